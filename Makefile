@@ -1,0 +1,51 @@
+# Everything a newcomer or CI runs. The environment lives in .venv and is made on first use.
+SHELL := /bin/bash
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+
+.PHONY: help demo test fast lint types layers spark bench campaign clean
+
+help:
+	@echo "make demo      install, then load a graph, define views and show the collection"
+	@echo "make test      install, then lint, type check, layer check and all tests"
+	@echo "make fast      the tests that need no JVM"
+	@echo "make bench     the benchmark of views (python -m bench views)"
+	@echo "make campaign  the long randomised tests"
+	@echo "make clean     remove the environment and everything generated"
+
+$(READY): pyproject.toml constraints.txt tools/make_venv.sh
+	@bash tools/make_venv.sh $(VENV)
+	@touch $@
+
+demo: $(READY)
+	$(PY) -m demo
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(READY)
+	$(VENV)/bin/mypy
+
+layers: $(READY)
+	$(VENV)/bin/lint-imports --no-cache
+
+fast: $(READY)
+	$(PY) -m pytest -q -m "not spark" -n 2
+
+spark: $(READY)
+	$(PY) -m pytest -q -m spark
+
+test: lint types layers
+	$(PY) -m pytest -q -m "not spark" -n 2
+	$(PY) -m pytest -q -m spark
+
+campaign: $(READY)
+	GRAPHTIDE_CAMPAIGN=1 $(PY) -m pytest -q tests/equivalence tests/property
+
+bench: $(READY)
+	$(PY) -m bench views
+
+clean:
+	rm -rf $(VENV) demo-output bench-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

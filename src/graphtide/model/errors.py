@@ -1,0 +1,57 @@
+"""The errors users see. Each says what is wrong, where, and what to do about it.
+
+Nothing of Spark's, Arrow's or the parser's reaches a user as it is: the layer that meets a
+foreign exception turns it into one of these.
+"""
+
+from __future__ import annotations
+
+
+class GraphtideError(Exception):
+    """Base of all errors raised on purpose: catch it to catch them all."""
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.where:
+            lines.append(f"  at: {self.where}")
+        if self.hint:
+            lines.append(f"  try: {self.hint}")
+        return "\n".join(lines)
+
+
+class SetupError(GraphtideError):
+    """The machine lacks something: Java, memory, a package."""
+
+
+class InputError(GraphtideError):
+    """Data or arguments that cannot be used as they are."""
+
+
+class LanguageError(GraphtideError):
+    """A statement that does not parse or does not mean anything, with the place in its text."""
+
+
+class StoreError(GraphtideError):
+    """A store that is missing, locked, damaged or already there."""
+
+
+class NotFoundError(StoreError):
+    """No graph, view or collection of that name."""
+
+
+class ExistsError(StoreError):
+    """The name is taken."""
+
+
+class LockedError(StoreError):
+    """Another process is writing to the same name."""
+
+
+class LimitError(GraphtideError):
+    """A request so large that it is more likely a slip than a wish."""

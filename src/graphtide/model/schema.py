@@ -1,0 +1,122 @@
+"""Property types and the schema of a property graph.
+
+A graph has vertices (an id of any one type, a label, properties) and edges (src, dst, a label,
+properties). Inside, a vertex is its dense int32 `vertex` number and an edge its dense int32
+`edge` number, in the order of the input.
+
+Four names are always there and need no declaration: `id` and `label` of an endpoint, and `id`
+and `label` of an edge. An edge's `id` is its number, unless the input has an edge property of
+that name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from graphtide.model.errors import InputError
+
+
+class PropertyType(StrEnum):
+    """The types a property can have. Every one of them also has the missing value."""
+
+    STRING = "string"
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def is_number(self) -> bool:
+        """True for the two types that compare with each other."""
+        return self in (PropertyType.INT, PropertyType.FLOAT)
+
+    @property
+    def is_time(self) -> bool:
+        """True for dates and timestamps."""
+        return self in (PropertyType.DATE, PropertyType.TIMESTAMP)
+
+
+@dataclass(frozen=True)
+class Property:
+    """The name and type of one property."""
+
+    name: str
+    type: PropertyType
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}"
+
+
+@dataclass(frozen=True)
+class GraphSchema:
+    """What a graph's rows carry.
+
+    `vertex` and `edge` list the declared properties, without ids, endpoints and labels.
+    `vertex_labels` and `edge_labels` are empty where the graph has no labels.
+    """
+
+    id_type: PropertyType
+    vertex: tuple[Property, ...] = ()
+    edge: tuple[Property, ...] = ()
+    vertex_labels: tuple[str, ...] = ()
+    edge_labels: tuple[str, ...] = ()
+
+    def vertex_properties(self) -> dict[str, PropertyType]:
+        """All names that a predicate may use on an endpoint, built-in ones included."""
+        built_in = {"id": self.id_type}
+        if self.vertex_labels:
+            built_in["label"] = PropertyType.STRING
+        return built_in | {item.name: item.type for item in self.vertex}
+
+    def edge_properties(self) -> dict[str, PropertyType]:
+        """All names that a predicate may use on an edge, built-in ones included."""
+        built_in = {"id": PropertyType.INT}
+        if self.edge_labels:
+            built_in["label"] = PropertyType.STRING
+        return built_in | {item.name: item.type for item in self.edge}
+
+
+def parse_property_type(text: str) -> PropertyType:
+    """The type that a user's word for it names: `integer`, `LONG`, `str`, `datetime`, ..."""
+    try:
+        return _TYPE_WORDS[text.strip().lower()]
+    except KeyError:
+        raise InputError(
+            f"unknown property type '{text}'",
+            hint="use one of " + ", ".join(item.value for item in PropertyType),
+        ) from None
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like a misspelt one, for hints; None if nothing is near.
+
+    Case alone never keeps two names apart here.
+    """
+    by_lower = {item.lower(): item for item in known}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[found[0]] if found else None
+
+
+_TYPE_WORDS = {
+    "string": PropertyType.STRING,
+    "str": PropertyType.STRING,
+    "text": PropertyType.STRING,
+    "varchar": PropertyType.STRING,
+    "int": PropertyType.INT,
+    "integer": PropertyType.INT,
+    "long": PropertyType.INT,
+    "bigint": PropertyType.INT,
+    "short": PropertyType.INT,
+    "byte": PropertyType.INT,
+    "float": PropertyType.FLOAT,
+    "double": PropertyType.FLOAT,
+    "bool": PropertyType.BOOL,
+    "boolean": PropertyType.BOOL,
+    "date": PropertyType.DATE,
+    "timestamp": PropertyType.TIMESTAMP,
+    "datetime": PropertyType.TIMESTAMP,
+}
