@@ -125,6 +125,16 @@ class Not:
 
 
 @dataclass(frozen=True)
+class IsTrue:
+    """Two-valued: true where the term is true, false where it is false or unknown."""
+
+    term: Predicate
+
+    def __str__(self) -> str:
+        return f"({self.term}) is true"
+
+
+@dataclass(frozen=True)
 class And:
     """All of two or more terms."""
 
@@ -145,7 +155,7 @@ class Or:
 
 
 Atom = Comparison | InSet | IsNull | Like
-Predicate = Atom | Always | Not | And | Or
+Predicate = Atom | Always | Not | IsTrue | And | Or
 
 EVERYTHING = Always(True)
 
@@ -188,7 +198,7 @@ def atoms_of(predicate: Predicate) -> Iterator[Atom]:
         match node:
             case And(terms) | Or(terms):
                 stack.extend(reversed(terms))
-            case Not(term):
+            case Not(term) | IsTrue(term):
                 stack.append(term)
             case Always():
                 pass
