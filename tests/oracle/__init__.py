@@ -1,0 +1,1 @@
+"""Naive plain-Python twins. They share no code with what they check, only the plan's trees."""
