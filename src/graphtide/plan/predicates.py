@@ -135,20 +135,6 @@ class IsTrue:
 
 
 @dataclass(frozen=True)
-class IsTrue:
-    """True where the term is true, false where it is false or unknown: never unknown itself.
-
-    `Not(IsTrue(p))` keeps the edges of which p does not hold, those with missing values among
-    them; `Not(p)` alone would lose those.
-    """
-
-    term: Predicate
-
-    def __str__(self) -> str:
-        return f"({self.term}) is true"
-
-
-@dataclass(frozen=True)
 class And:
     """All of two or more terms."""
 
