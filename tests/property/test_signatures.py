@@ -29,8 +29,8 @@ def test_classes_say_what_the_rows_say(table: list[Row], views: list[p.Predicate
     signatures = [encode(layout, row) for row in table]
     distinct = sorted(set(signatures))
     counts = np.array([signatures.count(item) for item in distinct], np.int64)
-    words = np.array(distinct, np.int64).reshape(len(distinct), len(layout.words))
-    classes = classify_signatures(layout, words, counts, views)
+    distinct_rows = np.array(distinct, np.int64).reshape(len(distinct), len(layout.columns))
+    classes = classify_signatures(layout, distinct_rows, counts, views)
     for row, signature in zip(table, signatures, strict=True):
         number = classes.of_signature[distinct.index(signature)]
         expected = [holds(view, row) for view in views]
@@ -42,14 +42,15 @@ def test_classes_say_what_the_rows_say(table: list[Row], views: list[p.Predicate
 
 
 def encode(layout: SignatureLayout, row: Row) -> tuple[int, ...]:
-    words = []
-    for word in layout.words:
+    numbers = []
+    for column in layout.columns:
         number, radix = 0, 1
-        for feature in word.features:
+        for feature in (feature for word in column for feature in word.features):
             number += radix * code(feature, row)
             radix *= feature.size
-        words.append(number)
-    return tuple(words)
+        assert radix < 2**63
+        numbers.append(number)
+    return tuple(numbers)
 
 
 def code(feature: Feature, row: Row) -> int:

@@ -33,7 +33,7 @@ from graphtide.plan.predicates import (
 from graphtide.plan.signatures import Bucketing, Flag, SignatureLayout, is_cut
 
 Mask = NDArray[np.bool_]
-Words = NDArray[np.int64]
+Signatures = NDArray[np.int64]
 _ROWS_AT_ONCE = 1 << 16
 _MATRIX_LIMIT = 8 * 2**30
 
@@ -61,14 +61,16 @@ class _Truth:
 
 def classify_signatures(
     layout: SignatureLayout,
-    words: Words,
+    signatures: Signatures,
     counts: NDArray[np.int64],
     predicates: Sequence[Predicate],
 ) -> EdgeClasses:
-    """Evaluate the views on distinct signatures (rows of `words`, with their edge counts)."""
+    """Evaluate the views on distinct signatures (one a row, with their edge counts)."""
     _check_size(len(counts), len(predicates))
     packed = [
-        np.packbits(_evaluate_block(layout, words[start : start + _ROWS_AT_ONCE], predicates), 1)
+        np.packbits(
+            _evaluate_block(layout, signatures[start : start + _ROWS_AT_ONCE], predicates), 1
+        )
         for start in range(0, len(counts), _ROWS_AT_ONCE)
     ]
     rows = np.concatenate(packed) if packed else np.zeros((0, 0), np.uint8)
@@ -85,9 +87,11 @@ def _check_size(signatures: int, views: int) -> None:
     )
 
 
-def _evaluate_block(layout: SignatureLayout, words: Words, predicates: Sequence[Predicate]) -> Mask:
-    table = _SignatureTable(layout, words)
-    block = np.empty((len(predicates), len(words)), dtype=np.bool_)
+def _evaluate_block(
+    layout: SignatureLayout, signatures: Signatures, predicates: Sequence[Predicate]
+) -> Mask:
+    table = _SignatureTable(layout, signatures)
+    block = np.empty((len(predicates), len(signatures)), dtype=np.bool_)
     for row, predicate in enumerate(predicates):
         block[row] = table.evaluate(predicate).true
     return block.T
@@ -112,14 +116,14 @@ def _merge_equal_rows(
 class _SignatureTable:
     """The codes of distinct signatures, and predicates evaluated on them."""
 
-    def __init__(self, layout: SignatureLayout, words: Words) -> None:
-        self._rows = len(words)
+    def __init__(self, layout: SignatureLayout, columns: Signatures) -> None:
+        self._rows = len(columns)
         self._buckets: dict[PropertyRef, tuple[NDArray[np.int64], dict[OrderingKey, int]]] = {}
         self._flags: dict[Atom, NDArray[np.int64]] = {}
         self._known: dict[Atom, _Truth] = {}
-        for column, word in enumerate(layout.words):
-            rest = words[:, column]
-            for feature in word.features:
+        for number, column in enumerate(layout.columns):
+            rest = columns[:, number]
+            for feature in (feature for word in column for feature in word.features):
                 rest, codes = np.divmod(rest, feature.size)
                 self._keep(feature, codes)
 

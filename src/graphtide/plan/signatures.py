@@ -6,7 +6,8 @@ the *features* of a collection. The code of an edge for a bucketing is 0 where t
 missing and otherwise 1 + the number of cuts that the value reaches; for a flag 0 is unknown, 1
 false, 2 true. Codes are packed, mixed radix, into *words* of 62 bits, apart for what depends on
 the edge alone, on its src, on its dst, and on more than one of them, so that the endpoints'
-words can be computed once a vertex.
+words can be computed once a vertex. Words that fit share a column, so that a signature is
+mostly a single integer.
 
 Two edges with one signature are in the same views. The number of features, and so the work an
 edge costs, depends on the properties used and not on the number of views.
@@ -14,6 +15,7 @@ edge costs, depends on the properties used and not on the number of views.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -35,6 +37,7 @@ from graphtide.plan.predicates import (
 
 Side = Literal["edge", "src", "dst", "mixed"]
 SIDES: tuple[Side, ...] = ("edge", "src", "dst", "mixed")
+VERTEX_NUMBER = "_vertex"
 _WORD_LIMIT = 2**62
 
 
@@ -52,8 +55,8 @@ class Bucketing:
 
     @property
     def side(self) -> Side:
-        """Whose row decides the code."""
-        return self.item.owner
+        """Whose row decides the code. An endpoint's number stands on the edge itself."""
+        return "edge" if self.item.name == VERTEX_NUMBER else self.item.owner
 
     def __str__(self) -> str:
         shown = ", ".join(str(Constant(cut, self.item.type)) for cut in self.cuts[:6])
@@ -92,12 +95,30 @@ class Word:
     side: Side
     features: tuple[Feature, ...]
 
+    @property
+    def radix(self) -> int:
+        """One more than the largest number that the word can hold."""
+        return math.prod(feature.size for feature in self.features)
+
 
 @dataclass(frozen=True)
 class SignatureLayout:
     """All features of a collection, in words."""
 
     words: tuple[Word, ...]
+
+    @property
+    def columns(self) -> tuple[tuple[Word, ...], ...]:
+        """Words that fit into one column together, packed as features are into words."""
+        groups: list[list[Word]] = []
+        radix = _WORD_LIMIT
+        for word in self.words:
+            if radix * word.radix >= _WORD_LIMIT:
+                groups.append([])
+                radix = 1
+            groups[-1].append(word)
+            radix *= word.radix
+        return tuple(tuple(group) for group in groups)
 
     @property
     def features(self) -> tuple[Feature, ...]:
