@@ -1,0 +1,22 @@
+"""What a load found out about a graph, for the one who commits it to describe it with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphtide.model.schema import GraphSchema
+
+
+@dataclass(frozen=True)
+class GraphSummary:
+    """Schema and sizes of tables just written; `source` says in words where they came from.
+
+    `timezone` is the zone in which timestamps without an offset were read.
+    """
+
+    schema: GraphSchema
+    vertices: int
+    edges: int
+    quarantined: int
+    source: str
+    timezone: str = "UTC"

@@ -1,0 +1,79 @@
+"""The catalog: a folder of graphs and a folder of collections, by name.
+
+It knows where things are and which are complete; it neither reads nor writes them. A single
+view is a collection of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphtide.model.errors import NotFoundError
+from graphtide.model.names import check_name
+from graphtide.model.schema import closest
+from graphtide.store.commit import is_committed, remove
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All that is stored under one root folder. The folder is made by the first writer."""
+
+    root: Path
+
+    def graphs(self) -> list[str]:
+        """The names of all complete graphs, sorted."""
+        return _committed_names(self.root / "graphs")
+
+    def collections(self) -> list[str]:
+        """The names of all complete collections, sorted."""
+        return _committed_names(self.root / "collections")
+
+    def graph_folder(self, name: str) -> Path:
+        """Where the graph of that name is, or would be."""
+        return self.root / "graphs" / check_name(name, "graph")
+
+    def collection_folder(self, name: str) -> Path:
+        """Where the collection of that name is, or would be."""
+        return self.root / "collections" / check_name(name, "collection")
+
+    def has_graph(self, name: str) -> bool:
+        """True if a complete graph has that name."""
+        return is_committed(self.graph_folder(name))
+
+    def has_collection(self, name: str) -> bool:
+        """True if a complete collection has that name."""
+        return is_committed(self.collection_folder(name))
+
+    def existing_graph(self, name: str) -> Path:
+        """The folder of a complete graph, or an error that names the nearest one there is."""
+        if self.has_graph(name):
+            return self.graph_folder(name)
+        raise _not_found("graph", name, self.graphs(), self.root)
+
+    def existing_collection(self, name: str) -> Path:
+        """The folder of a complete collection, or an error that names the nearest one there is."""
+        if self.has_collection(name):
+            return self.collection_folder(name)
+        raise _not_found("collection", name, self.collections(), self.root)
+
+    def delete_graph(self, name: str) -> None:
+        """Delete a graph. Collections of it stay, and say on use that it is gone."""
+        remove(self.existing_graph(name), f"the graph '{name}'")
+
+    def delete_collection(self, name: str) -> None:
+        """Delete a collection."""
+        remove(self.existing_collection(name), f"the collection '{name}'")
+
+
+def _committed_names(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        return []
+    return sorted(item.name for item in folder.iterdir() if is_committed(item))
+
+
+def _not_found(what: str, name: str, known: list[str], root: Path) -> NotFoundError:
+    near = closest(name, known)
+    listed = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
+    hint = f"did you mean '{near}'?" if near else f"there is: {listed or 'none yet'}"
+    return NotFoundError(f"there is no {what} named '{name}'", where=str(root), hint=hint)

@@ -1,0 +1,140 @@
+"""A stored graph: its schema, its sizes, and where its tables are.
+
+A generation of a graph holds `vertices/` and `edges/` (Parquet; parts named by the number of
+their first row, so that sorted names are the order of the numbers), and `quarantine/` where
+rows were set aside. The manifest describes them; this module turns it into a StoredGraph and
+back. Writing the tables is left to the one who has the rows.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphtide.model.errors import StoreError
+from graphtide.model.schema import GraphSchema, Property, PropertyType
+from graphtide.model.summary import GraphSummary
+from graphtide.store.catalog import Catalog
+from graphtide.store.commit import Manifest, open_committed
+
+QUARANTINE_SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("file", pa.string()),
+        ("line", pa.int64()),
+        ("reason", pa.string()),
+        ("text", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class StoredGraph:
+    """One committed generation of a graph.
+
+    `identity` differs between any two generations ever written: a collection keeps the
+    identity of its graph, to notice that the graph has been loaded anew since.
+    """
+
+    name: str
+    path: Path
+    schema: GraphSchema
+    vertices: int
+    edges: int
+    quarantined: int
+    created: dt.datetime
+    source: str
+    timezone: str = "UTC"
+    identity: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def vertices_path(self) -> Path:
+        """The folder of the vertex table."""
+        return self.path / "vertices"
+
+    @property
+    def edges_path(self) -> Path:
+        """The folder of the edge table."""
+        return self.path / "edges"
+
+    def quarantine(self) -> pa.Table:
+        """The rows that were set aside: kind, file, line, reason and text of each."""
+        folder = self.path / "quarantine"
+        if not folder.is_dir():
+            return QUARANTINE_SCHEMA.empty_table()
+        table = pq.read_table(folder, schema=QUARANTINE_SCHEMA)
+        return table.sort_by([("kind", "descending"), ("file", "ascending"), ("line", "ascending")])
+
+
+def graph_manifest(summary: GraphSummary) -> Manifest:
+    """The manifest of a generation about to be committed, with a new identity."""
+    return {
+        "kind": "graph",
+        "schema": _schema_to_json(summary.schema),
+        "vertices": summary.vertices,
+        "edges": summary.edges,
+        "quarantined": summary.quarantined,
+        "created": dt.datetime.now(dt.UTC).isoformat(),
+        "source": summary.source,
+        "timezone": summary.timezone,
+        "identity": uuid.uuid4().hex,
+    }
+
+
+def open_graph(catalog: Catalog, name: str) -> StoredGraph:
+    """The graph of that name as last committed. Reads the manifest only."""
+    path, manifest = open_committed(catalog.existing_graph(name))
+    return stored_graph(name, path, manifest)
+
+
+def stored_graph(name: str, path: Path, manifest: Manifest) -> StoredGraph:
+    """A manifest as a StoredGraph."""
+    try:
+        return StoredGraph(
+            name=name,
+            path=path,
+            schema=_schema_from_json(manifest["schema"]),
+            vertices=manifest["vertices"],
+            edges=manifest["edges"],
+            quarantined=manifest["quarantined"],
+            created=dt.datetime.fromisoformat(manifest["created"]),
+            source=manifest["source"],
+            timezone=manifest["timezone"],
+            identity=manifest["identity"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"the manifest of graph '{name}' is damaged: {error!r}",
+            where=str(path / "manifest.json"),
+            hint="restore the folder from a copy, or delete the graph and load it again",
+        ) from None
+
+
+def _schema_to_json(schema: GraphSchema) -> dict[str, Any]:
+    return {
+        "id_type": schema.id_type.value,
+        "vertex": [[item.name, item.type.value] for item in schema.vertex],
+        "edge": [[item.name, item.type.value] for item in schema.edge],
+        "vertex_labels": list(schema.vertex_labels),
+        "edge_labels": list(schema.edge_labels),
+    }
+
+
+def _schema_from_json(data: dict[str, Any]) -> GraphSchema:
+    return GraphSchema(
+        id_type=PropertyType(data["id_type"]),
+        vertex=_properties_from_json(data["vertex"]),
+        edge=_properties_from_json(data["edge"]),
+        vertex_labels=tuple(data["vertex_labels"]),
+        edge_labels=tuple(data["edge_labels"]),
+    )
+
+
+def _properties_from_json(items: list[list[str]]) -> tuple[Property, ...]:
+    return tuple(Property(name, PropertyType(type_)) for name, type_ in items)

@@ -1,0 +1,152 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from graphtide.model.errors import ExistsError, LockedError, NotFoundError, StoreError
+from graphtide.store.commit import begin, is_committed, open_committed, remove
+
+
+def write(folder: Path, content: str, *, replace: bool = True) -> Path:
+    with begin(folder, replace=replace, what="the graph 'a'") as commit:
+        (commit.path / "data").write_text(content)
+        return commit.finish({"content": content})
+
+
+def test_committed_generation_opens_with_its_manifest(tmp_path: Path) -> None:
+    path = write(tmp_path / "a", "one")
+    opened, manifest = open_committed(tmp_path / "a")
+    assert opened == path
+    assert manifest["content"] == "one"
+    assert (opened / "data").read_text() == "one"
+
+
+def test_the_previous_generation_stays_and_older_ones_go(tmp_path: Path) -> None:
+    paths = [write(tmp_path / "a", str(number)) for number in range(4)]
+    assert [path.exists() for path in paths] == [False, False, True, True]
+
+
+def test_leaving_without_finish_leaves_nothing(tmp_path: Path) -> None:
+    with begin(tmp_path / "a", replace=True, what="a") as commit:
+        (commit.path / "data").write_text("half")
+    assert not (tmp_path / "a").exists()
+
+
+def test_an_error_inside_leaves_the_old_generation(tmp_path: Path) -> None:
+    write(tmp_path / "a", "old")
+    with (
+        pytest.raises(KeyboardInterrupt),
+        begin(tmp_path / "a", replace=True, what="a"),
+    ):
+        raise KeyboardInterrupt
+    path, manifest = open_committed(tmp_path / "a")
+    assert manifest["content"] == "old"
+    assert [item.name for item in (tmp_path / "a").glob("g-*")] == [path.name]
+
+
+def test_a_taken_name_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "a", "old")
+    with pytest.raises(ExistsError, match="already there"):
+        write(tmp_path / "a", "new", replace=False)
+
+
+def test_the_second_writer_learns_who_the_first_is(tmp_path: Path) -> None:
+    with (
+        begin(tmp_path / "a", replace=True, what="the graph 'a'"),
+        pytest.raises(LockedError, match=f"'a' is being written by process {os.getpid()}"),
+    ):
+        write(tmp_path / "a", "second")
+
+
+def test_missing_damaged_and_newer_stores(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        open_committed(tmp_path / "a")
+    path = write(tmp_path / "a", "x")
+    (path / "manifest.json").write_text(json.dumps({"format": 99}))
+    with pytest.raises(StoreError, match="newer Graphtide"):
+        open_committed(tmp_path / "a")
+    (path / "manifest.json").write_text("{")
+    with pytest.raises(StoreError, match="damaged"):
+        open_committed(tmp_path / "a")
+
+
+def test_remove_leaves_nothing_and_needs_something(tmp_path: Path) -> None:
+    write(tmp_path / "a", "x")
+    remove(tmp_path / "a", "the graph 'a'")
+    assert not (tmp_path / "a").exists()
+    with pytest.raises(NotFoundError):
+        remove(tmp_path / "a", "the graph 'a'")
+
+
+def test_many_writers_never_mix(tmp_path: Path) -> None:
+    """Writers that commit, fail and give up race for one name: every opened state is whole."""
+    holders, most = [0], [0]
+
+    def work(seed: int) -> None:
+        rng = random.Random(seed)
+        for _ in range(40):
+            try:
+                with begin(tmp_path / "a", replace=True, what="a") as commit:
+                    holders[0] += 1
+                    most[0] = max(most[0], holders[0])
+                    (commit.path / "data").write_text(str(seed))
+                    time.sleep(rng.random() / 1000)
+                    holders[0] -= 1
+                    if rng.random() < 0.3:
+                        commit.finish({"content": str(seed)})
+            except LockedError:
+                time.sleep(rng.random() / 1000)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most[0] == 1
+    if is_committed(tmp_path / "a"):
+        path, manifest = open_committed(tmp_path / "a")
+        assert (path / "data").read_text() == manifest["content"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from graphtide.store.commit import begin
+print("ready", flush=True)
+number = 0
+while True:
+    number += 1
+    with begin(Path(sys.argv[1]), replace=True, what="a") as commit:
+        for part in range(5):
+            (commit.path / f"part-{part}").write_text(str(number) * 1000)
+        commit.finish({"number": number})
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_killed_writer_leaves_a_whole_store(tmp_path: Path, seed: int) -> None:
+    folder = tmp_path / "a"
+    script = tmp_path / "writer.py"
+    script.write_text(textwrap.dedent(WRITER))
+    with subprocess.Popen(
+        [sys.executable, str(script), str(folder)], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(random.Random(seed).random() / 5)
+        process.send_signal(signal.SIGKILL)
+    if is_committed(folder):
+        path, manifest = open_committed(folder)
+        for part in range(5):
+            assert (path / f"part-{part}").read_text() == str(manifest["number"]) * 1000
+    final = write(folder, "next")
+    assert not list(folder.glob("*.partial"))
+    assert open_committed(folder)[0] == final
