@@ -8,26 +8,22 @@ ask the same of a vertex, Spark reuses one broadcast for both joins.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from graphtide.plan.predicates import PropertyRef, properties_of
 from graphtide.plan.signatures import VERTEX_NUMBER, Flag, SignatureLayout, Word
-from graphtide.spark.columns import Names, word_column
-
-# The join of endpoints is a broadcast up to this many vertices (about 16 bytes each, packed).
-BROADCAST_VERTICES = 5_000_000
-
-
-@dataclass(frozen=True)
-class GraphFrames:
-    """The two tables of a stored graph, with the number of vertices to choose the join by."""
-
-    vertices: DataFrame
-    edges: DataFrame
-    vertex_count: int
+from graphtide.spark.columns import word_column
+from graphtide.spark.selection import (
+    ENDPOINTS,
+    Endpoint,
+    GraphFrames,
+    join_endpoint,
+    joined_names,
+    raw_column,
+    table_names,
+)
 
 
 def signature_columns(layout: SignatureLayout) -> list[str]:
@@ -38,12 +34,12 @@ def signature_columns(layout: SignatureLayout) -> list[str]:
 def edge_signatures(frames: GraphFrames, layout: SignatureLayout) -> DataFrame:
     """`_edge` and its signature for every edge of the graph."""
     joined = frames.edges
-    for side in ("src", "dst"):
+    for side in ENDPOINTS:
         joined = _join_endpoint(joined, frames, layout, side)
-    edge_names = _edge_names(frames.edges.columns)
+    edge_names = joined_names(frames.edges.columns)
     words = {
         word: F.col(_word_name(layout, word))
-        if word.side in ("src", "dst")
+        if word.side in ENDPOINTS
         else word_column(word, edge_names)
         for word in layout.words
     }
@@ -67,48 +63,19 @@ def edge_classes(signatures: DataFrame, classes: DataFrame) -> DataFrame:
     return signatures.join(F.broadcast(classes), names).select("_edge", "_class")
 
 
-def property_column(item: PropertyRef, columns: Sequence[str]) -> str:
-    """The stored column behind a property; `columns` are those of the table it is in.
-
-    Built-in names give way to a declared property of the same name.
-    """
-    if item.name in columns:
-        return item.name
-    return {"id": "_edge" if item.owner == "edge" else "_id", "label": "_label"}[item.name]
-
-
-def _edge_names(columns: Sequence[str]) -> Names:
-    def name(item: PropertyRef) -> Column:
-        if item.name == VERTEX_NUMBER:
-            return F.col(f"_{item.owner}")
-        if item.owner == "edge":
-            return F.col(_quoted(property_column(item, columns)))
-        return F.col(_quoted(_raw_name(item)))
-
-    return name
-
-
 def _join_endpoint(
-    edges: DataFrame, frames: GraphFrames, layout: SignatureLayout, side: str
+    edges: DataFrame, frames: GraphFrames, layout: SignatureLayout, side: Endpoint
 ) -> DataFrame:
     words = [word for word in layout.words if word.side == side]
     raw = _raw_properties(layout, side)
     if not words and not raw:
         return edges
-    columns = frames.vertices.columns
-
-    def name(item: PropertyRef) -> Column:
-        return F.col(_quoted(property_column(item, columns)))
-
-    vertex_columns = [word_column(word, name).alias(_word_name(layout, word)) for word in words]
-    raw_columns = [name(item).alias(_raw_name(item)) for item in raw]
-    endpoint = frames.vertices.select(
-        F.col("_vertex").alias(f"_{side}"), *vertex_columns, *raw_columns
-    )
-    small = frames.vertex_count <= BROADCAST_VERTICES
+    names = table_names(frames.vertices.columns)
+    columns = [word_column(word, names).alias(_word_name(layout, word)) for word in words]
     if len(words) == 1 and not raw:
-        return _join_unusual(edges, endpoint, words[0], small)
-    return edges.join(F.broadcast(endpoint) if small else endpoint, f"_{side}")
+        endpoint = frames.vertices.select(F.col("_vertex").alias(f"_{side}"), *columns)
+        return _join_unusual(edges, endpoint, words[0], frames.broadcasts_vertices)
+    return join_endpoint(edges, frames, side, [*columns, *(raw_column(i, names) for i in raw)])
 
 
 def _join_unusual(edges: DataFrame, endpoint: DataFrame, word: Word, small: bool) -> DataFrame:
@@ -140,7 +107,7 @@ def _pack(parts: Sequence[tuple[Word, Column]]) -> Column:
     return packed
 
 
-def _raw_properties(layout: SignatureLayout, side: str) -> list[PropertyRef]:
+def _raw_properties(layout: SignatureLayout, side: Endpoint) -> list[PropertyRef]:
     """Properties of one endpoint that a feature needs beside something else."""
     found = {
         item: None
@@ -156,11 +123,3 @@ def _raw_properties(layout: SignatureLayout, side: str) -> list[PropertyRef]:
 
 def _word_name(layout: SignatureLayout, word: Word) -> str:
     return f"_graphtide_word_{layout.words.index(word)}"
-
-
-def _raw_name(item: PropertyRef) -> str:
-    return f"_graphtide_{item.owner}_{item.name}"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,224 @@
+"""A stored collection: every edge once, with its class, and a plan whose deltas list classes.
+
+A generation of a collection holds
+
+    edges/           _edge, _class: the edges that are in at least one view, in any order
+    classes.parquet  the number of edges of each class
+    views.parquet    name, predicate and size of each view, in the order the user gave
+    steps.parquet    the plan: view or stone, parent, classes inserted and deleted
+
+so that its size is that of the edges, whatever the number of views. Edges are grouped by class
+when they are first asked for; from then on a delta is a concatenation of slices. A single view
+is a collection of one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from graphtide.model.delta import Delta, EdgeIds, no_edges
+from graphtide.model.errors import StoreError
+from graphtide.plan.collection import CollectionPlan, PlanKind, PlanStep, PlanTotals
+from graphtide.store.catalog import Catalog
+from graphtide.store.commit import Commit, Manifest, open_committed
+
+Kind = Literal["view", "collection"]
+EDGES = "edges"
+
+
+@dataclass(frozen=True)
+class StoredView:
+    """One view as the user named it."""
+
+    name: str
+    predicate: str
+    size: int
+
+
+@dataclass(frozen=True)
+class CollectionFacts:
+    """What is known of a collection beside its tables."""
+
+    kind: Kind
+    graph: str
+    graph_identity: str
+    base: str
+    statement: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class StoredCollection:
+    """One committed generation of a collection. The edges are read when first needed."""
+
+    name: str
+    path: Path
+    facts: CollectionFacts
+    created: dt.datetime
+    views: tuple[StoredView, ...]
+    plan: CollectionPlan
+    weights: NDArray[np.int64]
+
+    @cached_property
+    def grouped_edges(self) -> GroupedEdges:
+        """The edges by class, read from disk and grouped on first use. O(edges)."""
+        table = pq.read_table(self.path / EDGES, memory_map=True)
+        edges = table.column("_edge").to_numpy().astype(np.int32, copy=False)
+        classes = table.column("_class").to_numpy().astype(np.int32, copy=False)
+        return group_edges(edges, classes, len(self.weights))
+
+    def delta(self, step: int) -> Delta:
+        """The edges that enter and leave at a step of the plan, by number, in no order."""
+        item = self.plan.steps[step]
+        grouped = self.grouped_edges
+        return Delta(grouped.of_classes(item.inserted), grouped.of_classes(item.deleted))
+
+    def view_edges(self, view: int) -> EdgeIds:
+        """The edges of a view, sorted, put together from the deltas on its path."""
+        held = self.plan.membership(self.plan.view_steps[view])
+        return np.sort(self.grouped_edges.of_classes(np.flatnonzero(held)))
+
+
+@dataclass(frozen=True)
+class GroupedEdges:
+    """Edges in the order of their classes; class c is edges[offsets[c] : offsets[c + 1]]."""
+
+    edges: EdgeIds
+    offsets: NDArray[np.int64]
+
+    def of_classes(self, classes: NDArray[np.integer]) -> EdgeIds:
+        """The edges of some classes, one class after the other."""
+        if len(classes) == 0:
+            return no_edges()
+        slices = [self.edges[self.offsets[item] : self.offsets[item + 1]] for item in classes]
+        return np.concatenate(slices)
+
+
+def group_edges(edges: EdgeIds, classes: NDArray[np.int32], count: int) -> GroupedEdges:
+    """Bring edges into the order of their classes, by a radix sort of 16 bits at a time."""
+    order = np.argsort((classes & 0xFFFF).astype(np.uint16), kind="stable")
+    if count > 0x10000:
+        high = (classes[order] >> 16).astype(np.uint16)
+        order = order[np.argsort(high, kind="stable")]
+    sizes = np.bincount(classes, minlength=count)
+    return GroupedEdges(edges[order], np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def write_collection(
+    commit: Commit,
+    facts: CollectionFacts,
+    views: Sequence[StoredView],
+    plan: CollectionPlan,
+    weights: NDArray[np.int64],
+) -> Path:
+    """Write all but the edges, which are already there, and commit. Returns the generation."""
+    path = commit.path
+    pq.write_table(pa.table({"weight": weights}), path / "classes.parquet")
+    pq.write_table(_views_table(views), path / "views.parquet")
+    pq.write_table(_steps_table(plan.steps), path / "steps.parquet")
+    return commit.finish(_manifest(facts, plan))
+
+
+def open_collection(catalog: Catalog, name: str) -> StoredCollection:
+    """The collection of that name as last committed. Reads everything but the edges."""
+    path, manifest = open_committed(catalog.existing_collection(name))
+    return stored_collection(name, path, manifest)
+
+
+def stored_collection(name: str, path: Path, manifest: Manifest) -> StoredCollection:
+    """A generation, with its manifest, as a StoredCollection."""
+    try:
+        weights = pq.read_table(path / "classes.parquet").column("weight").to_numpy()
+        return StoredCollection(
+            name=name,
+            path=path,
+            facts=CollectionFacts(**manifest["facts"]),
+            created=dt.datetime.fromisoformat(manifest["created"]),
+            views=_views_from(pq.read_table(path / "views.parquet")),
+            plan=_plan_from(manifest, path, len(weights)),
+            weights=weights,
+        )
+    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise StoreError(
+            f"the collection '{name}' is damaged: {error!r}",
+            where=str(path),
+            hint="delete the collection and create it again",
+        ) from None
+
+
+def _manifest(facts: CollectionFacts, plan: CollectionPlan) -> Manifest:
+    return {
+        "kind": facts.kind,
+        "created": dt.datetime.now(dt.UTC).isoformat(),
+        "facts": vars(facts),
+        "plan": {"kind": plan.kind, "totals": vars(plan.totals)},
+    }
+
+
+def _views_table(views: Sequence[StoredView]) -> pa.Table:
+    return pa.table(
+        {
+            "name": pa.array([view.name for view in views], pa.string()),
+            "predicate": pa.array([view.predicate for view in views], pa.string()),
+            "size": pa.array([view.size for view in views], pa.int64()),
+        }
+    )
+
+
+def _views_from(table: pa.Table) -> tuple[StoredView, ...]:
+    columns = (table.column(name).to_pylist() for name in ("name", "predicate", "size"))
+    return tuple(StoredView(*row) for row in zip(*columns, strict=True))
+
+
+def _steps_table(steps: Sequence[PlanStep]) -> pa.Table:
+    return pa.table(
+        {
+            "view": pa.array([step.view for step in steps], pa.int32()),
+            "stone": pa.array([step.stone for step in steps], pa.string()),
+            "parent": pa.array([step.parent for step in steps], pa.int32()),
+            "inserted": _lists([step.inserted for step in steps]),
+            "deleted": _lists([step.deleted for step in steps]),
+        }
+    )
+
+
+def _lists(arrays: Sequence[NDArray[np.int32]]) -> pa.Array:
+    offsets = np.concatenate([[0], np.cumsum([len(item) for item in arrays])])
+    values = np.concatenate([np.empty(0, np.int32), *arrays])
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(values))
+
+
+def _plan_from(manifest: Manifest, path: Path, classes: int) -> CollectionPlan:
+    table = pq.read_table(path / "steps.parquet")
+    names = ("view", "stone", "parent")
+    columns = [table.column(name).to_pylist() for name in names]
+    deltas = [_arrays(table.column(name)) for name in ("inserted", "deleted")]
+    kind: PlanKind = manifest["plan"]["kind"]
+    if kind not in get_args(PlanKind):
+        raise ValueError(f"unknown plan '{kind}'")
+    return CollectionPlan(
+        kind=kind,
+        steps=tuple(PlanStep(*row) for row in zip(*columns, *deltas, strict=True)),
+        totals=PlanTotals(**manifest["plan"]["totals"]),
+        classes=classes,
+    )
+
+
+def _arrays(column: pa.ChunkedArray) -> list[NDArray[np.int32]]:
+    found: list[NDArray[np.int32]] = []
+    for chunk in column.chunks:
+        offsets = chunk.offsets.to_numpy()
+        values = chunk.values.to_numpy().astype(np.int32, copy=False)
+        found.extend(values[start:stop] for start, stop in itertools.pairwise(offsets))
+    return found
