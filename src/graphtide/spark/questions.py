@@ -1,0 +1,86 @@
+"""Small questions about a stored graph that view generators ask: bounds, and which rows match.
+
+Each is one Spark job with an answer that fits the driver. Times travel as integers, so that no
+session time zone has a say.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from graphtide.model.errors import LimitError
+from graphtide.model.schema import PropertyType
+from graphtide.plan.predicates import Predicate, PropertyRef, Value, atoms_of, properties_of
+from graphtide.spark.columns import predicate_column
+from graphtide.spark.selection import (
+    GraphFrames,
+    join_properties,
+    joined_names,
+    known_edges,
+    matching_edges,
+    matching_vertices,
+)
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def property_bounds(
+    frames: GraphFrames, item: PropertyRef, where: Predicate
+) -> tuple[Value, Value] | None:
+    """The smallest and largest value over the edges that match; None if there is none.
+
+    NaN is left out: no window can end behind it.
+    """
+    needed = dict.fromkeys(one for atom in atoms_of(where) for one in properties_of(atom))
+    joined = join_properties(frames, [item, *(one for one in needed if one != item)])
+    names = joined_names(frames.edges.columns)
+    to_column, from_answer = _transport(item.type)
+    value = to_column(names(item))
+    chosen = joined.where(predicate_column(where, names) & value.isNotNull())
+    found = chosen.agg(F.min(value).alias("low"), F.max(value).alias("high")).collect()[0]
+    if found["low"] is None:
+        return None
+    return from_answer(found["low"]), from_answer(found["high"])
+
+
+def edge_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str, str]]:
+    """Number, src and dst (as text) of the edges that match, by number."""
+    matching = known_edges(matching_edges(frames, where), frames)
+    wanted = matching.select("_edge", F.col("src").cast("string"), F.col("dst").cast("string"))
+    return _rows(wanted, "_edge", limit, "edges")
+
+
+def vertex_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str]]:
+    """Number and id (as text) of the vertices that match, by number."""
+    matching = matching_vertices(frames, where)
+    wanted = matching.select("_vertex", F.col("_id").cast("string"))
+    return _rows(wanted, "_vertex", limit, "vertices")
+
+
+def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:
+    table = frame.limit(limit + 1).toArrow()
+    if table.num_rows > limit:
+        raise LimitError(
+            f"more than {limit:,} {what} match, and each would make a view",
+            hint="narrow the condition behind 'where'",
+        )
+    columns = [column.to_pylist() for column in table.sort_by(key).columns]
+    return list(zip(*columns, strict=True))
+
+
+def _transport(
+    type_: PropertyType,
+) -> tuple[Callable[[Column], Column], Callable[[Any], Value]]:
+    """How a value leaves Spark, and how it becomes one of ours again."""
+    match type_:
+        case PropertyType.TIMESTAMP:
+            return F.unix_micros, lambda micros: _EPOCH + dt.timedelta(microseconds=micros)
+        case PropertyType.FLOAT:
+            return (lambda column: F.when(~F.isnan(column), column)), float
+        case _:
+            return (lambda column: column), lambda value: value

@@ -1,0 +1,88 @@
+"""Tables of a stored graph as Arrow, without Spark.
+
+Rows stand in the order of their numbers, so an edge's number is its row: a view's edges are
+taken by position, and an endpoint's id is taken from the vertex table the same way.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphtide.model.delta import EdgeIds
+from graphtide.store.graph import StoredGraph
+
+_OURS = ("_edge", "_src", "_dst", "_label")
+
+
+def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
+    """Edges as users know them: src and dst by their own ids, label, properties.
+
+    `edges` are sorted numbers; None stands for all. Reads only the parts that hold them.
+    """
+    parts = list(_chosen_rows(stored.edges_path, edges))
+    table = pa.concat_tables(parts).combine_chunks()
+    ids = pq.read_table(stored.vertices_path, columns=["_id"]).column("_id").combine_chunks()
+    columns = {
+        "src": ids.take(table.column("_src")),
+        "dst": ids.take(table.column("_dst")),
+    }
+    if "_label" in table.column_names:
+        columns["label"] = table.column("_label")
+    rest = [name for name in table.column_names if name not in _OURS]
+    return pa.table({**columns, **{name: table.column(name) for name in rest}})
+
+
+def vertex_rows(stored: StoredGraph) -> pa.Table:
+    """All vertices as users know them: id, label, properties."""
+    table = pq.read_table(stored.vertices_path).drop_columns(["_vertex"])
+    names = {"_id": "id", "_label": "label"}
+    return table.rename_columns([names.get(name, name) for name in table.column_names])
+
+
+def column_bounds(folder: Path, column: str) -> tuple[Any, Any] | None:
+    """Smallest and largest value of a column from the footers of its files.
+
+    None where a footer does not say, or not exactly: strings may be cut short there, and floats
+    leave out NaN as they please. Reads no data.
+    """
+    low: list[Any] = []
+    high: list[Any] = []
+    for path in part_files(folder):
+        footer = pq.read_metadata(path)
+        at = footer.schema.names.index(column)
+        for group in range(footer.num_row_groups):
+            statistics = footer.row_group(group).column(at).statistics
+            rows = footer.row_group(group).num_rows
+            if statistics is None or not (statistics.has_min_max or statistics.null_count == rows):
+                return None
+            if statistics.has_min_max:
+                low.append(statistics.min)
+                high.append(statistics.max)
+    if not low or not isinstance(low[0], int | dt.date):
+        return None
+    return min(low), max(high)
+
+
+def part_files(folder: Path) -> list[Path]:
+    """The files of a table in the order of the rows they hold."""
+    return sorted(folder.glob("*.parquet"))
+
+
+def _chosen_rows(folder: Path, edges: EdgeIds | None) -> Iterator[pa.Table]:
+    start = 0
+    for path in part_files(folder):
+        rows = pq.read_metadata(path).num_rows
+        if edges is None:
+            yield pq.read_table(path)
+        else:
+            first, last = np.searchsorted(edges, [start, start + rows])
+            if first < last or start == 0:
+                yield pq.read_table(path).take(edges[first:last].astype(np.int64) - start)
+        start += rows
