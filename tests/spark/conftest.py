@@ -1,0 +1,35 @@
+"""One small session for all Spark tests of a process, on the master that the environment names.
+
+GRAPHTIDE_TEST_MASTER is a Spark master, or `connect` for Spark Connect with a local server.
+One process holds one session only; test_masters.py starts the other masters in processes of
+their own and runs there every test that is marked `masters`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from graphtide.spark.session import open_session
+
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.executor.memory": "1g",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    master = os.environ.get("GRAPHTIDE_TEST_MASTER", "local[2]")
+    if master == "connect":
+        # Any free port: two runs on one machine must not meet.
+        os.environ["SPARK_TESTING"] = "1"
+        session = open_session(remote="local[2]", memory="1g", settings=SETTINGS)
+    else:
+        session = open_session(master, memory="1g", settings=SETTINGS)
+    yield session
+    session.stop()

@@ -1,0 +1,28 @@
+"""Every test marked `masters`, once more on a cluster of processes and over Spark Connect."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("master", ["local-cluster[2,1,1024]", "connect"])
+@pytest.mark.skipif("GRAPHTIDE_TEST_MASTER" in os.environ, reason="is already such a run")
+def test_same_answers_on(master: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-m", "masters", "-p", "no:xdist", str(HERE)],
+        env=os.environ | {"GRAPHTIDE_TEST_MASTER": master},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+    assert " passed" in run.stdout
