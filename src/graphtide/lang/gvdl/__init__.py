@@ -1,0 +1,1 @@
+"""GVDL, the graph view definition language."""

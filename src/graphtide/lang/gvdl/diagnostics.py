@@ -1,0 +1,89 @@
+"""Where a mistake stands in the text, and how it is shown: line, column, the line, a caret.
+
+A span remembers its source, so that an error found long after parsing (an unknown property, a
+view name used twice) still points at its cause. Trees built by hand have no spans; their
+errors say what is wrong and show no place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphtide.model.errors import LanguageError
+
+_SHOWN = 100
+_MARGIN = 40
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text that was parsed, and the file it came from if there was one."""
+
+    text: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The characters from `start` up to `end` of a source."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """The number of the line it starts on, from 1."""
+        return self.source.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """The number of the character in its line, from 1."""
+        return self.start - self._line_start() + 1
+
+    @property
+    def text(self) -> str:
+        """The characters themselves."""
+        return self.source.text[self.start : self.end]
+
+    def _line_start(self) -> int:
+        return self.source.text.rfind("\n", 0, self.start) + 1
+
+    def line_text(self) -> str:
+        """The whole line it starts on, without its end."""
+        start = self._line_start()
+        end = self.source.text.find("\n", start)
+        return self.source.text[start : None if end < 0 else end].rstrip("\r")
+
+
+def language_error(what: str, span: Span | None, hint: str | None = None) -> LanguageError:
+    """The error for a mistake at a span; without a span it only says what is wrong."""
+    return LanguageError(what, where=render_span(span) if span else None, hint=hint)
+
+
+def render_span(span: Span) -> str:
+    """`line 2, column 5`, then the line of text with carets under the span.
+
+    A very long line is cut to the part around the carets.
+    """
+    line, column = span.line, span.column
+    text = span.line_text().replace("\t", " ")
+    width = max(1, min(span.end - span.start, len(text) - column + 1))
+    text, column, width = _cut(text, column, width)
+    number = str(line)
+    gutter = " " * len(number)
+    place = f"line {line}, column {span.column}"
+    if span.source.name:
+        place = f"{span.source.name}, {place}"
+    carets = " " * (column - 1) + "^" * width
+    return f"{place}\n    {number} | {text}\n    {gutter} | {carets}"
+
+
+def _cut(text: str, column: int, width: int) -> tuple[str, int, int]:
+    if len(text) <= _SHOWN:
+        return text, column, width
+    start = max(0, min(column - 1 - _MARGIN, len(text) - _SHOWN))
+    shown = text[start : start + _SHOWN]
+    before, after = "… " if start else "", " …" if start + _SHOWN < len(text) else ""
+    place = column - start
+    return before + shown + after, place + len(before), min(width, _SHOWN - place + 1)

@@ -1,0 +1,185 @@
+"""The syntax tree of statements. What they do is up to whoever runs them.
+
+Statements of Graphsurge's released scripts have the same nodes as ours wherever they mean the
+same: a `cube` is a collection, `u.` and `v.` are `src.` and `dst.`. What only Graphsurge knows
+(hosts, block sizes, process numbers) is kept, so that nothing a script says is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal as OneOf
+
+from graphtide.lang.gvdl.tree import Item, Node, Predicate
+
+Scalar = int | float | str | bool
+ParameterValue = Scalar | tuple["ParameterValue", ...]
+Shown = OneOf[
+    "graphs", "views", "collections", "computations", "graph", "view", "collection", "data"
+]
+Deleted = OneOf["graph", "view", "collection", "collections"]
+
+
+class Ordering(StrEnum):
+    """How a collection's views are arranged; `MANUAL` keeps the order as written."""
+
+    AUTO = "auto"
+    CHAIN = "chain"
+    TREE = "tree"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True)
+class CreateView(Node):
+    """`create view NAME on BASE edges where PREDICATE`; no base means the current graph."""
+
+    name: str
+    predicate: Predicate
+    base: str | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class CreateCollection(Node):
+    """`create view collection NAME on BASE within PREDICATE ITEMS OPTIONS`."""
+
+    name: str
+    items: tuple[Item, ...]
+    base: str | None = None
+    within: Predicate | None = None
+    ordering: Ordering = Ordering.AUTO
+    materialized: bool = False
+    full_view: bool = False
+    hosts: tuple[str, ...] = ()
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class LoadGraph(Node):
+    """`load graph NAME with vertices from 'v' and edges from 'e' OPTIONS`."""
+
+    edges: str
+    vertices: str | None = None
+    name: str | None = None
+    separator: str | None = None
+    comment: str | None = None
+    has_headers: bool | None = None
+    mappings: str | None = None
+    randomize: bool = False
+    timezone: str | None = None
+    on_bad_rows: OneOf["refuse", "quarantine"] | None = None
+
+
+@dataclass(frozen=True)
+class Strategy(Node):
+    """How a run reaches the next view, in the words of the script, with its numbers."""
+
+    name: str
+    options: tuple[tuple[str, Scalar], ...] = ()
+
+
+@dataclass(frozen=True)
+class Run(Node):
+    """`run STRATEGY computation NAME (PARAMETERS) on collection NAME OPTIONS`."""
+
+    computation: str
+    collection: str
+    strategy: Strategy | None = None
+    parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    library: str | None = None
+    results: OneOf["noresults", "diffresults"] | None = None
+    save_to: str | None = None
+    hosts: tuple[str, ...] = ()
+    indices: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class UseGraph(Node):
+    """`use graph NAME`: the graph that statements without `on` mean from now on."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Show(Node):
+    """`show collections`, `show view NAME`, `show data for collection NAME`, ..."""
+
+    what: Shown
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Delete(Node):
+    """`delete graph NAME`, `delete collections`, ..."""
+
+    what: Deleted
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class SetThreads(Node):
+    """`set threads N and process_id M`."""
+
+    threads: int
+    process_id: int
+
+
+@dataclass(frozen=True)
+class Serialize(Node):
+    """`serialize to 'dir'` for the graph, `serialize cube NAME to 'dir'` for a collection."""
+
+    path: str
+    collection: str | None = None
+    block_size: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class Deserialize(Node):
+    """`deserialize from 'dir'`, `deserialize cube from 'dir'`."""
+
+    path: str
+    what: OneOf["graph", "collection"] = "graph"
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class SaveGraph(Node):
+    """`save graph to 'dir'`."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class SaveCollection(Node):
+    """`save cube NAME to 'dir' THREADS INITIAL`; the last says whether the first view is too."""
+
+    name: str
+    path: str
+    threads: int
+    initial: bool
+
+
+@dataclass(frozen=True)
+class Explain(Node):
+    """`explain STATEMENT`: say what it would do instead of doing it."""
+
+    statement: Statement
+
+
+Statement = (
+    CreateView
+    | CreateCollection
+    | LoadGraph
+    | Run
+    | UseGraph
+    | Show
+    | Delete
+    | SetThreads
+    | Serialize
+    | Deserialize
+    | SaveGraph
+    | SaveCollection
+    | Explain
+)
