@@ -33,7 +33,7 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
         "src": ids.take(table.column("_src")),
         "dst": ids.take(table.column("_dst")),
     }
-    if "_label" in table.column_names:
+    if stored.schema.edge_labels:
         columns["label"] = table.column("_label")
     rest = [name for name in table.column_names if name not in _OURS]
     return pa.table({**columns, **{name: table.column(name) for name in rest}})
@@ -41,7 +41,8 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
 
 def vertex_rows(stored: StoredGraph) -> pa.Table:
     """All vertices as users know them: id, label, properties."""
-    table = pq.read_table(stored.vertices_path).drop_columns(["_vertex"])
+    hidden = ["_vertex"] if stored.schema.vertex_labels else ["_vertex", "_label"]
+    table = pq.read_table(stored.vertices_path).drop_columns(hidden)
     names = {"_id": "id", "_label": "label"}
     return table.rename_columns([names.get(name, name) for name in table.column_names])
 

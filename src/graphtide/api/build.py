@@ -1,0 +1,118 @@
+"""From named predicates to a stored collection: signatures, classes, plan, commit.
+
+The store is locked from the start, so that a second writer fails at once and not after the
+work. The plan is worked out while Spark writes the classes of the edges: neither needs the other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.api.progress import Report
+from graphtide.model.errors import InputError
+from graphtide.optimize import plan_collection
+from graphtide.plan.classes import EdgeClasses, classify_signatures
+from graphtide.plan.collection import ViewMatrix
+from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate
+from graphtide.plan.signatures import layout_signatures
+from graphtide.spark.gateway import SparkGateway
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import (
+    EDGES,
+    CollectionFacts,
+    Kind,
+    StoredCollection,
+    StoredView,
+    open_collection,
+    write_collection,
+)
+from graphtide.store.commit import begin
+from graphtide.store.graph import StoredGraph
+
+Order = Literal["auto", "chain", "tree", "manual"]
+
+
+@dataclass(frozen=True)
+class CollectionRequest:
+    """A collection that a user asks for, with its views already lowered.
+
+    `drop_empty` names the views that are left out if no edge is in them.
+    """
+
+    name: str
+    kind: Kind
+    graph: StoredGraph
+    views: tuple[NamedPredicate, ...]
+    statement: str
+    base: Predicate = EVERYTHING
+    drop_empty: frozenset[str] = frozenset()
+    order: Order = "auto"
+    effort: float | None = None
+    replace: bool = False
+
+
+def build_collection(
+    catalog: Catalog, gateway: SparkGateway, request: CollectionRequest, report: Report
+) -> StoredCollection:
+    """Materialise a collection and return it as stored. Nothing is left behind on failure."""
+    if not request.views:
+        raise InputError(f"the {request.kind} '{request.name}' has no views")
+    folder = catalog.collection_folder(request.name)
+    began = time.perf_counter()
+    what = f"the {request.kind} '{request.name}'"
+    with begin(folder, replace=request.replace, what=what) as commit:
+        report("counting signatures", None)
+        layout = layout_signatures(view.predicate for view in request.views)
+        jobs = gateway.collection_jobs(request.graph, layout)
+        counts = jobs.count()
+        predicates = [view.predicate for view in request.views]
+        classes = classify_signatures(layout, counts.signatures, counts.counts, predicates)
+        kept = _kept_views(request, classes)
+        matrix = ViewMatrix(classes.membership[:, kept], classes.weights)
+        report(f"planning {len(kept):,} views", None)
+        with jobs.writing(counts.signatures, classes.of_signature, commit.path / EDGES):
+            plan = plan_collection(matrix, order=request.order, effort=request.effort)
+            report("writing", None)
+        facts = _facts(request, time.perf_counter() - began)
+        views = _stored_views(request, kept, matrix.sizes())
+        write_collection(commit, facts, views, plan, classes.weights)
+    return open_collection(catalog, request.name)
+
+
+def _kept_views(request: CollectionRequest, classes: EdgeClasses) -> NDArray[np.int64]:
+    """The views that stay: all but the empty ones among those that are to be dropped if empty."""
+    used = classes.membership.any(axis=0)
+    droppable = np.array([view.name in request.drop_empty for view in request.views])
+    kept = np.flatnonzero(used | ~droppable)
+    if not len(kept):
+        raise InputError(
+            f"every view of '{request.name}' is empty and was to be dropped",
+            hint="leave 'drop empty' out, or look at the bounds of the property",
+        )
+    return kept
+
+
+def _facts(request: CollectionRequest, seconds: float) -> CollectionFacts:
+    return CollectionFacts(
+        kind=request.kind,
+        graph=request.graph.name,
+        graph_identity=request.graph.identity,
+        base=str(request.base),
+        statement=request.statement,
+        seconds=round(seconds, 3),
+    )
+
+
+def _stored_views(
+    request: CollectionRequest, kept: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> Sequence[StoredView]:
+    return [
+        StoredView(request.views[at].name, str(request.views[at].predicate), int(size))
+        for at, size in zip(kept, sizes, strict=True)
+    ]

@@ -1,0 +1,58 @@
+"""Progress on long work: one line in a terminal or notebook, nothing where nobody looks.
+
+Work reports `(stage, share done or None)`. What lasts less than a second shows nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Report = Callable[[str, float | None], None]
+
+_PATIENCE = 1.0
+
+
+def silent(stage: str, done: float | None = None) -> None:
+    """A report that nobody reads."""
+
+
+@contextmanager
+def shown(title: str, *, enabled: bool | None = None) -> Iterator[Report]:
+    """A progress line under the title, from the second second on.
+
+    `enabled=None` shows it where standard error is a terminal or a notebook.
+    """
+    if enabled is False or (enabled is None and not _somebody_looks()):
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TimeElapsedColumn(),
+    )
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(title, total=None)
+    starter = threading.Timer(_PATIENCE, bar.start)
+    starter.daemon = True
+
+    def report(stage: str, done: float | None = None) -> None:
+        total = None if done is None else 1.0
+        bar.update(task, description=f"{title}: {stage}", total=total, completed=done or 0.0)
+
+    starter.start()
+    try:
+        yield report
+    finally:
+        starter.cancel()
+        bar.stop()
+
+
+def _somebody_looks() -> bool:
+    return sys.stderr.isatty() or "ipykernel" in sys.modules

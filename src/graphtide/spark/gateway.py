@@ -1,0 +1,116 @@
+"""The door to Spark: everything the layers above may ask of a stored graph.
+
+A session is started on first use, so that whoever only reads stores never waits for a JVM.
+Jobs run on a private session with our settings; frames handed to users belong to theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from graphtide.plan.predicates import Predicate, PropertyRef, Value
+from graphtide.plan.signatures import SignatureLayout
+from graphtide.spark import questions
+from graphtide.spark.collections import CollectionJobs, spark_plan
+from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
+from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
+from graphtide.spark.session import private_session
+
+
+class CountedTables(GraphTables, Protocol):
+    """The tables of a stored graph whose number of vertices is known."""
+
+    @property
+    def vertices(self) -> int:
+        """How many vertices there are."""
+
+
+class SparkGateway:
+    """One Spark, reached through the session that `connect` returns."""
+
+    def __init__(self, connect: Callable[[], SparkSession]) -> None:
+        self._connect = connect
+
+    @cached_property
+    def session(self) -> SparkSession:
+        """The user's session; started now if it was not."""
+        return self._connect()
+
+    @cached_property
+    def private(self) -> SparkSession:
+        """Our session on the same Spark."""
+        return private_session(self.session)
+
+    def collection_jobs(self, stored: CountedTables, layout: SignatureLayout) -> CollectionJobs:
+        """The jobs that make a collection of the graph."""
+        return CollectionJobs(self.private, graph_frames(self.private, stored), layout)
+
+    def bounds(
+        self, stored: CountedTables, item: PropertyRef, where: Predicate
+    ) -> tuple[Value, Value] | None:
+        """Smallest and largest value of a property over the edges that match."""
+        return questions.property_bounds(graph_frames(self.private, stored), item, where)
+
+    def edge_names(
+        self, stored: CountedTables, where: Predicate, limit: int
+    ) -> list[tuple[int, str, str]]:
+        """Number, src and dst of the edges that match."""
+        return questions.edge_names(graph_frames(self.private, stored), where, limit)
+
+    def vertex_names(
+        self, stored: CountedTables, where: Predicate, limit: int
+    ) -> list[tuple[int, str]]:
+        """Number and id of the vertices that match."""
+        return questions.vertex_names(graph_frames(self.private, stored), where, limit)
+
+    def vertex_frame(self, stored: CountedTables) -> DataFrame:
+        """All vertices as users know them, in the user's session."""
+        frame = graph_frames(self.session, stored).vertices.drop("_vertex")
+        return frame.withColumnsRenamed({"_id": "id", "_label": "label"})
+
+    def edge_frame(self, stored: CountedTables, where: Predicate) -> DataFrame:
+        """The edges that match as users know them, in the user's session."""
+        frames = graph_frames(self.session, stored)
+        return known_edges(matching_edges(frames, where), frames).drop("_edge")
+
+    def class_frame(
+        self, stored: CountedTables, edges: Path, classes: NDArray[np.int64]
+    ) -> DataFrame:
+        """The edges of some classes of a collection as users know them, in their session."""
+        frames = graph_frames(self.session, stored)
+        chosen = self.session.createDataFrame(pa.table({"_class": classes.astype(np.int32)}))
+        stored_edges = self.session.read.schema("_edge int, _class int").parquet(edges.as_uri())
+        numbers = stored_edges.join(F.broadcast(chosen), "_class").select("_edge")
+        return known_edges(frames.edges.join(numbers, "_edge"), frames).drop("_edge")
+
+    def delta_frame(self, edges: Path, flips: pa.Table) -> DataFrame:
+        """Every difference of a collection: `step`, `_edge` and `sign`, in the user's session.
+
+        `flips` lists the classes (`_class`) that enter or leave (`sign`) at each `step`.
+        """
+        stored_edges = self.session.read.schema("_edge int, _class int").parquet(edges.as_uri())
+        signed = self.session.createDataFrame(flips)
+        return stored_edges.join(F.broadcast(signed), "_class").select("step", "_edge", "sign")
+
+    def explain_selection(self, stored: CountedTables, where: Predicate) -> str:
+        """Spark's plan for selecting the edges that match."""
+        return spark_plan(matching_edges(graph_frames(self.private, stored), where))
+
+
+def graph_frames(session: SparkSession, stored: CountedTables) -> GraphFrames:
+    """The tables of a stored graph; label columns only where there are labels."""
+    vertices, edges = vertices_frame(session, stored), edges_frame(session, stored)
+    return GraphFrames(
+        vertices=vertices if stored.schema.vertex_labels else vertices.drop("_label"),
+        edges=edges if stored.schema.edge_labels else edges.drop("_label"),
+        vertex_count=stored.vertices,
+    )
