@@ -1,0 +1,52 @@
+"""How few differences any plan can do with: what the totals are measured against.
+
+**Chains.** A chain is a spanning tree of the empty version and the views, so it costs at least the
+minimum spanning tree M.
+
+**Trees with any stepping stones.** Let T be the cheapest. Three bounds hold:
+
+1. Every edge of the graph that is in some view enters at least once: T >= |union of the views|.
+2. Walking round T and back to the empty version passes every edge of T twice and every view at
+   least once; leaving out the stones and what was seen before only shortens it (triangle
+   inequality). So a closed tour C of the empty version and the views has length at most 2 T. Cut
+   its longest step: what is left is a spanning tree, at least M. And that step is at least L, the
+   longest edge of the minimum spanning tree, since no spanning tree has a shorter longest edge.
+   So 2 T >= M + L. (As L is at least M / (t - 1) for t points, this is never weaker than the
+   Steiner ratio M t / (2 (t - 1)).)
+3. What is in every view, W edges, enters at least once, and the other classes still need a tree
+   of their own, to which 2 applies: T >= W + (M' + L') / 2, where M' and L' are those of the
+   distances with W taken off every distance to the empty version. This is never weaker than 2,
+   and gains where the first view is mostly what all views share.
+
+All distances are integers, hence the rounding up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.optimize.distances import Distances
+from graphtide.optimize.tree import Tree, edge_lengths, minimum_spanning_tree
+from graphtide.plan.collection import ViewMatrix
+
+
+def union_size(matrix: ViewMatrix) -> int:
+    """The edges that are in any view: a lower bound for every plan, without any distances."""
+    return int(matrix.weights[matrix.membership.any(axis=1)].sum())
+
+
+def chain_bound(distance: Distances, tree: Tree) -> int:
+    """No chain needs fewer differences; `tree` is a minimum spanning tree of the views."""
+    return int(edge_lengths(distance, tree).sum())
+
+
+def tree_bound(matrix: ViewMatrix, distance: Distances) -> int:
+    """No tree needs fewer, whatever its stones. Changes the distances for a moment, in place."""
+    shared = int(matrix.weights[matrix.membership.all(axis=1)].sum()) if matrix.views else 0
+    distance[0, 1:] -= shared
+    distance[1:, 0] -= shared
+    lengths = edge_lengths(distance, minimum_spanning_tree(distance))
+    distance[0, 1:] += shared
+    distance[1:, 0] += shared
+    twice = int(lengths.sum()) + int(np.max(lengths, initial=0))
+    return max(union_size(matrix), shared + (twice + 1) // 2)

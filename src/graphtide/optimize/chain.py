@@ -1,0 +1,133 @@
+"""The cheapest chain that can be found: one view after the other, nothing undone.
+
+A chain pays the size of its first view and then the distance of each view to the next; its end is
+free. Ordering the views best is NP-hard (it is consecutive block minimisation, and a travelling
+salesman). So: the given order; Christofides' tour, cut at the empty version, in both directions;
+and a search from there, each kept only if it is cheaper. The chain is never worse than the given
+order, and the search is skipped where a chain already meets the spanning tree, its lower bound,
+as nested windows do at once.
+
+Where insertions and deletions are weighed apart, the price of a step is
+(a + b)/2 d(u, v) + (a - b)/2 (|v| - |u|), and along a chain the second part adds up to
+(a - b)/2 |last view|. So the same search does, with a price on where the chain ends.
+
+The search is fast_tsp's, which wants a closed tour and distances below 65,536. An extra point,
+next to the empty version and equally far from all views but for the price of ending there, closes
+the tour; what all starts have in common is taken off, very long steps are cut to a common length,
+and the rest is scaled. Only the true cost decides what is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import fast_tsp
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.optimize.christofides import christofides_tour
+from graphtide.optimize.costs import Costs
+from graphtide.optimize.distances import Distances
+from graphtide.optimize.moves import Lengths, improve_path
+from graphtide.optimize.tree import Numbers, Tree, edge_lengths
+
+LONGEST = 2**16 - 1
+
+
+class ChainProblem(NamedTuple):
+    """Distances (0 is the empty version) and, per point, what it costs to end there."""
+
+    distance: Distances
+    ending: NDArray[np.float64]
+
+    def cost(self, order: Numbers) -> float:
+        """The distances along a chain of points, from the empty version on, and its end."""
+        if not len(order):
+            return 0.0
+        steps = self.distance[order[:-1], order[1:]].sum(dtype=np.int64)
+        return float(self.distance[0, order[0]]) + float(steps) + float(self.ending[order[-1]])
+
+
+def chain_problem(distance: Distances, costs: Costs) -> ChainProblem:
+    """The problem in units of the mean of an insertion and a deletion."""
+    lean = (costs.insert - costs.delete) / (costs.insert + costs.delete)
+    return ChainProblem(distance, lean * distance[0].astype(np.float64))
+
+
+def find_chain(problem: ChainProblem, tree: Tree, seconds: float) -> Numbers:
+    """The views, as points 1, 2, ..., in the cheapest order found.
+
+    `tree` is a minimum spanning tree of the distances; `seconds` is for the search, which uses
+    all of them unless the lower bound is met. Results of a search differ from run to run where
+    it ends by the clock.
+    """
+    given = np.arange(1, len(problem.distance))
+    lowest = float(edge_lengths(problem.distance, tree).sum() + problem.ending[1:].min(initial=0))
+    best = given
+    if problem.cost(best) <= lowest:
+        return best
+    tour = christofides_tour(problem.distance, tree)
+    best = min((given, tour, tour[::-1]), key=problem.cost)
+    if problem.cost(best) <= lowest or seconds <= 0:
+        return best
+    return min((best, _search(problem, tree, best, seconds)), key=problem.cost)
+
+
+def _search(problem: ChainProblem, tree: Tree, start: Numbers, seconds: float) -> Numbers:
+    """The better of fast_tsp's tour and the start, each taken to a local optimum."""
+    deadline = time.monotonic() + seconds
+    lengths = _closing_lengths(problem)
+    best = start
+    if len(start) > 2:
+        rounded = _rounded(lengths, _longest_wanted(problem.distance, tree))
+        tour = fast_tsp.find_tour(rounded, duration_seconds=0.8 * seconds)
+        best = min((start, *_as_chains(tour, len(start) + 1)), key=problem.cost)
+    path = np.concatenate([[0], best, [len(lengths) - 1]])
+    return improve_path(lengths, path, deadline)[1:-1]
+
+
+def _closing_lengths(problem: ChainProblem) -> Lengths:
+    """The distances with one more point, the end; going there costs what ending there costs."""
+    points = len(problem.distance)
+    lengths = np.zeros((points + 1, points + 1))
+    lengths[:-1, :-1] = problem.distance
+    lengths[-1, :-1] = lengths[:-1, -1] = problem.ending
+    return lengths
+
+
+def _rounded(lengths: Lengths, cut: float) -> NDArray[np.uint16]:
+    """Integers below 65,536 for a closed tour through the end and the empty version."""
+    shifted = lengths.copy()
+    views = slice(1, -1)
+    for closing in (0, -1):
+        shifted[closing, views] -= shifted[closing, views].min()
+    np.minimum(shifted, cut, out=shifted)
+    shifted[-1, views] += cut - shifted[-1, views].max()
+    shifted[views, 0] = shifted[0, views]
+    shifted[views, -1] = shifted[-1, views]
+    shifted[0, -1] = shifted[-1, 0] = 0.0
+    np.fill_diagonal(shifted, 0.0)
+    rounded: NDArray[np.uint16] = np.rint(shifted * (LONGEST / max(cut, LONGEST))).astype(np.uint16)
+    return rounded
+
+
+def _longest_wanted(distance: Distances, tree: Tree) -> float:
+    """Four times the longest step of the spanning tree, the first step from nothing set aside.
+
+    Longer steps are not wanted in a chain, and would cost the short ones their precision.
+    """
+    steps = edge_lengths(distance, tree)
+    steps[tree.order[1] - 1] = 0
+    return 4.0 * float(steps.max()) + 1.0
+
+
+def _as_chains(tour: list[int], end: int) -> list[Numbers]:
+    """The chains a closed tour stands for: cut at the empty version, and at the end, both ways."""
+    chains: list[Numbers] = []
+    for cut in (0, end):
+        at = tour.index(cut)
+        turned = np.array(tour[at:] + tour[:at], dtype=np.intp)
+        chain = turned[(turned != 0) & (turned != end)]
+        chains += [chain, chain[::-1]]
+    return chains

@@ -1,0 +1,73 @@
+"""The versions that a tree may use, with all distances among them.
+
+Kept true: `distance` is always exact for `points`, and the first `terminals` points (the empty
+version and the views) never move. Stones come, go and are moved behind them, and only distances
+that changed are worked out again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.optimize.distances import Distances, Points, distances_between
+from graphtide.optimize.tree import Numbers
+from graphtide.plan.collection import ViewMatrix
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Points (rows over the classes), their distances, and how many of them are given."""
+
+    points: Points
+    distance: Distances
+    weights: NDArray[np.int64]
+    terminals: int
+
+    @property
+    def stones(self) -> int:
+        """How many points nobody asked for."""
+        return len(self.points) - self.terminals
+
+    def sizes(self) -> NDArray[np.int64]:
+        """The edges of each version: its distance from the empty one."""
+        return self.distance[0].astype(np.int64)
+
+    def with_stones(self, stones: Points) -> Cloud:
+        """More stones at the end; those that stand on a known point are left out."""
+        across = distances_between(stones, self.points, self.weights)
+        among = distances_between(stones, stones, self.weights)
+        fresh = (across > 0).all(axis=1) & ~np.tril(among == 0, -1).any(axis=1)
+        stones, across, among = stones[fresh], across[fresh], among[np.ix_(fresh, fresh)]
+        distance = np.empty((len(self.points) + len(stones),) * 2, dtype=self.distance.dtype)
+        known = len(self.points)
+        distance[:known, :known] = self.distance
+        distance[known:, :known] = across
+        distance[:known, known:] = across.T
+        distance[known:, known:] = among
+        points = np.concatenate([self.points, stones])
+        return replace(self, points=points, distance=distance)
+
+    def keeping(self, points: Numbers) -> Cloud:
+        """Only these points, in this order; all terminals must be among them, first."""
+        if len(points) == len(self.points):
+            return self
+        distance = self.distance[np.ix_(points, points)]
+        return replace(self, points=self.points[points], distance=distance)
+
+    def with_moved_stones(self, placed: Points) -> Cloud:
+        """The stones at new places, of which those on a known point are left out."""
+        moved = (placed != self.points[self.terminals :]).any(axis=1)
+        if not moved.any():
+            return self
+        stayed = np.concatenate([np.ones(self.terminals, dtype=np.bool_), ~moved])
+        return self.keeping(np.flatnonzero(stayed)).with_stones(placed[moved])
+
+
+def cloud_of_views(matrix: ViewMatrix, distance: Distances) -> Cloud:
+    """The empty version and the views, without stones."""
+    points = np.zeros((matrix.views + 1, matrix.classes), dtype=np.bool_)
+    points[1:] = matrix.membership.T
+    return Cloud(points, distance, matrix.weights, matrix.views + 1)

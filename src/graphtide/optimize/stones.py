@@ -1,0 +1,181 @@
+"""Stepping stones: versions that nobody asked for, put into the tree where they pay.
+
+Finding the best ones is the Steiner tree problem in Hamming space, which is NP-hard, so this is a
+search that starts from the minimum spanning tree and only ever improves on it:
+
+- Stones for everybody are tried first: the whole graph, the union, the intersection and the
+  majority of all views. Single outages are solved by the first alone: one difference a view.
+- Where the tree runs a - b - c, the bitwise majority m of the three lies on a shortest way between
+  any two of them, so joining all three to m saves exactly (d(a,b) + d(b,c) - d(a,c)) / 2. That
+  needs distances alone. In a round the largest savings are taken first, each tree edge once, and
+  the savings of one round simply add up.
+- Then the stones are moved to the best places for the shape they stand in (`parsimony`), and a
+  new spanning tree over views and stones finds the best shape for the places. Stones that no
+  longer join three ways are bypassed.
+
+Rounds go on while they pay. A stone is one more advance, so it must save more than its price in
+differences; at the end those that do not are dismissed. Kept true: the tree never costs more
+than the spanning tree it started from. On 252 community removals of com-dblp the tree falls from
+14.87M to 11.1M differences in five rounds, and minutes of random restarts find only 1.5% more.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.optimize.cloud import Cloud
+from graphtide.optimize.distances import Distances, Points
+from graphtide.optimize.parsimony import place_stones
+from graphtide.optimize.tree import (
+    NO_PARENT,
+    Numbers,
+    Tree,
+    bypass_idle_stones,
+    edge_lengths,
+    minimum_spanning_tree,
+)
+
+
+HUB = 32
+"""A point with more neighbours than this is a hub."""
+
+
+class PlantedTree(NamedTuple):
+    """A tree, the cloud it spans, and its value: differences and the price of its stones."""
+
+    cloud: Cloud
+    tree: Tree
+    value: float
+
+
+def plant_stones(views: Cloud, price: float, deadline: float) -> PlantedTree:
+    """The tree over the views with the stepping stones that pay.
+
+    `price` is what a stone must save; the search ends by itself, or at the first chance after
+    `deadline` (of time.monotonic) with the best tree so far.
+    """
+    best = spanning_tree(views, price)
+    for stone in common_stones(views):
+        best = _cheaper(best, spanning_tree(best.cloud.with_stones(stone[None, :]), price))
+    while time.monotonic() < deadline:
+        grown = _one_round(best, price)
+        if grown.value >= best.value:
+            break
+        best = grown
+    return dismiss_unworthy(best, price)
+
+
+def spanning_tree(cloud: Cloud, price: float) -> PlantedTree:
+    """The minimum spanning tree of a cloud, without the stones that are idle in it."""
+    tree, kept = bypass_idle_stones(minimum_spanning_tree(cloud.distance), cloud.terminals)
+    cloud = cloud.keeping(kept)
+    value = float(edge_lengths(cloud.distance, tree).sum()) + price * cloud.stones
+    return PlantedTree(cloud, tree, value)
+
+
+def common_stones(views: Cloud) -> Points:
+    """The whole graph, and the majority, union and intersection of all views."""
+    members = views.points[1 : views.terminals]
+    if not len(members):
+        return members
+    counts = np.count_nonzero(members, axis=0)
+    whole = np.ones(members.shape[1], dtype=np.bool_)
+    return np.stack([whole, 2 * counts > len(members), counts > 0, counts == len(members)])
+
+
+def _cheaper(left: PlantedTree, right: PlantedTree) -> PlantedTree:
+    return right if right.value < left.value else left
+
+
+def _one_round(planted: PlantedTree, price: float) -> PlantedTree:
+    cloud, tree, _ = planted
+    cloud = cloud.with_stones(majority_stones(cloud, tree))
+    grown = spanning_tree(cloud, price)
+    placed = place_stones(grown.cloud.points, grown.tree, grown.cloud.terminals)
+    return _cheaper(grown, spanning_tree(grown.cloud.with_moved_stones(placed), price))
+
+
+def majority_stones(cloud: Cloud, tree: Tree) -> Points:
+    """The majorities worth planting now: largest saving first, every tree edge used once.
+
+    A stone that saves no more than its price is planted all the same, because others may join
+    it: N-2 outages find their single outages only so. `dismiss_unworthy` has the last word.
+    """
+    triples, saving = _saving_triples(cloud.distance, tree)
+    used = np.zeros(len(tree.parents), dtype=np.bool_)
+    taken: list[int] = []
+    for at in np.argsort(-saving, kind="stable").tolist():
+        left, middle, right = triples[at].tolist()
+        edges = [end if tree.parents[end] == middle else middle for end in (left, right)]
+        if not used[edges].any():
+            used[edges] = True
+            taken.append(at)
+    left, middle, right = (cloud.points[ends] for ends in triples[taken].T)
+    majority: Points = (left & middle) | (right & (left | middle))
+    return majority
+
+
+def _saving_triples(distance: Distances, tree: Tree) -> tuple[Numbers, NDArray[np.int64]]:
+    """Every end - middle - end of the tree whose majority saves something, and twice the saving.
+
+    Round a hub only the best partner of each end is listed: the rest would be quadratic.
+    """
+    triples: list[Numbers] = [np.empty((0, 3), dtype=np.intp)]
+    savings: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    for middle, around in enumerate(neighbours(tree)):
+        if len(around) < 2:
+            continue
+        spokes = distance[middle, around].astype(np.int64)
+        saved = spokes[:, None] + spokes[None, :] - distance[np.ix_(around, around)]
+        if len(around) > HUB:
+            np.fill_diagonal(saved, 0)
+            partner = saved.argmax(axis=1)
+            left = np.flatnonzero(saved.max(axis=1) > 0)
+            right = partner[left]
+        else:
+            left, right = np.nonzero(np.triu(saved > 0, 1))
+        middles = np.full(len(left), middle, dtype=np.intp)
+        triples.append(np.stack([around[left], middles, around[right]], axis=1))
+        savings.append(saved[left, right])
+    return np.concatenate(triples), np.concatenate(savings)
+
+
+def neighbours(tree: Tree) -> list[Numbers]:
+    """The points joined to each point: its children and its parent."""
+    below = np.flatnonzero(tree.parents != NO_PARENT)
+    ends = np.concatenate([below, tree.parents[below]])
+    others = np.concatenate([tree.parents[below], below])
+    by_end = np.argsort(ends, kind="stable")
+    starts = np.searchsorted(ends[by_end], np.arange(1, len(tree.parents)))
+    return np.split(others[by_end], starts)
+
+
+def dismiss_unworthy(planted: PlantedTree, price: float) -> PlantedTree:
+    """The tree without stones that save no more than their price, the least useful first."""
+    while planted.cloud.stones:
+        earned = _earnings(planted)
+        least = int(earned.argmin())
+        if earned[least] > price:
+            break
+        cloud = planted.cloud
+        kept = np.delete(np.arange(len(cloud.points)), cloud.terminals + least)
+        planted = spanning_tree(cloud.keeping(kept), price)
+    return planted
+
+
+def _earnings(planted: PlantedTree) -> Numbers:
+    """What each stone saves over joining its neighbours among themselves."""
+    cloud, tree, _ = planted
+    around = neighbours(tree)
+    earned = np.zeros(cloud.stones, dtype=np.intp)
+    for stone in range(cloud.terminals, len(cloud.points)):
+        ends = around[stone]
+        among = cloud.distance[np.ix_(ends, ends)]
+        without = edge_lengths(among, minimum_spanning_tree(among)).sum()
+        spokes = cloud.distance[stone, ends].astype(np.int64)
+        earned[stone - cloud.terminals] = without - spokes.sum()
+    return earned
