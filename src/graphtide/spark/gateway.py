@@ -113,4 +113,5 @@ def graph_frames(session: SparkSession, stored: CountedTables) -> GraphFrames:
         vertices=vertices if stored.schema.vertex_labels else vertices.drop("_label"),
         edges=edges if stored.schema.edge_labels else edges.drop("_label"),
         vertex_count=stored.vertices,
+        several_labels=len(stored.schema.vertex_labels) > 1,
     )

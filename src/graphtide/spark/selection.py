@@ -27,11 +27,15 @@ _BROADCAST_VERTICES = 5_000_000
 
 @dataclass(frozen=True)
 class GraphFrames:
-    """The two tables of a stored graph, with the number of vertices to choose the join by."""
+    """The two tables of a stored graph, with the number of vertices to choose the join by.
+
+    With several labels of vertices an id may stand for one vertex of each.
+    """
 
     vertices: DataFrame
     edges: DataFrame
     vertex_count: int
+    several_labels: bool = False
 
     @property
     def broadcasts_vertices(self) -> bool:
@@ -75,14 +79,18 @@ def join_endpoint(
 def known_edges(edges: DataFrame, frames: GraphFrames) -> DataFrame:
     """Rows of the edge table as users know them: src and dst by their own ids, label, properties.
 
-    Sorted by nothing; `_edge` stays in front, for those who want to sort or join.
+    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart. Sorted by nothing; `_edge` stays in front, for those who want to sort or join.
     """
     joined = edges
+    known = ["_id", "_label"] if frames.several_labels else ["_id"]
     for side in ENDPOINTS:
-        joined = join_endpoint(joined, frames, side, [F.col("_id").alias(_known(side))])
+        columns = [F.col(name).alias(_known(side, name)) for name in known]
+        joined = join_endpoint(joined, frames, side, columns)
+    ends = [F.col(_known(side, "_id")).alias(side) for side in ENDPOINTS]
+    if frames.several_labels:
+        ends += [F.col(_known(side, "_label")).alias(f"{side}_label") for side in ENDPOINTS]
     label = [F.col("_label").alias("label")] if "_label" in edges.columns else []
     kept = [quoted(name) for name in edges.columns if name not in _OURS]
-    ends = [F.col(_known(side)).alias(side) for side in ENDPOINTS]
     return joined.select("_edge", *ends, *label, *kept)
 
 
@@ -128,5 +136,5 @@ def _raw_name(item: PropertyRef) -> str:
     return f"_graphtide_{item.owner}_{item.name}"
 
 
-def _known(side: Endpoint) -> str:
-    return f"_graphtide_{side}_known"
+def _known(side: Endpoint, column: str) -> str:
+    return f"_graphtide_{side}{column}_known"

@@ -24,14 +24,18 @@ _OURS = ("_edge", "_src", "_dst", "_label")
 def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
     """Edges as users know them: src and dst by their own ids, label, properties.
 
+    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart.
     `edges` are sorted numbers; None stands for all. Reads only the parts that hold them.
     """
     parts = list(_chosen_rows(stored.edges_path, edges))
     table = pa.concat_tables(parts).combine_chunks()
-    ids = pq.read_table(stored.vertices_path, columns=["_id"]).column("_id").combine_chunks()
+    several = len(stored.schema.vertex_labels) > 1
+    known = {"_id": "", "_label": "_label"} if several else {"_id": ""}
+    vertices = pq.read_table(stored.vertices_path, columns=list(known))
     columns = {
-        "src": ids.take(table.column("_src")),
-        "dst": ids.take(table.column("_dst")),
+        side + suffix: vertices.column(name).combine_chunks().take(table.column(f"_{side}"))
+        for name, suffix in known.items()
+        for side in ("src", "dst")
     }
     if stored.schema.edge_labels:
         columns["label"] = table.column("_label")

@@ -1,0 +1,160 @@
+"""A collection: named views of one graph, arranged in a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.api.view import View, graph_of
+from graphtide.model.delta import Delta
+from graphtide.model.errors import NotFoundError
+from graphtide.model.schema import closest
+from graphtide.plan.collection import CollectionPlan
+from graphtide.store.collection import EDGES, StoredCollection
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from graphtide.api.session import Session
+
+
+@dataclass(frozen=True)
+class Step:
+    """One version of a collection's plan: a view, or a stepping stone (`view` is None).
+
+    `parent` is the index of the step that `delta` starts from; -1 is the empty version.
+    """
+
+    index: int
+    view: str | None
+    stone: str | None
+    parent: int
+    delta: Delta
+
+
+class Collection(Sequence[View]):
+    """Views in the order in which they were given; `steps` follows the plan."""
+
+    def __init__(self, session: Session, stored: StoredCollection) -> None:
+        self._session = session
+        self._stored = stored
+        self._positions = {view.name: at for at, view in enumerate(stored.views)}
+
+    @property
+    def name(self) -> str:
+        """The name in the catalog."""
+        return self._stored.name
+
+    @property
+    def graph(self) -> str:
+        """The name of the graph."""
+        return self._stored.facts.graph
+
+    @property
+    def statement(self) -> str:
+        """The GVDL that makes this collection."""
+        return self._stored.facts.statement
+
+    @property
+    def plan(self) -> CollectionPlan:
+        """The plan by classes; `plan.totals` says what the other arrangements would cost."""
+        return self._stored.plan
+
+    @property
+    def differences(self) -> int:
+        """All edges that enter or leave along the plan, loading the first version included."""
+        return self.plan.differences(self._stored.weights)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the views, in the order in which they were given."""
+        return list(self._positions)
+
+    def __len__(self) -> int:
+        return len(self._stored.views)
+
+    @overload
+    def __getitem__(self, key: int | str) -> View: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[View]: ...
+    def __getitem__(self, key: int | str | slice) -> View | list[View]:
+        if isinstance(key, slice):
+            return [self[at] for at in range(*key.indices(len(self)))]
+        if isinstance(key, int):
+            return View(self._session, self._stored, range(len(self))[key])
+        if key not in self._positions:
+            near = closest(key, self._positions)
+            raise NotFoundError(
+                f"the collection '{self.name}' has no view '{key}'",
+                hint=f"did you mean '{near}'?" if near else "see its names: collection.names",
+            )
+        return View(self._session, self._stored, self._positions[key])
+
+    def steps(self) -> Iterator[Step]:
+        """The versions of the plan, depth first, each with the delta from its parent."""
+        for index, step in enumerate(self.plan.steps):
+            name = None if step.view is None else self._stored.views[step.view].name
+            yield Step(index, name, step.stone, step.parent, self._stored.delta(index))
+
+    def to_arrow(self) -> pa.Table:
+        """A row a step of the plan: view or stone, size, parent, edges in and out."""
+        steps, weights = self.plan.steps, self._stored.weights
+        inserted = np.array([weights[step.inserted].sum() for step in steps], np.int64)
+        deleted = np.array([weights[step.deleted].sum() for step in steps], np.int64)
+        sizes: list[int] = []
+        for at, step in enumerate(steps):
+            before = 0 if step.parent < 0 else sizes[step.parent]
+            sizes.append(before + int(inserted[at]) - int(deleted[at]))
+        labels = [self._label(at) for at in range(len(steps))]
+        parents = [None if step.parent < 0 else labels[step.parent] for step in steps]
+        return pa.table(
+            {
+                "view": pa.array(labels, pa.string()),
+                "stone": pa.array([step.view is None for step in steps], pa.bool_()),
+                "edges": pa.array(sizes, pa.int64()),
+                "parent": pa.array(parents, pa.string()),
+                "inserted": inserted,
+                "deleted": deleted,
+            }
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_spark(self) -> DataFrame:
+        """Every difference as a Spark DataFrame: `step`, `_edge`, `sign` (+1 or -1)."""
+        return self._session.gateway.delta_frame(self._stored.path / EDGES, self._flips())
+
+    def explain(self) -> str:
+        """The plan as text, with what chain and tree would cost and the lower bounds."""
+        names = [view.name for view in self._stored.views]
+        return self.plan.explain(names, self._stored.weights)
+
+    def check(self) -> None:
+        """Raise if the graph is gone or has been loaded anew since."""
+        graph_of(self._session, self._stored)
+
+    def __repr__(self) -> str:
+        totals = self.plan.totals
+        return (
+            f"<collection '{self.name}' on {self.graph}: {len(self):,} views, "
+            f"{self.plan.kind} of {self.differences:,} differences "
+            f"({totals.given:,} in the given order)>"
+        )
+
+    def _label(self, step: int) -> str:
+        item = self.plan.steps[step]
+        return f"({item.stone})" if item.view is None else self._stored.views[item.view].name
+
+    def _flips(self) -> pa.Table:
+        columns: dict[str, list[np.ndarray]] = {"step": [], "_class": [], "sign": []}
+        for index, step in enumerate(self.plan.steps):
+            for classes, sign in ((step.inserted, 1), (step.deleted, -1)):
+                columns["step"].append(np.full(len(classes), index, np.int32))
+                columns["_class"].append(classes.astype(np.int32))
+                columns["sign"].append(np.full(len(classes), sign, np.int8))
+        return pa.table({name: np.concatenate(parts) for name, parts in columns.items()})

@@ -1,0 +1,61 @@
+"""Edges of a stored graph as a NetworkX graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from graphtide.model.delta import EdgeIds
+from graphtide.model.errors import SetupError
+from graphtide.store.graph import StoredGraph
+from graphtide.store.tables import edge_rows, vertex_rows
+
+if TYPE_CHECKING:
+    import networkx
+
+
+def to_networkx(
+    stored: StoredGraph, edges: EdgeIds | None, *, everything: bool
+) -> networkx.MultiDiGraph[Any]:
+    """A multigraph of some edges (None: all), with properties as attributes.
+
+    Vertices carry their properties; those without an edge are there only with `everything`.
+    Missing values are left out of the attributes. Where vertices have several labels, a node is
+    the pair of its label and its id.
+    """
+    graph: networkx.MultiDiGraph[Any] = _networkx().MultiDiGraph()
+    several = len(stored.schema.vertex_labels) > 1
+    links = [_take_ends(row, several) for row in _rows(edge_rows(stored, edges))]
+    touched = {end for src, dst, _ in links for end in (src, dst)}
+    for row in _rows(vertex_rows(stored)):
+        node = (row["label"], row.pop("id")) if several else row.pop("id")
+        if everything or node in touched:
+            graph.add_node(node, **row)
+    graph.add_edges_from(links)
+    return graph
+
+
+def _take_ends(row: dict[str, Any], several: bool) -> tuple[Any, Any, dict[str, Any]]:
+    """Both ends of an edge, out of its attributes and as the nodes are called."""
+    src, dst = row.pop("src"), row.pop("dst")
+    if several:
+        src, dst = (row.pop("src_label"), src), (row.pop("dst_label"), dst)
+    return src, dst, row
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in row.items() if value is not None}
+        for row in table.to_pylist()
+    ]
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError:
+        raise SetupError(
+            "NetworkX is not installed", hint="pip install 'graphtide[networkx]'"
+        ) from None
+    return networkx

@@ -1,0 +1,120 @@
+"""A stored graph: look at it, take views of it, make collections of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from graphtide.api.build import Order
+from graphtide.api.collection import Collection
+from graphtide.api.edges import to_networkx
+from graphtide.api.requests import Views, view_items
+from graphtide.api.view import View
+from graphtide.lang.gvdl.parse import parse_predicate
+from graphtide.lang.gvdl.statements import CreateCollection, CreateView, Ordering
+from graphtide.model.schema import GraphSchema
+from graphtide.plan.predicates import EVERYTHING
+from graphtide.store.graph import StoredGraph
+from graphtide.store.tables import edge_rows, vertex_rows
+
+if TYPE_CHECKING:
+    import networkx
+    from pyspark.sql import DataFrame
+
+    from graphtide.api.session import Session
+
+
+class Graph:
+    """A graph in the catalog, as it was last loaded."""
+
+    def __init__(self, session: Session, stored: StoredGraph) -> None:
+        self._session = session
+        self._stored = stored
+
+    @property
+    def name(self) -> str:
+        """The name in the catalog."""
+        return self._stored.name
+
+    @property
+    def schema(self) -> GraphSchema:
+        """Types of ids and properties, and the labels."""
+        return self._stored.schema
+
+    @property
+    def num_vertices(self) -> int:
+        """How many vertices there are, isolated ones included."""
+        return self._stored.vertices
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges there are, parallel ones and loops included."""
+        return self._stored.edges
+
+    def quarantine(self) -> pa.Table:
+        """The rows that were set aside when the graph was loaded: file, line, reason, text."""
+        return self._stored.quarantine()
+
+    def view(self, name: str, where: str, *, replace: bool = False) -> View:
+        """Store the view of the edges that satisfy a predicate, and return it."""
+        statement = CreateView(name, parse_predicate(where), base=self.name, replace=replace)
+        return self._session.create_view(statement)
+
+    def collection(
+        self,
+        name: str,
+        views: Views,
+        *,
+        within: str | None = None,
+        order: Order = "auto",
+        effort: float | None = None,
+        replace: bool = False,
+    ) -> Collection:
+        """Store a collection of views, and return it.
+
+        `views` is GVDL text, a dict of names and predicates, a list of predicates or a
+        generator; `within` is a predicate that all views share. `order` is `chain`, `tree`,
+        `manual` (as given) or `auto` (the cheaper of the first two); `effort` the seconds that
+        the search for a better chain may take.
+        """
+        statement = CreateCollection(
+            name,
+            view_items(views),
+            base=self.name,
+            within=None if within is None else parse_predicate(within),
+            ordering=Ordering(order),
+            replace=replace,
+        )
+        return self._session.create_collection(statement, effort=effort)
+
+    def vertices(self) -> pa.Table:
+        """All vertices: id, label, properties."""
+        return vertex_rows(self._stored)
+
+    def edges(self) -> pa.Table:
+        """All edges: src, dst, label, properties."""
+        return edge_rows(self._stored, None)
+
+    def vertices_to_spark(self) -> DataFrame:
+        """All vertices as a Spark DataFrame."""
+        return self._session.gateway.vertex_frame(self._stored)
+
+    def edges_to_spark(self) -> DataFrame:
+        """All edges as a Spark DataFrame."""
+        return self._session.gateway.edge_frame(self._stored, EVERYTHING)
+
+    def to_networkx(self) -> networkx.MultiDiGraph[Any]:
+        """The whole graph as a NetworkX multigraph."""
+        return to_networkx(self._stored, None, everything=True)
+
+    def __repr__(self) -> str:
+        return (
+            f"<graph '{self.name}': {self.num_vertices:,} vertices, {self.num_edges:,} edges; "
+            f"edge properties {_listed(self.schema.edge)}; "
+            f"vertex properties {_listed(self.schema.vertex)}>"
+        )
+
+
+def _listed(properties: tuple[object, ...]) -> str:
+    return ", ".join(map(str, properties)) or "none"

@@ -1,0 +1,213 @@
+"""A session: a catalog of graphs and collections on disk, and a Spark that is started when needed.
+
+Everything that is stored is found again by name in the next session on the same folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphtide.api.build import CollectionRequest, build_collection
+from graphtide.api.collection import Collection
+from graphtide.api.facts import StoredGraphFacts
+from graphtide.api.graph import Graph
+from graphtide.api.progress import shown
+from graphtide.api.view import View, graph_of
+from graphtide.lang.gvdl.lower import LoweredViews, lower_views
+from graphtide.lang.gvdl.parse import parse_predicate
+from graphtide.lang.gvdl.resolve import resolve_predicate
+from graphtide.lang.gvdl.statements import CreateCollection, CreateView
+from graphtide.lang.gvdl.unparse import unparse
+from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.schema import closest
+from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate, conjunction
+from graphtide.spark.gateway import SparkGateway
+from graphtide.spark.session import open_session
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import StoredCollection, open_collection
+from graphtide.store.graph import StoredGraph, open_graph
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Session:
+    """Graphs, views and collections under one folder. Use `graphtide.session` to get one."""
+
+    def __init__(
+        self, folder: str | Path, gateway: SparkGateway, *, progress: bool | None = None
+    ) -> None:
+        self.catalog = Catalog(Path(folder).expanduser().resolve())
+        self.gateway = gateway
+        self.progress = progress
+        self.current: str | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session; started now if it was not."""
+        return self.gateway.session
+
+    def graphs(self) -> list[str]:
+        """The names of all graphs."""
+        return self.catalog.graphs()
+
+    def collections(self) -> list[str]:
+        """The names of all collections."""
+        return [name for name in self.catalog.collections() if self._kind(name) == "collection"]
+
+    def views(self) -> list[str]:
+        """The names of all single views."""
+        return [name for name in self.catalog.collections() if self._kind(name) == "view"]
+
+    def graph(self, name: str) -> Graph:
+        """The graph of that name."""
+        return Graph(self, open_graph(self.catalog, name))
+
+    def collection(self, name: str) -> Collection:
+        """The collection of that name. A single view is a collection of one."""
+        return Collection(self, open_collection(self.catalog, name))
+
+    def view(self, name: str) -> View:
+        """The single view of that name."""
+        stored = open_collection(self.catalog, name)
+        if stored.facts.kind != "view":
+            raise InputError(
+                f"'{name}' is a collection of {len(stored.views):,} views",
+                hint=f"take one of them: session.collection('{name}')[0]",
+            )
+        return View(self, stored, 0)
+
+    def delete_graph(self, name: str) -> None:
+        """Delete a graph; collections of it stay, and say on use that it is gone."""
+        self.catalog.delete_graph(name)
+
+    def delete_collection(self, name: str) -> None:
+        """Delete a collection or a view."""
+        self.catalog.delete_collection(name)
+
+    def create_view(self, statement: CreateView) -> View:
+        """Store the view that a statement describes."""
+        return View(self, self._build(self.view_request(statement)), 0)
+
+    def create_collection(
+        self, statement: CreateCollection, *, effort: float | None = None
+    ) -> Collection:
+        """Store the collection that a statement describes."""
+        return Collection(self, self._build(self.collection_request(statement, effort=effort)))
+
+    def view_request(self, statement: CreateView) -> CollectionRequest:
+        """A statement with its predicate resolved; asks nothing of Spark."""
+        graph, base = self._base(statement.base)
+        own = resolve_predicate(statement.predicate, graph.schema, timezone=graph.timezone)
+        named = NamedPredicate(statement.name, conjunction(base, own))
+        return CollectionRequest(
+            name=statement.name,
+            kind="view",
+            graph=graph,
+            views=(named,),
+            statement=unparse(statement),
+            base=base,
+            replace=statement.replace,
+        )
+
+    def collection_request(
+        self, statement: CreateCollection, *, effort: float | None = None
+    ) -> CollectionRequest:
+        """A statement with its views lowered; generators may ask Spark for bounds or rows."""
+        graph, base = self._base(statement.base)
+        lowered = self._lower(statement, graph, base)
+        return CollectionRequest(
+            name=statement.name,
+            kind="collection",
+            graph=graph,
+            views=lowered.views,
+            statement=unparse(statement),
+            base=base,
+            drop_empty=lowered.drop_empty,
+            order=statement.ordering.value,
+            effort=effort,
+            replace=statement.replace,
+        )
+
+    def _lower(
+        self, statement: CreateCollection, graph: StoredGraph, base: Predicate
+    ) -> LoweredViews:
+        facts = StoredGraphFacts(graph, self.gateway)
+        return lower_views(statement, graph.schema, facts, base=base, timezone=graph.timezone)
+
+    def _build(self, request: CollectionRequest) -> StoredCollection:
+        with shown(f"{request.kind} {request.name}", enabled=self.progress) as report:
+            return build_collection(self.catalog, self.gateway, request, report)
+
+    def _base(self, name: str | None) -> tuple[StoredGraph, Predicate]:
+        """The graph behind a name and the predicate of the view that the name stands for."""
+        name = name or self._current_graph()
+        if self.catalog.has_graph(name):
+            return open_graph(self.catalog, name), EVERYTHING
+        if not self.catalog.has_collection(name):
+            raise self._no_base(name)
+        stored = open_collection(self.catalog, name)
+        if stored.facts.kind != "view":
+            raise InputError(
+                f"'{name}' is a collection: a view needs a graph or a single view to stand on",
+                hint="name a graph or a view behind 'on'",
+            )
+        graph = graph_of(self, stored)
+        text = stored.views[0].predicate
+        return graph, resolve_predicate(parse_predicate(text), graph.schema)
+
+    def _current_graph(self) -> str:
+        if self.current is not None:
+            return self.current
+        graphs = self.catalog.graphs()
+        if len(graphs) == 1:
+            return graphs[0]
+        raise InputError(
+            "the statement does not say which graph it is on",
+            hint="write 'on NAME', or 'use graph NAME;' before it"
+            if graphs
+            else "load a graph first",
+        )
+
+    def _no_base(self, name: str) -> NotFoundError:
+        known = [*self.catalog.graphs(), *self.views()]
+        near = closest(name, known)
+        listed = ", ".join(known[:10]) or "nothing yet"
+        return NotFoundError(
+            f"there is no graph or view named '{name}'",
+            where=str(self.catalog.root),
+            hint=f"did you mean '{near}'?" if near else f"there is: {listed}",
+        )
+
+    def _kind(self, name: str) -> str:
+        return open_collection(self.catalog, name).facts.kind
+
+    def __repr__(self) -> str:
+        return (
+            f"<graphtide session in {self.catalog.root}: {len(self.graphs())} graphs, "
+            f"{len(self.catalog.collections())} views and collections>"
+        )
+
+
+def session(
+    folder: str | Path = "graphtide-data",
+    *,
+    spark: SparkSession | None = None,
+    master: str | None = None,
+    remote: str | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Session:
+    """Open, or begin, the catalog in a folder.
+
+    Spark starts when it is first needed: `spark` is a session of your own; otherwise the active
+    one is used, or one is started on `master` (default: all cores of this machine) with so much
+    driver `memory` (`3g`), or through Spark Connect at `remote`. On a cluster the folder must be
+    one that driver and executors share. `progress` forces progress lines on or off.
+    """
+
+    def connect() -> SparkSession:
+        return spark if spark is not None else open_session(master, remote=remote, memory=memory)
+
+    return Session(folder, SparkGateway(connect), progress=progress)
