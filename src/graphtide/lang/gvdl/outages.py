@@ -1,0 +1,74 @@
+"""Removals of single edges and vertices, and of pairs of them: N-1 and N-2 contingencies.
+
+An edge is removed by its number and a vertex by its number on either end, so that every view
+is the whole graph but one or two cut points, whatever ids and properties look like.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from graphtide.lang.gvdl import tree
+from graphtide.lang.gvdl.diagnostics import language_error
+from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts
+from graphtide.lang.gvdl.resolve import resolve
+from graphtide.lang.gvdl.scope import Scope
+from graphtide.model.schema import PropertyType
+from graphtide.plan import predicates as plan
+from graphtide.plan.predicates import Constant, Operator, Owner, PropertyRef
+
+
+class Removal(NamedTuple):
+    """Something to take away: what it is called, and which edges stay without it."""
+
+    name: str
+    stays: plan.Predicate
+
+
+def list_removals(
+    node: tree.Outages, scope: Scope, facts: GraphFacts, base: plan.Predicate, limit: int
+) -> list[Removal]:
+    """The single edges or vertices that a generator removes, by number.
+
+    Edges are those of the base that satisfy the condition; vertices are all of the graph's.
+    """
+    if node.what == "edge":
+        wanted = resolve(node.where, scope) if node.where is not None else plan.EVERYTHING
+        found = _edges(facts.edges(plan.conjunction(base, wanted), limit))
+    else:
+        inner = replace(scope, vertex_only=True)
+        wanted = resolve(node.where, inner) if node.where is not None else plan.EVERYTHING
+        found = [_vertex(fact.vertex, fact.id) for fact in facts.vertices(wanted, limit)]
+    needed = 2 if node.pairs else 1
+    if len(found) < needed:
+        plural = {"edge": "edges", "vertex": "vertices"}[node.what]
+        what = f"{len(found) or 'no'} {node.what if len(found) == 1 else plural} to remove"
+        hint = f"a condition that holds for {needed} or more {plural}"
+        raise language_error(f"there is {what}", node.span, hint)
+    return found
+
+
+def _edges(facts: Sequence[EdgeFact]) -> list[Removal]:
+    shared = Counter((fact.src, fact.dst) for fact in facts)
+    return [
+        Removal(
+            f"{fact.src}-{fact.dst}" + (f"#{fact.edge}" if shared[fact.src, fact.dst] > 1 else ""),
+            _is_not("edge", "_edge", fact.edge),
+        )
+        for fact in facts
+    ]
+
+
+def _vertex(number: int, name: str) -> Removal:
+    return Removal(
+        name,
+        plan.And((_is_not("src", "_vertex", number), _is_not("dst", "_vertex", number))),
+    )
+
+
+def _is_not(owner: Owner, name: str, number: int) -> plan.Comparison:
+    ref = PropertyRef(owner, name, PropertyType.INT)
+    return plan.Comparison(Operator.NE, ref, Constant(number, PropertyType.INT))
