@@ -17,8 +17,7 @@ from graphtide.lang.gvdl.parse import (
     parse_views,
 )
 from graphtide.lang.gvdl.resolve import resolve_predicate
-from graphtide.lang.gvdl.unparse import unparse_predicate, unparse_views
-from graphtide.lang.gvdl.unparse_statements import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse
 
 __all__ = [
     "EdgeFact",
@@ -35,7 +34,5 @@ __all__ = [
     "parse_statement",
     "parse_views",
     "resolve_predicate",
-    "unparse_predicate",
-    "unparse_statement",
-    "unparse_views",
+    "unparse",
 ]

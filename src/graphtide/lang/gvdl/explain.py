@@ -12,7 +12,7 @@ from dataclasses import MISSING, Field, fields
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.literals import write_literal
 from graphtide.lang.gvdl.tree import Node
-from graphtide.lang.gvdl.unparse import unparse_amount, unparse_predicate
+from graphtide.lang.gvdl.unparse_views import unparse_amount, unparse_predicate
 
 _ATOMS = (
     tree.Compare,

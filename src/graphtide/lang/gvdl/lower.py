@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.count import check_limit, count_views
 from graphtide.lang.gvdl.diagnostics import Span, language_error
-from graphtide.lang.gvdl.facts import GraphFacts, RememberedFacts
+from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, RememberedFacts, VertexFact
 from graphtide.lang.gvdl.generate import Generated, Ground, generate_views
 from graphtide.lang.gvdl.resolve import resolve
 from graphtide.lang.gvdl.scope import Scope
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.schema import GraphSchema
 from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate, conjunction
+
+__all__ = ["EdgeFact", "GraphFacts", "LoweredViews", "VertexFact", "lower_view", "lower_views"]
 
 
 @dataclass(frozen=True)

@@ -1,174 +1,186 @@
 """Tree to text: `parse(unparse(x)) == x` for everything that can be written.
 
 Names are quoted only where they must be, parentheses stand only where they change the meaning,
-and Graphsurge's words become ours (`u.` is written `src.`). What cannot be written, such as a
-name with a line break in it, is the caller's to avoid.
+and Graphsurge's words become ours (`u.` is written `src.`, a cube is a collection). What cannot
+be written, such as a name with a line break in it, is the caller's to avoid. Predicates and
+view lists are in `unparse_views`, statements here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from graphtide.lang.gvdl import tree
+from graphtide.lang.gvdl import statements, tree
 from graphtide.lang.gvdl.literals import write_literal, write_quoted_name
+from graphtide.lang.gvdl.statements import Ordering
+from graphtide.lang.gvdl.unparse_views import (
+    unparse_item,
+    unparse_items,
+    unparse_predicate,
+    unparse_views,
+)
 
-_PROPERTY = re.compile(r"(?:[^\W\d]|\{[^\W\d]\w*\})(?:\w|\{[^\W\d]\w*\})*")
-_VIEW_NAME = re.compile(r"(?:[\w.+#%@&-]|\{[^\W\d]\w*\})+")
-_NOT_BARE = {"not", "true", "false", "null"}
+_NAME = re.compile(r"\w+(?:[-.]\w+)*")
+# Words that would be read as a keyword where a name stands.
+_KEYWORDS = re.compile(
+    r"collection|with|from|computation|adaptive|basic|timely"
+    r"|(?:arranged_|compare_|[12]_stage_)?differential|(?:arranged_|basic_)?individual",
+    re.IGNORECASE,
+)
 
 
-def unparse_predicate(node: tree.Predicate) -> str:
-    """A predicate as text."""
+def unparse(node: statements.Statement | tree.ViewList | tree.Item | tree.Predicate) -> str:
+    """A statement, a view list, one of its items or a predicate as text."""
+    if isinstance(node, statements.Statement):
+        return unparse_statement(node)
+    if isinstance(node, tree.ViewList):
+        return unparse_views(node)
+    return unparse_item(node) if isinstance(node, tree.Item) else unparse_predicate(node)
+
+
+def unparse_statement(node: statements.Statement) -> str:
+    """A statement as text, without the semicolon."""
     match node:
-        case tree.Or(terms):
-            return " or ".join(_term(term, tree.Or) for term in terms)
-        case tree.And(terms):
-            return " and ".join(_term(term, tree.Or, tree.And) for term in terms)
-        case tree.Not(term):
-            return f"not {_term(term, tree.Or, tree.And)}"
-        case tree.Literal() | tree.PropertyName() | tree.Variable() | tree.Shifted():
-            return unparse_operand(node)
+        case statements.CreateView():
+            return _create_view(node)
+        case statements.CreateCollection():
+            return _create_collection(node)
+        case statements.LoadGraph():
+            return _load_graph(node)
+        case statements.Run():
+            return _run(node)
+        case statements.Explain(statement):
+            return f"explain {unparse_statement(statement)}"
+        case statements.Serialize() | statements.Deserialize():
+            return _serde(node)
         case _:
-            return _test(node)
+            return _short(node)
 
 
-def _term(node: tree.Predicate, *looser: type[tree.Node]) -> str:
-    text = unparse_predicate(node)
-    return f"({text})" if isinstance(node, looser) else text
-
-
-def _test(node: tree.Test) -> str:
+def _short(
+    node: statements.UseGraph
+    | statements.Show
+    | statements.Delete
+    | statements.SetThreads
+    | statements.SaveGraph
+    | statements.SaveCollection,
+) -> str:
     match node:
-        case tree.Compare(operator, left, right):
-            return f"{unparse_operand(left)} {operator} {unparse_operand(right)}"
-        case tree.InList(operand, values, negated):
-            return f"{unparse_operand(operand)} {_no(negated)}in ({_operands(values)})"
-        case tree.Between(operand, low, high, negated):
-            ends = f"{unparse_operand(low)} and {unparse_operand(high)}"
-            return f"{unparse_operand(operand)} {_no(negated)}between {ends}"
-        case tree.NullTest(operand, negated):
-            return f"{unparse_operand(operand)} is {_no(negated)}null"
-        case tree.LikeTest(operand, pattern, negated):
-            return f"{unparse_operand(operand)} {_no(negated)}like {unparse_operand(pattern)}"
-        case tree.TruthTest(term, value, negated):
-            inner = unparse_predicate(term)
-            if not isinstance(term, tree.PropertyName):
-                inner = f"({inner})"
-            return f"{inner} is {_no(negated)}{write_literal(value)}"
+        case statements.UseGraph(name):
+            return f"use graph {_name(name)}"
+        case statements.Show("data", name):
+            return f"show data for collection {_name(name or '')}"
+        case statements.Show(what, name):
+            return f"show {what}{_after(name)}"
+        case statements.Delete(what, name):
+            return f"delete {what}{_after(name)}"
+        case statements.SetThreads(threads, process_id):
+            return f"set threads {threads} and process_id {process_id}"
+        case statements.SaveGraph(path):
+            return f"save graph to {write_literal(path)}"
+        case statements.SaveCollection(name, path, threads, initial):
+            where = f"{write_literal(path)} {threads} {write_literal(initial)}"
+            return f"save cube {_name(name)} to {where}"
 
 
-def _no(negated: bool) -> str:
-    return "not " if negated else ""
+def _name(name: str) -> str:
+    plain = _NAME.fullmatch(name) and not _KEYWORDS.fullmatch(name)
+    return name if plain else write_quoted_name(name)
 
 
-def unparse_operand(node: tree.Operand) -> str:
-    """An operand as text."""
-    match node:
-        case tree.Literal(value):
-            return write_literal(value)
-        case tree.PropertyName():
-            return _property(node)
-        case tree.Variable(name):
-            return f"${name}"
-        case tree.Shifted(base, count, unit):
-            sign = "-" if count < 0 else "+"
-            amount = unparse_amount(tree.Duration(abs(count), unit)) if unit else str(abs(count))
-            return f"{unparse_operand(base)} {sign} {amount}"
+def _after(name: str | None) -> str:
+    return "" if name is None else f" {_name(name)}"
 
 
-def _property(node: tree.PropertyName) -> str:
-    bare = node.owner == "edge" and node.name.lower() in _NOT_BARE
-    plain = not node.quoted and _PROPERTY.fullmatch(node.name) and not bare
-    name = node.name if plain else write_quoted_name(node.name)
-    return name if node.owner == "edge" else f"{node.owner}.{name}"
+def _create_view(node: statements.CreateView) -> str:
+    where = f"edges where {unparse_predicate(node.predicate)}"
+    return f"{_create(node)} view {_name(node.name)}{_on(node.base)} {where}"
 
 
-def _operands(values: Iterable[tree.Operand]) -> str:
-    return ", ".join(map(unparse_operand, values))
+def _create(node: statements.CreateView | statements.CreateCollection) -> str:
+    return "create or replace" if node.replace else "create"
 
 
-def unparse_amount(node: tree.Literal | tree.Duration) -> str:
-    """A width or step as text."""
-    if isinstance(node, tree.Literal):
-        return write_literal(node.value)
-    return f"{node.count} {node.unit}{'' if node.count == 1 else 's'}"
+def _on(base: str | None) -> str:
+    return "" if base is None else f" on {_name(base)}"
 
 
-def unparse_item(node: tree.Item) -> str:
-    """A view or generator as text."""
-    match node:
-        case tree.View(predicate, name):
-            label = "" if name is None else f"{_view_name(name)}: "
-            return f"[{label}{unparse_predicate(predicate)}]"
-        case tree.Loop(variable, values, body):
-            return f"for {variable} in {_values(values)} {_body(body)}"
-        case tree.Windows():
-            return _windows(node)
-        case tree.Group(items):
-            return f"({unparse_items(items)})"
-        case tree.Product(factors):
-            return " cross ".join(_factor(factor) for factor in factors)
-        case tree.Combinations(count, items, name):
-            return f"without {count} of ({unparse_items(items)}){_named(name)}"
-        case tree.Outages():
-            return _outages(node)
+def _create_collection(node: statements.CreateCollection) -> str:
+    parts = [f"{_create(node)} view collection {_name(node.name)}{_on(node.base)}"]
+    if node.within is not None:
+        parts.append(f"within {unparse_predicate(node.within)}")
+    parts.append(unparse_items(node.items))
+    if node.ordering == Ordering.MANUAL:
+        parts.append("manually_ordered")
+    elif node.ordering != Ordering.AUTO:
+        parts.append(f"ordered by {node.ordering}")
+    parts += ["materialized"] * node.materialized
+    parts += ["materialize_full_view"] * node.full_view
+    return " ".join(parts) + _hosts(node.hosts)
 
 
-def unparse_items(items: Iterable[tree.Item]) -> str:
-    """A view list as text, on one line."""
-    return ", ".join(map(unparse_item, items))
+def _hosts(hosts: tuple[str, ...]) -> str:
+    return " hosts " + " ".join(map(write_literal, hosts)) if hosts else ""
 
 
-def unparse_views(node: tree.ViewList) -> str:
-    """A view list with what all its views share."""
-    within = f"within {unparse_predicate(node.within)} " if node.within is not None else ""
-    return within + unparse_items(node.items)
+def _load_graph(node: statements.LoadGraph) -> str:
+    vertices = f"vertices from {write_literal(node.vertices)} and " if node.vertices else ""
+    head = f"load graph{_after(node.name)} with {vertices}edges from {write_literal(node.edges)}"
+    words = {
+        "separator": node.separator,
+        "comment": node.comment,
+        "has_headers": node.has_headers,
+        "save mappings to": node.mappings,
+        "timezone": node.timezone,
+    }
+    parts = [f"{word} {write_literal(value)}" for word, value in words.items() if value is not None]
+    parts += ["randomize"] * node.randomize
+    if node.on_bad_rows is not None:
+        parts.append(f"on bad rows {node.on_bad_rows}")
+    return " ".join([head, *parts])
 
 
-def _view_name(name: str) -> str:
-    return name if _VIEW_NAME.fullmatch(name) else write_quoted_name(name)
+def _run(node: statements.Run) -> str:
+    parts = ["run", *_strategy(node.strategy), f"computation {_name(node.computation)}"]
+    if node.parameters:
+        pairs = ", ".join(f"{name}={_value(value)}" for name, value in node.parameters)
+        parts.append(f"({pairs})")
+    if node.library is not None:
+        parts.append(f"from {write_literal(node.library)}")
+    parts.append(f"on collection {_name(node.collection)}")
+    if node.results is not None:
+        parts.append(node.results)
+    if node.save_to is not None:
+        parts.append(f"save results to {write_literal(node.save_to)}")
+    if node.hosts:
+        parts.append(_hosts(node.hosts).strip())
+    if node.indices is not None:
+        parts.append(f"indices [{' '.join(map(str, node.indices))}]")
+    return " ".join(parts)
 
 
-def _values(node: tree.Range | tree.ValueList) -> str:
-    if isinstance(node, tree.ValueList):
-        return f"({_operands(node.values)})"
-    step = f" step {unparse_amount(node.step)}" if node.step is not None else ""
-    return f"{unparse_operand(node.start)}..{unparse_operand(node.stop)}{step}"
+def _strategy(node: statements.Strategy | None) -> list[str]:
+    if node is None:
+        return []
+    words = [node.name]
+    for name, value in node.options:
+        words += [str(value)] if name == "batch" else [name, str(value)]
+    return words
 
 
-def _body(body: tuple[tree.Item, ...]) -> str:
-    if len(body) == 1 and isinstance(body[0], tree.View | tree.Loop):
-        return unparse_item(body[0])
-    return f"{{ {unparse_items(body)} }}"
+def _value(value: statements.ParameterValue) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return write_literal(value)
 
 
-def _factor(node: tree.Item) -> str:
-    text = unparse_item(node)
-    return f"({text})" if isinstance(node, tree.Product) else text
-
-
-def _windows(node: tree.Windows) -> str:
-    parts = [f"{node.kind} windows over {_property(node.property)}"]
-    if node.start is not None:
-        parts.append(f"from {unparse_operand(node.start)}")
-    if node.until is not None:
-        parts.append(f"until {unparse_operand(node.until)}")
-    parts.append(f"width {unparse_amount(node.width)}")
-    if node.step is not None:
-        parts.append(f"step {unparse_amount(node.step)}")
-    if node.timezone is not None:
-        parts.append(f"timezone {write_literal(node.timezone)}")
-    parts += ["drop partial"] * node.drop_partial + ["drop empty"] * node.drop_empty
-    return " ".join(parts) + _named(node.name)
-
-
-def _outages(node: tree.Outages) -> str:
-    plural = {"edge": "edges", "vertex": "vertices"}[node.what]
-    what = f"pair of {plural}" if node.pairs else node.what
-    where = f" where {unparse_predicate(node.where)}" if node.where is not None else ""
-    return f"without each {what}{where}{_named(node.name)}"
-
-
-def _named(name: str | None) -> str:
-    return "" if name is None else f" named {write_literal(name)}"
+def _serde(node: statements.Serialize | statements.Deserialize) -> str:
+    if isinstance(node, statements.Serialize):
+        cube = f" cube {_name(node.collection)}" if node.collection is not None else ""
+        head = f"serialize{cube} to {write_literal(node.path)}"
+        if node.block_size is not None:
+            head += f" block_size {node.block_size}"
+    else:
+        cube = " cube" if node.what == "collection" else ""
+        head = f"deserialize{cube} from {write_literal(node.path)}"
+    return head if node.threads is None else f"{head} threads {node.threads}"

@@ -10,8 +10,9 @@ for i = 0, 1, 2, ... X defaults to the smallest value of the property over the e
 for times floored to the unit of the width. Y is where windows end, exclusive; it defaults to
 just past the largest value. Sliding and tumbling windows go on while they start before Y,
 expanding ones until the first that ends at or past Y. A window that ends past Y is partial: it
-is cut to [start, Y), or left out with `drop partial`. Windows without edges stay, unless the
-caller drops them: that takes the data.
+is left out with `drop partial`, and else cut to [start, Y) if Y was given; if it was not, the
+cut would change nothing. Windows without edges stay, unless the caller drops them: that takes
+the data.
 """
 
 from __future__ import annotations
@@ -63,9 +64,14 @@ class WindowList:
             )
 
     def bounds(self, index: int) -> tuple[Value, Value]:
-        """Start and end of a window, cut at Y."""
+        """Start and end of a window, cut at Y where Y was given."""
         start = self.axis.boundary(0 if self.node.kind == "expanding" else index, 0)
-        return start, self.until if self.is_partial(index) else self.axis.boundary(index, 1)
+        try:
+            end = self.axis.boundary(index, 1)
+        except OverflowError:
+            return start, self.until
+        cut = self.node.until is not None and end > self.until  # type: ignore[operator]
+        return start, self.until if cut else end
 
     def is_partial(self, index: int) -> bool:
         """Whether the window ends past Y."""

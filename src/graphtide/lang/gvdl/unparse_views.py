@@ -1,0 +1,169 @@
+"""Predicates and view lists to text; see `unparse` for what holds of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from graphtide.lang.gvdl import tree
+from graphtide.lang.gvdl.literals import write_literal, write_quoted_name
+
+_PROPERTY = re.compile(r"(?:[^\W\d]|\{[^\W\d]\w*\})(?:\w|\{[^\W\d]\w*\})*")
+_VIEW_NAME = re.compile(r"(?:[\w.+#%@&-]|\{[^\W\d]\w*\})+")
+_NOT_BARE = {"not", "true", "false", "null"}
+
+
+def unparse_predicate(node: tree.Predicate) -> str:
+    """A predicate as text."""
+    match node:
+        case tree.Or(terms):
+            return " or ".join(_term(term, tree.Or) for term in terms)
+        case tree.And(terms):
+            return " and ".join(_term(term, tree.Or, tree.And) for term in terms)
+        case tree.Not(term):
+            return f"not {_term(term, tree.Or, tree.And)}"
+        case tree.Literal() | tree.PropertyName() | tree.Variable() | tree.Shifted():
+            return unparse_operand(node)
+        case _:
+            return _test(node)
+
+
+def _term(node: tree.Predicate, *looser: type[tree.Node]) -> str:
+    text = unparse_predicate(node)
+    return f"({text})" if isinstance(node, looser) else text
+
+
+def _test(node: tree.Test) -> str:
+    match node:
+        case tree.Compare(operator, left, right):
+            return f"{unparse_operand(left)} {operator} {unparse_operand(right)}"
+        case tree.InList(operand, values, negated):
+            return f"{unparse_operand(operand)} {_no(negated)}in ({_operands(values)})"
+        case tree.Between(operand, low, high, negated):
+            ends = f"{unparse_operand(low)} and {unparse_operand(high)}"
+            return f"{unparse_operand(operand)} {_no(negated)}between {ends}"
+        case tree.NullTest(operand, negated):
+            return f"{unparse_operand(operand)} is {_no(negated)}null"
+        case tree.LikeTest(operand, pattern, negated):
+            return f"{unparse_operand(operand)} {_no(negated)}like {unparse_operand(pattern)}"
+        case tree.TruthTest(term, value, negated):
+            inner = unparse_predicate(term)
+            if not isinstance(term, tree.PropertyName):
+                inner = f"({inner})"
+            return f"{inner} is {_no(negated)}{write_literal(value)}"
+
+
+def _no(negated: bool) -> str:
+    return "not " if negated else ""
+
+
+def unparse_operand(node: tree.Operand) -> str:
+    """An operand as text."""
+    match node:
+        case tree.Literal(value):
+            return write_literal(value)
+        case tree.PropertyName():
+            return _property(node)
+        case tree.Variable(name):
+            return f"${name}"
+        case tree.Shifted(base, count, unit):
+            sign = "-" if count < 0 else "+"
+            amount = unparse_amount(tree.Duration(abs(count), unit)) if unit else str(abs(count))
+            return f"{unparse_operand(base)} {sign} {amount}"
+
+
+def _property(node: tree.PropertyName) -> str:
+    bare = node.owner == "edge" and node.name.lower() in _NOT_BARE
+    plain = not node.quoted and _PROPERTY.fullmatch(node.name) and not bare
+    name = node.name if plain else write_quoted_name(node.name)
+    return name if node.owner == "edge" else f"{node.owner}.{name}"
+
+
+def _operands(values: Iterable[tree.Operand]) -> str:
+    return ", ".join(map(unparse_operand, values))
+
+
+def unparse_amount(node: tree.Literal | tree.Duration) -> str:
+    """A width or step as text."""
+    if isinstance(node, tree.Literal):
+        return write_literal(node.value)
+    return f"{node.count} {node.unit}{'' if node.count == 1 else 's'}"
+
+
+def unparse_item(node: tree.Item) -> str:
+    """A view or generator as text."""
+    match node:
+        case tree.View(predicate, name):
+            label = "" if name is None else f"{_view_name(name)}: "
+            return f"[{label}{unparse_predicate(predicate)}]"
+        case tree.Loop(variable, values, body):
+            return f"for {variable} in {_values(values)} {_body(body)}"
+        case tree.Windows():
+            return _windows(node)
+        case tree.Group(items):
+            return f"({unparse_items(items)})"
+        case tree.Product(factors):
+            return " cross ".join(_factor(factor) for factor in factors)
+        case tree.Combinations(count, items, name):
+            return f"without {count} of ({unparse_items(items)}){_named(name)}"
+        case tree.Outages():
+            return _outages(node)
+
+
+def unparse_items(items: Iterable[tree.Item]) -> str:
+    """A view list as text, on one line."""
+    return ", ".join(map(unparse_item, items))
+
+
+def unparse_views(node: tree.ViewList) -> str:
+    """A view list with what all its views share."""
+    within = f"within {unparse_predicate(node.within)} " if node.within is not None else ""
+    return within + unparse_items(node.items)
+
+
+def _view_name(name: str) -> str:
+    return name if _VIEW_NAME.fullmatch(name) else write_quoted_name(name)
+
+
+def _values(node: tree.Range | tree.ValueList) -> str:
+    if isinstance(node, tree.ValueList):
+        return f"({_operands(node.values)})"
+    step = f" step {unparse_amount(node.step)}" if node.step is not None else ""
+    return f"{unparse_operand(node.start)}..{unparse_operand(node.stop)}{step}"
+
+
+def _body(body: tuple[tree.Item, ...]) -> str:
+    if len(body) == 1 and isinstance(body[0], tree.View | tree.Loop):
+        return unparse_item(body[0])
+    return f"{{ {unparse_items(body)} }}"
+
+
+def _factor(node: tree.Item) -> str:
+    text = unparse_item(node)
+    return f"({text})" if isinstance(node, tree.Product) else text
+
+
+def _windows(node: tree.Windows) -> str:
+    parts = [f"{node.kind} windows over {_property(node.property)}"]
+    if node.start is not None:
+        parts.append(f"from {unparse_operand(node.start)}")
+    if node.until is not None:
+        parts.append(f"until {unparse_operand(node.until)}")
+    parts.append(f"width {unparse_amount(node.width)}")
+    if node.step is not None:
+        parts.append(f"step {unparse_amount(node.step)}")
+    if node.timezone is not None:
+        parts.append(f"timezone {write_literal(node.timezone)}")
+    parts += ["drop partial"] * node.drop_partial + ["drop empty"] * node.drop_empty
+    return " ".join(parts) + _named(node.name)
+
+
+def _outages(node: tree.Outages) -> str:
+    plural = {"edge": "edges", "vertex": "vertices"}[node.what]
+    what = f"pair of {plural}" if node.pairs else node.what
+    where = f" where {unparse_predicate(node.where)}" if node.where is not None else ""
+    return f"without each {what}{where}{_named(node.name)}"
+
+
+def _named(name: str | None) -> str:
+    return "" if name is None else f" named {write_literal(name)}"
