@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from graphtide.lang.gvdl.lower import EdgeFact, VertexFact
+from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
 from graphtide.model.schema import PropertyType
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
 from graphtide.spark.gateway import SparkGateway

@@ -14,14 +14,14 @@ from graphtide.api.facts import StoredGraphFacts
 from graphtide.api.graph import Graph
 from graphtide.api.progress import shown
 from graphtide.api.view import View, graph_of
-from graphtide.lang.gvdl.lower import LoweredViews, lower_views
+from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_predicate
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.lang.gvdl.unparse import unparse
+from graphtide.lang.gvdl.unparse_statements import unparse_statement
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
-from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate, conjunction
+from graphtide.plan.predicates import EVERYTHING, Predicate
 from graphtide.spark.gateway import SparkGateway
 from graphtide.spark.session import open_session
 from graphtide.store.catalog import Catalog
@@ -99,14 +99,13 @@ class Session:
     def view_request(self, statement: CreateView) -> CollectionRequest:
         """A statement with its predicate resolved; asks nothing of Spark."""
         graph, base = self._base(statement.base)
-        own = resolve_predicate(statement.predicate, graph.schema, timezone=graph.timezone)
-        named = NamedPredicate(statement.name, conjunction(base, own))
+        named = lower_view(statement, graph.schema, base=base, timezone=graph.timezone)
         return CollectionRequest(
             name=statement.name,
             kind="view",
             graph=graph,
             views=(named,),
-            statement=unparse(statement),
+            statement=unparse_statement(statement),
             base=base,
             replace=statement.replace,
         )
@@ -122,7 +121,7 @@ class Session:
             kind="collection",
             graph=graph,
             views=lowered.views,
-            statement=unparse(statement),
+            statement=unparse_statement(statement),
             base=base,
             drop_empty=lowered.drop_empty,
             order=statement.ordering.value,
@@ -142,7 +141,7 @@ class Session:
 
     def _base(self, name: str | None) -> tuple[StoredGraph, Predicate]:
         """The graph behind a name and the predicate of the view that the name stands for."""
-        name = name or self._current_graph()
+        name = name or self.current_graph()
         if self.catalog.has_graph(name):
             return open_graph(self.catalog, name), EVERYTHING
         if not self.catalog.has_collection(name):
@@ -157,7 +156,8 @@ class Session:
         text = stored.views[0].predicate
         return graph, resolve_predicate(parse_predicate(text), graph.schema)
 
-    def _current_graph(self) -> str:
+    def current_graph(self) -> str:
+        """The graph that statements without `on` mean: the one in use, or the only one."""
         if self.current is not None:
             return self.current
         graphs = self.catalog.graphs()

@@ -50,6 +50,10 @@ class SparkGateway:
         """Our session on the same Spark."""
         return private_session(self.session)
 
+    def set_parallelism(self, parts: int) -> None:
+        """How many parts our jobs shuffle into from now on."""
+        self.private.conf.set("spark.sql.shuffle.partitions", str(parts))
+
     def collection_jobs(self, stored: CountedTables, layout: SignatureLayout) -> CollectionJobs:
         """The jobs that make a collection of the graph."""
         return CollectionJobs(self.private, graph_frames(self.private, stored), layout)

@@ -51,6 +51,12 @@ def vertex_rows(stored: StoredGraph) -> pa.Table:
     return table.rename_columns([names.get(name, name) for name in table.column_names])
 
 
+def vertex_ids(stored: StoredGraph) -> pa.Array:
+    """The users' ids of all vertices, in the order of their numbers."""
+    column = pq.read_table(stored.vertices_path, columns=["_id"]).column("_id")
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
 def column_bounds(folder: Path, column: str) -> tuple[Any, Any] | None:
     """Smallest and largest value of a column from the footers of its files.
 

@@ -1,0 +1,67 @@
+"""What a statement would do: its tree, its views, atoms and buckets, and the plan of Spark."""
+
+from __future__ import annotations
+
+from graphtide.api.build import CollectionRequest
+from graphtide.api.session import Session
+from graphtide.lang.gvdl import statements as s
+from graphtide.lang.gvdl.explain import explain_tree
+from graphtide.plan.predicates import atoms_of
+from graphtide.plan.signatures import SignatureLayout, layout_signatures
+
+_SHOWN = 10
+
+
+def explain_statement(session: Session, statement: s.Statement) -> str:
+    """All that is known of a statement before it is carried out. Changes nothing."""
+    parts = [_section("tree", explain_tree(statement))]
+    match statement:
+        case s.CreateView():
+            parts += _request_sections(session, session.view_request(statement))
+        case s.CreateCollection():
+            parts += _request_sections(session, session.collection_request(statement))
+        case s.LoadGraph():
+            parts.append(_section("reads", _sources(statement)))
+    return "\n\n".join(parts)
+
+
+def _request_sections(session: Session, request: CollectionRequest) -> list[str]:
+    layout = layout_signatures(view.predicate for view in request.views)
+    jobs = session.gateway.collection_jobs(request.graph, layout)
+    return [
+        _section(f"views ({len(request.views):,})", _views(request)),
+        _section("atoms", _atoms(request)),
+        _section("buckets", _buckets(layout)),
+        _section("Spark plan of the signatures", jobs.explain().strip()),
+    ]
+
+
+def _views(request: CollectionRequest) -> str:
+    return _first([f"{view.name}: {view.predicate}" for view in request.views])
+
+
+def _atoms(request: CollectionRequest) -> str:
+    atoms = dict.fromkeys(atom for view in request.views for atom in atoms_of(view.predicate))
+    return _first([str(atom) for atom in atoms]) or "none: every edge is in every view or in none"
+
+
+def _buckets(layout: SignatureLayout) -> str:
+    columns = len(layout.columns) or 1
+    return f"{layout.explain()}\n{columns} long{'s' if columns > 1 else ''} an edge"
+
+
+def _sources(statement: s.LoadGraph) -> str:
+    vertices = statement.vertices or "none: the ends of the edges"
+    return f"vertices: {vertices}\nedges: {statement.edges}"
+
+
+def _first(lines: list[str]) -> str:
+    shown = lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        shown.append(f"... and {len(lines) - _SHOWN:,} more")
+    return "\n".join(shown)
+
+
+def _section(title: str, text: str) -> str:
+    body = "\n".join(f"  {line}".rstrip() for line in text.splitlines())
+    return f"{title}\n{body}"
