@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import json
+import operator
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -58,18 +59,18 @@ def predicate_column(predicate: Predicate, names: Names) -> Column:
         case IsTrue(term):
             return F.coalesce(predicate_column(term, names), F.lit(False))
         case And(terms):
-            return _balanced(lambda one, other: one & other, _all_columns(terms, names))
+            return _balanced(operator.and_, _all_columns(terms, names))
         case Or(terms):
-            return _balanced(lambda one, other: one | other, _all_columns(terms, names))
+            return _balanced(operator.or_, _all_columns(terms, names))
         case InSet(item, constants):
             matches = [_compare(Operator.EQ, item, constant, names) for constant in constants]
-            return _balanced(lambda one, other: one | other, matches)
+            return _balanced(operator.or_, matches)
         case IsNull(item):
             return names(item).isNull()
         case Like(item, pattern):
             return names(item).like(pattern)
-        case Comparison(operator, left, right):
-            return _compare(operator, left, right, names)
+        case Comparison(comparison, left, right):
+            return _compare(comparison, left, right, names)
 
 
 def word_column(word: Word, names: Names) -> Column:
@@ -85,11 +86,10 @@ def word_column(word: Word, names: Names) -> Column:
 def feature_column(feature: Feature, names: Names) -> Column:
     """An edge's code for one feature: 0 missing or unknown, then 1, 2, ..."""
     if isinstance(feature, Bucketing):
-        value = names(feature.item)
-        bucket = _bucket(_comparable(value, feature.item.type), feature)
-        return F.when(value.isNull(), F.lit(0)).otherwise(bucket + F.lit(1))
-    known = predicate_column(feature.atom, names)
-    return F.coalesce(known.cast("int") + F.lit(1), F.lit(0))
+        code = _bucket(_comparable(names(feature.item), feature.item.type), feature)
+    else:
+        code = predicate_column(feature.atom, names).cast("int")
+    return F.coalesce(code + F.lit(1), F.lit(0))
 
 
 def _all_columns(terms: Sequence[Predicate], names: Names) -> list[Column]:
@@ -105,14 +105,14 @@ def _balanced(join: Callable[[Column, Column], Column], columns: Sequence[Column
 
 
 def _compare(
-    operator: Operator, left: PropertyRef, right: Constant | PropertyRef, names: Names
+    comparison: Operator, left: PropertyRef, right: Constant | PropertyRef, names: Names
 ) -> Column:
     if isinstance(right, PropertyRef):
-        return _compare_properties(operator, left, right, names)
+        return _compare_properties(comparison, left, right, names)
     value = _comparable(names(left), left.type)
     at = _reaches(value, cut_at(left.type, right), left.type)
     above = _reaches(value, cut_above(left.type, right), left.type)
-    match operator:
+    match comparison:
         case Operator.GE:
             return at
         case Operator.LT:
@@ -135,16 +135,16 @@ def _reaches(value: Column, cut: Cut, type_: PropertyType) -> Column:
 
 
 def _compare_properties(
-    operator: Operator, left: PropertyRef, right: PropertyRef, names: Names
+    comparison: Operator, left: PropertyRef, right: PropertyRef, names: Names
 ) -> Column:
     one, other = _comparable(names(left), left.type), _comparable(names(right), right.type)
     if left.type is not right.type:
-        return _compare_int_with_float(operator, left, one, other)
-    return _apply(operator, one, other)
+        return _compare_int_with_float(comparison, left, one, other)
+    return _apply(comparison, one, other)
 
 
 def _compare_int_with_float(
-    operator: Operator, left: PropertyRef, one: Column, other: Column
+    comparison: Operator, left: PropertyRef, one: Column, other: Column
 ) -> Column:
     """Exact, where Spark would round the int to a double.
 
@@ -152,7 +152,7 @@ def _compare_int_with_float(
     ties with longs that round up to it and does not fit a long: it is larger than all of them.
     """
     if left.type is PropertyType.FLOAT:
-        return _compare_int_with_float(_MIRRORED[operator], _AS_INT, other, one)
+        return _compare_int_with_float(_MIRRORED[comparison], _AS_INT, other, one)
     as_double = one.cast("double")
     fits = other < F.lit(float(2**63))
     tie = F.when(fits, one - _whole(other)).otherwise(F.lit(-1))
@@ -160,7 +160,7 @@ def _compare_int_with_float(
         F.when(as_double < other, F.lit(-1)).when(as_double > other, F.lit(1)).otherwise(tie)
     )
     known = one.isNotNull() & other.isNotNull()
-    return F.when(known, _apply(operator, difference, F.lit(0)))
+    return F.when(known, _apply(comparison, difference, F.lit(0)))
 
 
 def _whole(value: Column) -> Column:
@@ -168,8 +168,8 @@ def _whole(value: Column) -> Column:
     return value.try_cast("long")
 
 
-def _apply(operator: Operator, one: Column, other: Column) -> Column:
-    match operator:
+def _apply(comparison: Operator, one: Column, other: Column) -> Column:
+    match comparison:
         case Operator.EQ:
             return one == other
         case Operator.NE:
@@ -223,12 +223,15 @@ def _plain(value: Value, type_: PropertyType) -> int | float | str:
 
 
 def _bucket(value: Column, feature: Bucketing) -> Column:
-    """How many cuts the value reaches."""
+    """How many cuts the value reaches; null where it is missing."""
     type_ = feature.item.type
+    if type_ is PropertyType.BOOL and feature.cuts:
+        return value
     cuts = [_plain(cut, type_) for cut in feature.cuts]
     if len(cuts) <= _FEW_CUTS:
+        nothing = F.when(value.isNotNull(), F.lit(0))
         reached = [(value >= F.lit(cut)).cast("int") for cut in cuts]
-        return functools.reduce(lambda one, other: one + other, reached, F.lit(0))
+        return functools.reduce(operator.add, reached) if reached else nothing
     if isinstance(cuts[0], int):
         grid = lay_grid([int(cut) for cut in cuts])
         if grid is not None:
@@ -279,7 +282,8 @@ def _look_up(value: Column, grid: Grid) -> Column:
         F.coalesce(value >= F.get(cuts, before + F.lit(place)), F.lit(False)).cast("int")
         for place in range(grid.most)
     ]
-    return functools.reduce(lambda one, other: one + other, reached, before)
+    # greatest and least pass over nulls, so the missing value has to be kept out here.
+    return F.when(value.isNotNull(), functools.reduce(operator.add, reached, before))
 
 
 def _search(value: Column, cuts: Sequence[int | float | str], type_: PropertyType) -> Column:
@@ -296,7 +300,8 @@ def _search(value: Column, cuts: Sequence[int | float | str], type_: PropertyTyp
         reached = F.get(array, found + power - F.lit(1)) <= value
         return F.when(reached, found + power).otherwise(found)
 
-    return F.aggregate(F.array(*map(F.lit, powers)), F.lit(0), step)
+    found = F.aggregate(F.array(*map(F.lit, powers)), F.lit(0), step)
+    return F.when(value.isNotNull(), found)
 
 
 def _constant_array(values: Sequence[int | float | str], element: str) -> Column:

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from graphtide.plan.predicates import PropertyRef, properties_of
-from graphtide.plan.signatures import VERTEX_NUMBER, Flag, SignatureLayout, Word
+from graphtide.plan.signatures import VERTEX_NUMBER, Bucketing, Feature, Flag, SignatureLayout, Word
 from graphtide.spark.columns import word_column
 from graphtide.spark.selection import (
     ENDPOINTS,
@@ -34,8 +34,9 @@ def signature_columns(layout: SignatureLayout) -> list[str]:
 def edge_signatures(frames: GraphFrames, layout: SignatureLayout) -> DataFrame:
     """`_edge` and its signature for every edge of the graph."""
     joined = frames.edges
+    asked = _vertex_words(frames, layout)
     for side in ENDPOINTS:
-        joined = _join_endpoint(joined, frames, layout, side)
+        joined = _join_endpoint(joined, frames, layout, (side, asked))
     edge_names = joined_names(frames.edges.columns)
     words = {
         word: F.col(_word_name(layout, word))
@@ -63,15 +64,39 @@ def edge_classes(signatures: DataFrame, classes: DataFrame) -> DataFrame:
     return signatures.join(F.broadcast(classes), names).select("_edge", "_class")
 
 
+def _vertex_words(frames: GraphFrames, layout: SignatureLayout) -> dict[Word, Column]:
+    """What is asked of vertices; built once where both sides ask the same."""
+    names = table_names(frames.vertices.columns)
+    built: dict[tuple[object, ...], Column] = {}
+    found: dict[Word, Column] = {}
+    for word in (word for word in layout.words if word.side in ENDPOINTS):
+        question = tuple(_question(feature) for feature in word.features)
+        if question not in built:
+            built[question] = word_column(word, names)
+        found[word] = built[question]
+    return found
+
+
+def _question(feature: Feature) -> object:
+    """A bucketing without its side; a flag as it is."""
+    if isinstance(feature, Bucketing):
+        return feature.item.name, feature.cuts
+    return feature
+
+
 def _join_endpoint(
-    edges: DataFrame, frames: GraphFrames, layout: SignatureLayout, side: Endpoint
+    edges: DataFrame,
+    frames: GraphFrames,
+    layout: SignatureLayout,
+    end: tuple[Endpoint, dict[Word, Column]],
 ) -> DataFrame:
+    side, asked = end
     words = [word for word in layout.words if word.side == side]
     raw = _raw_properties(layout, side)
     if not words and not raw:
         return edges
     names = table_names(frames.vertices.columns)
-    columns = [word_column(word, names).alias(_word_name(layout, word)) for word in words]
+    columns = [asked[word].alias(_word_name(layout, word)) for word in words]
     if len(words) == 1 and not raw:
         endpoint = frames.vertices.select(F.col("_vertex").alias(f"_{side}"), *columns)
         return _join_unusual(edges, endpoint, words[0], frames.broadcasts_vertices)
