@@ -120,7 +120,7 @@ def _first_of_least(price: Prices, members: Numbers, starts: Numbers, axis: int)
 
 
 def _unfold(levels: list[_Level], points: int) -> Tree:
-    """From the last contraction back: the way into a cycle replaces the way in of where it lands."""
+    """From the last contraction back: the way into a cycle replaces one of its own."""
     where = [np.arange(points)]
     for level in levels[:-1]:
         where.append(level.group[where[-1]])

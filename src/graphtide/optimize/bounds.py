@@ -41,12 +41,9 @@ def chain_bound(distance: Distances, tree: Tree) -> int:
 
 
 def tree_bound(matrix: ViewMatrix, distance: Distances) -> int:
-    """No tree needs fewer, whatever its stones. Changes the distances for a moment, in place."""
+    """No tree needs fewer differences, whatever its stones."""
     shared = int(matrix.weights[matrix.membership.all(axis=1)].sum()) if matrix.views else 0
-    distance[0, 1:] -= shared
-    distance[1:, 0] -= shared
-    lengths = edge_lengths(distance, minimum_spanning_tree(distance))
-    distance[0, 1:] += shared
-    distance[1:, 0] += shared
+    tree = minimum_spanning_tree(distance, discount=shared)
+    lengths = edge_lengths(distance, tree) - np.where(tree.parents[1:] == 0, shared, 0)
     twice = int(lengths.sum()) + int(np.max(lengths, initial=0))
     return max(union_size(matrix), shared + (twice + 1) // 2)

@@ -28,11 +28,14 @@ from numpy.typing import NDArray
 
 from graphtide.optimize.christofides import christofides_tour
 from graphtide.optimize.costs import Costs
-from graphtide.optimize.distances import Distances
+from graphtide.optimize.distances import STRIP, Distances
 from graphtide.optimize.moves import Lengths, improve_path
 from graphtide.optimize.tree import Numbers, Tree, edge_lengths
 
 LONGEST = 2**16 - 1
+
+MOVED_EXACTLY = 2000
+"""Views up to which exact moves finish the search; beyond, one pass takes too long to be felt."""
 
 
 class ChainProblem(NamedTuple):
@@ -75,14 +78,16 @@ def find_chain(problem: ChainProblem, tree: Tree, seconds: float) -> Numbers:
 
 
 def _search(problem: ChainProblem, tree: Tree, start: Numbers, seconds: float) -> Numbers:
-    """The better of fast_tsp's tour and the start, each taken to a local optimum."""
+    """The better of the start and fast_tsp's tour, taken to a local optimum if it is short."""
     deadline = time.monotonic() + seconds
-    lengths = _closing_lengths(problem)
     best = start
     if len(start) > 2:
-        rounded = _rounded(lengths, _longest_wanted(problem.distance, tree))
+        rounded = _rounded(problem, _longest_wanted(problem.distance, tree))
         tour = fast_tsp.find_tour(rounded, duration_seconds=0.8 * seconds)
         best = min((start, *_as_chains(tour, len(start) + 1)), key=problem.cost)
+    if len(start) > MOVED_EXACTLY:
+        return best
+    lengths = _closing_lengths(problem)
     path = np.concatenate([[0], best, [len(lengths) - 1]])
     return improve_path(lengths, path, deadline)[1:-1]
 
@@ -96,19 +101,18 @@ def _closing_lengths(problem: ChainProblem) -> Lengths:
     return lengths
 
 
-def _rounded(lengths: Lengths, cut: float) -> NDArray[np.uint16]:
+def _rounded(problem: ChainProblem, cut: float) -> NDArray[np.uint16]:
     """Integers below 65,536 for a closed tour through the end and the empty version."""
-    shifted = lengths.copy()
-    views = slice(1, -1)
-    for closing in (0, -1):
-        shifted[closing, views] -= shifted[closing, views].min()
-    np.minimum(shifted, cut, out=shifted)
-    shifted[-1, views] += cut - shifted[-1, views].max()
-    shifted[views, 0] = shifted[0, views]
-    shifted[views, -1] = shifted[-1, views]
-    shifted[0, -1] = shifted[-1, 0] = 0.0
-    np.fill_diagonal(shifted, 0.0)
-    rounded: NDArray[np.uint16] = np.rint(shifted * (LONGEST / max(cut, LONGEST))).astype(np.uint16)
+    points = len(problem.distance)
+    scale = LONGEST / max(cut, LONGEST)
+    rounded = np.zeros((points + 1, points + 1), dtype=np.uint16)
+    for first in range(1, points, STRIP):
+        strip = problem.distance[first : first + STRIP, 1:]
+        rounded[first : first + len(strip), 1:-1] = np.rint(np.minimum(strip, cut) * scale)
+    start = problem.distance[0, 1:] - problem.distance[0, 1:].min()
+    ending = problem.ending[1:] - problem.ending[1:].max() + cut
+    rounded[0, 1:-1] = rounded[1:-1, 0] = np.rint(np.minimum(start, cut) * scale)
+    rounded[-1, 1:-1] = rounded[1:-1, -1] = np.rint(np.clip(ending, 0, cut) * scale)
     return rounded
 
 

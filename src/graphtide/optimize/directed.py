@@ -19,7 +19,7 @@ from graphtide.optimize.cloud import Cloud
 from graphtide.optimize.costs import Costs
 from graphtide.optimize.parsimony import place_stones
 from graphtide.optimize.stones import common_stones
-from graphtide.optimize.tree import Tree, bypass_idle_stones, topological_order
+from graphtide.optimize.tree import Numbers, Tree, bypass_idle_stones, topological_order
 
 ROUNDS = 8
 """Turns of tree and places at most; each is O(points**2), and few change anything."""
@@ -32,7 +32,7 @@ class _Directed(NamedTuple):
 
 
 def direct_tree(views: Cloud, planted: Cloud, costs: Costs) -> tuple[Cloud, Tree]:
-    """The cheapest directed tree found over the views, with stones from `planted` or common ones."""
+    """The cheapest directed tree found over the views, with stones of `planted` or common ones."""
     starts = [planted, views.with_stones(common_stones(views)), views]
     found = [_settle(_arborescence(cloud, costs), costs) for cloud in starts]
     best = min(found, key=lambda directed: directed.value)
@@ -76,7 +76,7 @@ def _without_unworthy(directed: _Directed, costs: Costs) -> _Directed:
     return _valued(cloud.keeping(kept), tree, costs)
 
 
-def _saved_by(prices: Prices, parents: np.ndarray, stone: int) -> float:
+def _saved_by(prices: Prices, parents: Numbers, stone: int) -> float:
     below = np.flatnonzero(parents == stone)
     above = parents[stone]
     return float((prices[above, below] - prices[stone, below]).sum() - prices[above, stone])

@@ -17,13 +17,15 @@ Left to others: which distances are worth having. The matrix takes O(views**2) m
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.plan.collection import ViewMatrix
 
-Distances = NDArray[np.integer]
+Distances = NDArray[np.signedinteger[Any]]
+Float = type[np.floating[Any]]
 Points = NDArray[np.bool_]
 """Versions as rows over the classes."""
 
@@ -56,14 +58,22 @@ def view_distances(matrix: ViewMatrix) -> Distances:
 def distances_between(left: Points, right: Points, weights: NDArray[np.int64]) -> Distances:
     """Distances of every point on the left to every point on the right, exact int64.
 
-    One product, in float32 where the edges number less than 2**24, else in float64.
+    In float32 where the edges number less than 2**24, else in float64; strips of both sides at
+    a time, so that no float copy of all points is ever made.
     """
-    kind = np.float32 if weights.sum() < 2**24 else np.float64
+    kind: Float = np.float32 if weights.sum() < 2**24 else np.float64
     price = weights.astype(kind)
-    other = right.astype(kind)
-    common = (left * price) @ other.T
-    sizes = (left @ price)[:, None] + (other @ price)[None, :]
-    return sizes.astype(np.int64) - 2 * common.astype(np.int64)
+    found = np.empty((len(left), len(right)), dtype=np.int64)
+    for first in range(0, len(right), STRIP):
+        columns = slice(first, first + STRIP)
+        other = right[columns].astype(kind)
+        sizes = other @ price
+        for start in range(0, len(left), STRIP):
+            rows = slice(start, start + STRIP)
+            weighed = left[rows] * price
+            both = weighed.sum(axis=1)[:, None].astype(np.int64) + sizes.astype(np.int64)
+            found[rows, columns] = both - 2 * (weighed @ other.T).astype(np.int64)
+    return found
 
 
 def _empty_products(points: int, edges: int) -> Distances:
@@ -91,13 +101,14 @@ def _multiply_heavy_rows(
 
 def _exact_blocks(
     weights: NDArray[np.int64], rows: NDArray[np.intp], most: int = 2048
-) -> Iterator[tuple[NDArray[np.intp], type[np.float32] | type[np.float64]]]:
+) -> Iterator[tuple[NDArray[np.intp], Float]]:
     """The rows in blocks, each with the narrowest float that adds its weights exactly."""
     single = weights[rows] >= 2**22
-    for chosen, limit, kind in (
+    kinds: tuple[tuple[NDArray[np.intp], int, Float], ...] = (
         (rows[~single], 2**24, np.float32),
         (rows[single], 2**53, np.float64),
-    ):
+    )
+    for chosen, limit, kind in kinds:
         start, total = 0, 0
         for at, weight in enumerate(weights[chosen].tolist()):
             if total + weight >= limit or at - start == most:

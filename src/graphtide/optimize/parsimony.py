@@ -21,17 +21,18 @@ from graphtide.optimize.costs import Costs
 from graphtide.optimize.distances import Points
 from graphtide.optimize.tree import Tree
 
+Price = np.int32 | np.float64
 EQUAL_COSTS = Costs()
 
 
-def place_stones(
-    points: Points, tree: Tree, terminals: int, costs: Costs = EQUAL_COSTS
-) -> Points:
+def place_stones(points: Points, tree: Tree, terminals: int, costs: Costs = EQUAL_COSTS) -> Points:
     """The stones' new rows, in order; the tree with them is never dearer than before.
 
     Moves stones only: what lies below `terminals` stays where it is.
     """
-    insert, delete = (1, 1) if costs.symmetric else (costs.insert, costs.delete)
+    kind: type[Price] = np.int32 if costs.symmetric else np.float64
+    mean = (costs.insert + costs.delete) / 2
+    insert, delete = kind(costs.insert / mean), kind(costs.delete / mean)
     surplus = _surplus_of_having(points, tree, terminals, (insert, delete))
     placed = points.copy()
     for point in tree.order.tolist():
@@ -43,18 +44,17 @@ def place_stones(
 
 
 def _surplus_of_having(
-    points: Points, tree: Tree, terminals: int, prices: tuple[float, float]
-) -> NDArray[np.int32] | NDArray[np.float64]:
+    points: Points, tree: Tree, terminals: int, prices: tuple[Price, Price]
+) -> NDArray[Price]:
     """For each stone and class: the cost below it with the class minus the cost without."""
     insert, delete = prices
-    kind = np.int32 if isinstance(insert, int) else np.float64
-    surplus = np.zeros((len(points) - terminals, points.shape[1]), dtype=kind)
+    surplus = np.zeros((len(points) - terminals, points.shape[1]), dtype=insert.dtype)
     for point in tree.order[:0:-1].tolist():
         above = tree.parents[point] - terminals
         if above < 0:
             continue
         if point < terminals:
-            surplus[above] += np.where(points[point], -insert, delete).astype(kind)
+            surplus[above] += np.where(points[point], -insert, delete)
         else:
             surplus[above] += np.clip(surplus[point - terminals], -insert, delete)
     return surplus

@@ -29,7 +29,7 @@ def plan_steps(cloud: Cloud, tree: Tree) -> tuple[PlanStep, ...]:
 
 
 def stone_names(cloud: Cloud) -> dict[int, str]:
-    """What each stone is: the whole graph, the union, the intersection, or a majority of its own."""
+    """What each stone is: whole graph, union, intersection, or a majority of its own."""
     views = cloud.points[1 : cloud.terminals]
     known = {
         views.all(axis=0).tobytes(): "intersection",

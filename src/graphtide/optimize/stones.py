@@ -39,9 +39,12 @@ from graphtide.optimize.tree import (
     minimum_spanning_tree,
 )
 
-
 HUB = 32
 """A point with more neighbours than this is a hub."""
+
+
+PRODUCTS_A_SECOND = 2e10
+"""A cautious guess at the multiplications that two cores do in a matrix product."""
 
 
 class PlantedTree(NamedTuple):
@@ -62,7 +65,7 @@ def plant_stones(views: Cloud, price: float, deadline: float) -> PlantedTree:
     for stone in common_stones(views):
         best = _cheaper(best, spanning_tree(best.cloud.with_stones(stone[None, :]), price))
     while time.monotonic() < deadline:
-        grown = _one_round(best, price)
+        grown = _one_round(best, price, _affordable_stones(best.cloud, deadline))
         if grown.value >= best.value:
             break
         best = grown
@@ -91,9 +94,15 @@ def _cheaper(left: PlantedTree, right: PlantedTree) -> PlantedTree:
     return right if right.value < left.value else left
 
 
-def _one_round(planted: PlantedTree, price: float) -> PlantedTree:
+def _affordable_stones(cloud: Cloud, deadline: float) -> int:
+    """How many stones' distances, worked out twice, fit into the time that is left."""
+    left = max(0.0, deadline - time.monotonic())
+    return 1 + int(left * PRODUCTS_A_SECOND / (2 * cloud.points.size + 1))
+
+
+def _one_round(planted: PlantedTree, price: float, most: int) -> PlantedTree:
     cloud, tree, _ = planted
-    cloud = cloud.with_stones(majority_stones(cloud, tree))
+    cloud = cloud.with_stones(majority_stones(cloud, tree)[:most])
     grown = spanning_tree(cloud, price)
     placed = place_stones(grown.cloud.points, grown.tree, grown.cloud.terminals)
     return _cheaper(grown, spanning_tree(grown.cloud.with_moved_stones(placed), price))

@@ -207,12 +207,18 @@ class CollectionPlan:
         are given.
         """
         views = len(self.steps) - self.stones
-        lines = [f"{self.kind} of {views} views and {self.stones} stepping stones"]
+        lines = [f"{self.kind} of {_counted(views, 'view')}"]
+        if self.stones:
+            lines[0] += f" and {_counted(self.stones, 'stepping stone')}"
         lines += [f"  {text}" for text in _totals_as_text(self.totals)]
         if len(self.steps) > DRAWN_STEPS:
             return "\n".join([*lines, f"  {len(self.steps)} steps, too many to draw"])
         labels = [_label(step, names, weights) for step in self.steps]
         return "\n".join(lines + draw_tree([step.parent for step in self.steps], labels))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _totals_as_text(totals: PlanTotals) -> Iterator[str]:
@@ -225,9 +231,7 @@ def _totals_as_text(totals: PlanTotals) -> Iterator[str]:
         yield f"{name}: {count} (no {name} needs fewer than {bound:,})"
 
 
-def _label(
-    step: PlanStep, names: Sequence[str] | None, weights: NDArray[np.int64] | None
-) -> str:
+def _label(step: PlanStep, names: Sequence[str] | None, weights: NDArray[np.int64] | None) -> str:
     if step.view is None:
         name = f"({step.stone})"
     else:

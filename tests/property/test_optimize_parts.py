@@ -1,0 +1,175 @@
+"""Each part of the planner against the slow way to the same answer."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphtide.optimize.arborescence import minimum_arborescence
+from graphtide.optimize.christofides import christofides_tour, match_exactly, match_greedily
+from graphtide.optimize.costs import Costs
+from graphtide.optimize.distances import distances_between, view_distances
+from graphtide.optimize.moves import improve_path
+from graphtide.optimize.parsimony import place_stones
+from graphtide.optimize.tree import (
+    Tree,
+    bypass_idle_stones,
+    edge_lengths,
+    minimum_spanning_tree,
+    topological_order,
+)
+from graphtide.plan.collection import ViewMatrix
+from tests.oracle import planning as slow
+from tests.property.view_matrices import as_plain, matrices
+
+quick = settings(deadline=None, max_examples=60)
+
+
+@st.composite
+def trees(draw, fewest=2, most=6):
+    points = draw(st.integers(fewest, most))
+    parents = [-1] + [draw(st.integers(0, at - 1)) for at in range(1, points)]
+    return np.array(parents, dtype=np.intp)
+
+
+@quick
+@given(matrices(most_weight=2**33))
+def test_distances_are_the_sums_of_the_classes_that_differ(matrix):
+    versions, weights = as_plain(matrix)
+    points = [0, *versions]
+    expected = [[slow.price(a, b, weights) for b in points] for a in points]
+    assert view_distances(matrix).tolist() == expected
+    rows = np.vstack([np.zeros((1, matrix.classes), dtype=bool), matrix.membership.T])
+    assert distances_between(rows, rows, matrix.weights).tolist() == expected
+
+
+@quick
+@given(st.integers(0, 2**32 - 1), st.integers(1, 90), st.sampled_from([3, 2**23, 2**30]))
+def test_distances_of_many_views_are_exact_whatever_the_weights(seed, views, heaviest):
+    random = np.random.default_rng(seed)
+    share = random.choice([0.01, 0.1, 0.5, 0.97], size=(120, 1))
+    membership = random.random((120, views)) < share
+    weights = random.integers(1, heaviest + 1, 120)
+    found = view_distances(ViewMatrix(membership, weights))
+    padded = np.hstack([np.zeros((120, 1), dtype=bool), membership])
+    for left in range(0, views + 1, 7):
+        differ = padded != padded[:, [left]]
+        assert found[left].tolist() == [
+            int(weights[differ[:, at]].sum()) for at in range(views + 1)
+        ]
+
+
+@quick
+@given(matrices(most_views=4))
+def test_spanning_tree_is_the_cheapest_tree_without_stones(matrix):
+    versions, weights = as_plain(matrix)
+    distance = view_distances(matrix)
+    found = minimum_spanning_tree(distance)
+    assert edge_lengths(distance, found).sum() == slow.best_tree(versions, weights)
+    assert sorted(found.order.tolist()) == list(range(matrix.views + 1))
+
+
+@quick
+@given(st.integers(1, 5), st.data())
+def test_arborescence_is_the_cheapest_directed_tree(points, data):
+    row = st.lists(st.integers(0, 12), min_size=points, max_size=points)
+    prices = np.array([data.draw(row) for _ in range(points)], dtype=float)
+    found = minimum_arborescence(prices)
+    assert slow._reaches_root(0, found.parents.tolist())
+    cost = sum(prices[found.parents[at], at] for at in range(1, points))
+    costs = [
+        sum(prices[above, at] for at, above in enumerate(parent) if at)
+        for parent in slow.spanning_trees(points)
+    ]
+    assert cost == min(costs)
+    assert found.parents.tolist() in list(slow.spanning_trees(points))
+
+
+@quick
+@given(st.integers(0, 4), st.integers(0, 2**32 - 1))
+def test_matching_is_exact_and_the_greedy_one_is_perfect(half, seed):
+    random = np.random.default_rng(seed)
+    upper = np.triu(random.integers(0, 9, (2 * half, 2 * half)), 1)
+    distance = upper + upper.T
+    pairs = match_exactly(distance)
+    assert sorted(pairs.ravel().tolist()) == list(range(2 * half))
+    assert sum(distance[a, b] for a, b in pairs.tolist()) == slow.best_matching(distance.tolist())
+    assert sorted(match_greedily(distance).ravel().tolist()) == list(range(2 * half))
+
+
+@quick
+@given(matrices(fewest_views=1, most_views=5))
+def test_christofides_tour_is_at_most_half_again_the_best(matrix):
+    versions, weights = as_plain(matrix)
+    distance = view_distances(matrix)
+    order = christofides_tour(distance, minimum_spanning_tree(distance)).tolist()
+    assert sorted(order) == list(range(1, matrix.views + 1))
+
+    def closed(chain):
+        return slow.chain_price([*chain, 0], weights)
+
+    best = min(closed(chain) for chain in slow.permutations(versions))
+    assert 2 * closed([versions[at - 1] for at in order]) <= 3 * best
+
+
+@quick
+@given(st.integers(3, 12), st.integers(0, 2**32 - 1))
+def test_moves_never_lengthen_a_path_and_end_where_no_move_helps(points, seed):
+    random = np.random.default_rng(seed)
+    spots = random.integers(0, 50, (points, 3))
+    length = np.abs(spots[:, None] - spots[None]).sum(axis=2).astype(float)
+    path = np.concatenate([[0], 1 + random.permutation(points - 2), [points - 1]])
+    better = improve_path(length, path, time.monotonic() + 60)
+    assert (better[0], better[-1]) == (0, points - 1)
+    assert sorted(better.tolist()) == list(range(points))
+    along = [sum(length[a, b] for a, b in itertools.pairwise(p)) for p in (path, better)]
+    assert along[1] <= along[0]
+    inner = better.tolist()
+    for first in range(1, points - 1):
+        for last in range(first, points - 1):
+            turned = inner[:first] + inner[first : last + 1][::-1] + inner[last + 1 :]
+            after = sum(length[a, b] for a, b in itertools.pairwise(turned))
+            assert after >= along[1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(trees(fewest=3, most=6), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_stones_are_placed_best_for_the_shape_of_the_tree(parents, classes, seed):
+    random = np.random.default_rng(seed)
+    terminals = max(1, len(parents) - int(random.integers(0, 3)))
+    points = random.random((len(parents), classes)) < 0.5
+    points[0] = False
+    weights = random.integers(1, 9, classes)
+    tree = Tree(parents, topological_order(parents))
+    for insert, delete in ((1, 1), (2, 1), (1, 5)):
+        costs = Costs(insert=insert, delete=delete)
+        placed = np.vstack([points[:terminals], place_stones(points, tree, terminals, costs)])
+        plain = [slow.versions_of(row[:, None].tolist())[0] for row in placed]
+        paid = sum(
+            slow.price(plain[above], plain[at], weights.tolist(), insert, delete)
+            for at, above in enumerate(parents.tolist())
+            if at
+        )
+        rest = parents.tolist(), terminals, weights.tolist(), insert, delete
+        assert paid == slow.best_stones(plain, *rest)
+
+
+@quick
+@given(trees(fewest=1, most=9), st.data())
+def test_idle_stones_are_bypassed_and_all_else_stays(parents, data):
+    terminals = data.draw(st.integers(1, len(parents)))
+    tree, kept = bypass_idle_stones(Tree(parents, topological_order(parents)), terminals)
+    assert kept[:terminals].tolist() == list(range(terminals))
+    children = np.bincount(tree.parents[1:], minlength=len(tree.parents))
+    assert (children[terminals:] >= 2).all()
+    assert sorted(tree.order.tolist()) == list(range(len(kept)))
+    for at, above in enumerate(tree.parents.tolist()):
+        if at:
+            ancestors = [int(kept[at])]
+            while ancestors[-1] > 0:
+                ancestors.append(int(parents[ancestors[-1]]))
+            assert next(x for x in ancestors[1:] if x in kept) == kept[above]

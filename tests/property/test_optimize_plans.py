@@ -1,0 +1,140 @@
+"""Plans of random collections: right, never worse than promised, and measured by true bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphtide.optimize import Costs, plan_collection
+from graphtide.plan.collection import ViewMatrix
+from tests.oracle import planning as slow
+from tests.property.view_matrices import as_plain, matrices
+
+ORDERS = ("auto", "chain", "tree", "manual")
+prices = st.sampled_from(
+    [
+        Costs(),
+        Costs(insert=2),
+        Costs(delete=3),
+        Costs(stone=0),
+        Costs(stone=25),
+        Costs(rollback=0.7),
+        Costs(insert=3, stone=7),
+    ]
+)
+
+
+def check(plan, matrix):
+    """The plan's steps make every view, by plain sets, and its totals are plain sums."""
+    plan.validate(matrix)
+    steps = [(s.parent, s.inserted.tolist(), s.deleted.tolist()) for s in plan.steps]
+    made = slow.reassemble(steps)
+    views = {s.view: made[at] for at, s in enumerate(plan.steps) if s.view is not None}
+    columns = matrix.membership.T
+    assert views == {v: set(np.flatnonzero(c).tolist()) for v, c in enumerate(columns)}
+    paid = sum(int(matrix.weights[c].sum()) for s in plan.steps for c in (s.inserted, s.deleted))
+    assert plan.differences(matrix.weights) == paid
+    for at in range(len(steps)):
+        assert set(np.flatnonzero(plan.membership(at)).tolist()) == made[at]
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrices(), st.sampled_from(ORDERS), prices)
+def test_every_plan_makes_every_view(matrix, order, costs):
+    plan = plan_collection(matrix, order=order, effort=0.01, costs=costs)
+    check(plan, matrix)
+    totals = plan.totals
+    versions, weights = as_plain(matrix)
+    assert totals.given == slow.chain_price(versions, weights)
+    kind = plan.kind if order != "manual" else "given"
+    assert plan.differences(matrix.weights) == getattr(totals, kind)
+    assert totals.tree_bound <= totals.chain_bound
+    assert totals.chain_bound <= totals.chain
+    assert totals.tree_bound <= totals.tree
+    if order in ("chain", "manual"):
+        assert plan.stones == 0
+        assert plan.rolled_back(matrix.weights) == 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrices())
+def test_tree_is_no_worse_than_chain_and_chain_than_the_given_order(matrix):
+    totals = plan_collection(matrix, effort=0.01).totals
+    assert totals.tree <= totals.chain <= totals.given
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrices(most_views=6))
+def test_chain_lies_between_the_best_and_what_christofides_promises(matrix):
+    versions, weights = as_plain(matrix)
+    best = slow.best_chain(versions, weights)
+    plain = plan_collection(matrix, order="chain", effort=0).totals
+    assert plain.chain_bound <= best <= plain.chain <= 3 * best
+    assert plan_collection(matrix, order="chain", effort=0.01).totals.chain <= plain.chain
+
+
+@settings(deadline=None, max_examples=40)
+@given(matrices(most_classes=5, most_views=4))
+def test_no_tree_with_any_stones_is_below_the_bound(matrix):
+    versions, weights = as_plain(matrix)
+    best = slow.best_tree_with_stones(versions, weights)
+    totals = plan_collection(matrix, order="tree", costs=Costs(stone=0)).totals
+    assert totals.tree_bound <= best <= totals.tree
+    assert totals.tree <= min(2 * best, slow.best_tree(versions, weights))
+
+
+@settings(deadline=None, max_examples=40)
+@given(matrices(most_classes=5, most_views=4), st.sampled_from([(1, 4), (3, 1), (2, 3)]))
+def test_directed_trees_and_chains_are_charged_by_direction(matrix, pair):
+    insert, delete = pair
+    versions, weights = as_plain(matrix)
+    costs = Costs(insert=insert, delete=delete, stone=0.001)
+
+    def charged(order):
+        plan = plan_collection(matrix, order=order, effort=0.01, costs=costs)
+        check(plan, matrix)
+        entered = sum(int(matrix.weights[s.inserted].sum()) for s in plan.steps)
+        left = sum(int(matrix.weights[s.deleted].sum()) for s in plan.steps)
+        return insert * entered + delete * left
+
+    tree, chain, auto = charged("tree"), charged("chain"), charged("auto")
+    assert tree >= slow.best_tree_with_stones(versions, weights, insert, delete)
+    assert tree <= slow.best_tree(versions, weights, insert, delete)
+    assert slow.best_chain(versions, weights, insert, delete) <= chain
+    assert chain <= slow.chain_price(versions, weights, insert, delete)
+    assert tree <= chain
+    assert auto <= chain
+
+
+@settings(deadline=None, max_examples=30)
+@given(matrices(fewest_views=2), st.integers(0, 60))
+def test_a_stone_earns_more_than_its_price(matrix, price):
+    plan = plan_collection(matrix, order="tree", effort=0.01, costs=Costs(stone=price))
+    _, weights = as_plain(matrix)
+    made = [
+        sum(1 << int(c) for c in np.flatnonzero(plan.membership(at)))
+        for at in range(len(plan.steps))
+    ]
+    for at, step in enumerate(plan.steps):
+        if step.view is None:
+            above = made[step.parent] if step.parent >= 0 else 0
+            below = [made[x] for x, other in enumerate(plan.steps) if other.parent == at]
+            spokes = slow.price(above, made[at], weights)
+            spokes += sum(slow.price(made[at], child, weights) for child in below)
+            moved = [version ^ above for version in below]
+            assert len(moved) > 4 or slow.best_tree(moved, weights) - spokes > price
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_larger_random_collections_keep_every_promise(seed):
+    random = np.random.default_rng(seed)
+    membership = random.random((150, 60)) < random.choice([0.05, 0.5, 0.95], size=(150, 1))
+    matrix = ViewMatrix(membership, random.integers(1, 1000, 150))
+    for order in ("auto", "tree", "chain"):
+        plan = plan_collection(matrix, order=order, effort=0.02)
+        check(plan, matrix)
+        totals = plan.totals
+        assert totals.tree_bound <= totals.tree < totals.chain_bound <= totals.chain
+        assert totals.chain < totals.given
