@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.api.view import View, graph_of
 from graphtide.model.delta import Delta
@@ -63,6 +64,11 @@ class Collection(Sequence[View]):
     def plan(self) -> CollectionPlan:
         """The plan by classes; `plan.totals` says what the other arrangements would cost."""
         return self._stored.plan
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """The number of edges of each class of the plan."""
+        return self._stored.weights
 
     @property
     def differences(self) -> int:

@@ -1,0 +1,1 @@
+"""Benchmarks of the project: `python -m bench views`. Not shipped with the package."""
