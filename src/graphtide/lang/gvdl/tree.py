@@ -25,7 +25,8 @@ LiteralValue = int | float | str | bool | dt.date | dt.datetime | None
 Unit = OneOf["millisecond", "second", "minute", "hour", "day", "week", "month", "year"]
 WindowKind = OneOf["expanding", "sliding", "tumbling"]
 
-_PLAIN_NAME = re.compile(r"[^\W\d](?:\w|\{[^\W\d]\w*\})*")
+_PLAIN_NAME = re.compile(r"(?:[^\W\d]|\{[^\W\d]\w*\})(?:\w|\{[^\W\d]\w*\})*")
+_NEVER_BARE = {"not", "true", "false", "null"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +62,8 @@ class Duration(Node):
 class PropertyName(Node):
     """A property of the edge, or of `src` or `dst`; unquoted, it may hold `{variable}` holes.
 
-    A bare unquoted name that is a loop variable in scope means the variable.
+    A bare unquoted name that is a loop variable in scope means the variable. A name that can
+    only be written in quotes counts as quoted.
     """
 
     name: str
@@ -69,7 +71,8 @@ class PropertyName(Node):
     quoted: bool = False
 
     def __post_init__(self) -> None:
-        if not _PLAIN_NAME.fullmatch(self.name):
+        bare = self.owner == "edge" and self.name.lower() in _NEVER_BARE
+        if bare or not _PLAIN_NAME.fullmatch(self.name):
             object.__setattr__(self, "quoted", True)
 
 

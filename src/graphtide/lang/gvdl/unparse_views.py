@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.literals import write_literal, write_quoted_name
 
-_PROPERTY = re.compile(r"(?:[^\W\d]|\{[^\W\d]\w*\})(?:\w|\{[^\W\d]\w*\})*")
 _VIEW_NAME = re.compile(r"(?:[\w.+#%@&-]|\{[^\W\d]\w*\})+")
-_NOT_BARE = {"not", "true", "false", "null"}
 
 
 def unparse_predicate(node: tree.Predicate) -> str:
@@ -73,9 +71,7 @@ def unparse_operand(node: tree.Operand) -> str:
 
 
 def _property(node: tree.PropertyName) -> str:
-    bare = node.owner == "edge" and node.name.lower() in _NOT_BARE
-    plain = not node.quoted and _PROPERTY.fullmatch(node.name) and not bare
-    name = node.name if plain else write_quoted_name(node.name)
+    name = write_quoted_name(node.name) if node.quoted else node.name
     return name if node.owner == "edge" else f"{node.owner}.{name}"
 
 
