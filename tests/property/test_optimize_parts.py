@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.optimize.arborescence import minimum_arborescence
+from graphtide.optimize.ascent import raise_bound
 from graphtide.optimize.christofides import christofides_tour, match_exactly, match_greedily
 from graphtide.optimize.costs import Costs
 from graphtide.optimize.distances import distances_between, view_distances
@@ -114,6 +115,19 @@ def test_christofides_tour_is_at_most_half_again_the_best(matrix):
 
     best = min(closed(chain) for chain in slow.permutations(versions))
     assert 2 * closed([versions[at - 1] for at in order]) <= 3 * best
+
+
+@quick
+@given(matrices(fewest_views=1, most_views=5))
+def test_raised_bounds_stay_below_every_tour_and_chain(matrix):
+    versions, weights = as_plain(matrix)
+    distance = view_distances(matrix)
+    orders = list(slow.permutations(versions))
+    tour = min(slow.chain_price([*order, 0], weights) for order in orders)
+    chain = slow.best_chain(versions, weights)
+    for found in (1, 2, 5):
+        assert raise_bound(distance, "tour", found * tour, 1.0) <= tour
+        assert raise_bound(distance, "chain", found * chain, 1.0) <= chain
 
 
 @quick

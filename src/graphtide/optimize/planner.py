@@ -21,6 +21,7 @@ from graphtide.optimize.cloud import Cloud, cloud_of_views
 from graphtide.optimize.costs import Costs
 from graphtide.optimize.directed import direct_tree
 from graphtide.optimize.distances import view_distances
+from graphtide.optimize.shaking import shake_stones
 from graphtide.optimize.steps import dearest_ways_down, plan_steps
 from graphtide.optimize.stones import plant_stones
 from graphtide.optimize.tree import Tree, edge_lengths, minimum_spanning_tree, path_tree
@@ -31,16 +32,21 @@ ORDERS: tuple[Order, ...] = ("auto", "chain", "tree", "manual")
 DEFAULT_COSTS = Costs()
 
 PATIENCE = 3
-"""Stones are planted until they stop paying, but no longer than this many times the effort."""
+"""Stones are planted until they stop paying, or for this many times the effort, if over 1 s."""
 
 
 class _Planning(NamedTuple):
-    """What both arrangements start from: the views, their spanning tree, prices and seconds."""
+    """What both arrangements start from: the views, their spanning tree, prices and effort."""
 
     views: Cloud
     spanning: Tree
     costs: Costs
-    seconds: float
+    effort: float | None
+
+    @property
+    def seconds(self) -> float:
+        """The effort asked for, or what the number of views deserves."""
+        return default_effort(self.views.terminals) if self.effort is None else self.effort
 
 
 class _Arrangement(NamedTuple):
@@ -65,10 +71,10 @@ def plan_collection(
 ) -> CollectionPlan:
     """Arrange the views of a collection so that reaching them all is cheap.
 
-    `effort` is the seconds to search for a better chain, and as many for better stepping stones;
-    by default it grows with the views from a tenth of a second, and stones are planted until
-    they no longer pay. `compare=False` works out only what `order` asks for and leaves out the
-    other totals; a manual order then takes no planning at all.
+    `effort` is the seconds to search for a better chain, and as many for better stepping stones.
+    By default the first grows with the views from a tenth of a second, and the second ends by
+    itself where no stone pays any more. `compare=False` works out only what `order` asks for and
+    leaves out the other totals; a manual order then takes no planning at all.
     """
     if order not in ORDERS:
         raise InputError(f"unknown order '{order}'", hint=f"use one of {', '.join(ORDERS)}")
@@ -91,8 +97,7 @@ def _prepare(matrix: ViewMatrix, effort: float | None, costs: Costs) -> _Plannin
         raise InputError(f"effort cannot be {effort} seconds", hint="give 0 or more, or nothing")
     distance = view_distances(matrix)
     views = cloud_of_views(matrix, distance)
-    seconds = default_effort(matrix.views) if effort is None else effort
-    return _Planning(views, minimum_spanning_tree(distance), costs, seconds)
+    return _Planning(views, minimum_spanning_tree(distance), costs, effort)
 
 
 def _manual(planning: _Planning) -> _Arrangement:
@@ -107,8 +112,11 @@ def _best_chain(planning: _Planning) -> _Arrangement:
 
 
 def _best_tree(planning: _Planning) -> _Arrangement:
-    deadline = time.monotonic() + PATIENCE * planning.seconds
-    planted = plant_stones(planning.views, planning.costs.stone_in_differences, deadline)
+    price, start = planning.costs.stone_in_differences, time.monotonic()
+    patience = max(1.0, PATIENCE * planning.seconds)
+    planted = plant_stones(planning.views, price, start + patience)
+    if planning.effort is not None:
+        planted = shake_stones(planted, price, start + planning.effort)
     if planning.costs.symmetric:
         return _Arrangement("tree", planted.cloud, planted.tree)
     return _Arrangement("tree", *direct_tree(planning.views, planted.cloud, planning.costs))
@@ -141,13 +149,16 @@ def _totals(
     chain: _Arrangement | None,
     tree: _Arrangement | None,
 ) -> PlanTotals:
-    distance, spanning = planning.views.distance, planning.spanning
+    distance, seconds = planning.views.distance, planning.seconds / 2
+    given = _manual(planning).differences
+    best_chain = chain.differences if chain else given
+    best_tree = tree.differences if tree else best_chain
     return PlanTotals(
-        given=_manual(planning).differences,
+        given=given,
         chain=chain.differences if chain else None,
         tree=tree.differences if tree else None,
-        chain_bound=chain_bound(distance, spanning),
-        tree_bound=tree_bound(matrix, distance),
+        chain_bound=chain_bound(distance, planning.spanning, best_chain, seconds),
+        tree_bound=tree_bound(matrix, distance, best_tree, seconds),
     )
 
 

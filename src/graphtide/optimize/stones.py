@@ -16,7 +16,8 @@ search that starts from the minimum spanning tree and only ever improves on it:
 Rounds go on while they pay. A stone is one more advance, so it must save more than its price in
 differences; at the end those that do not are dismissed. Kept true: the tree never costs more
 than the spanning tree it started from. On 252 community removals of com-dblp the tree falls from
-14.87M to 11.1M differences in five rounds, and minutes of random restarts find only 1.5% more.
+14.87M to 11.13M differences in five rounds and a tenth of a second; a minute of `shaking` finds
+1.5% more.
 """
 
 from __future__ import annotations
@@ -64,12 +65,17 @@ def plant_stones(views: Cloud, price: float, deadline: float) -> PlantedTree:
     best = spanning_tree(views, price)
     for stone in common_stones(views):
         best = _cheaper(best, spanning_tree(best.cloud.with_stones(stone[None, :]), price))
+    return grow(best, price, deadline)
+
+
+def grow(planted: PlantedTree, price: float, deadline: float) -> PlantedTree:
+    """Rounds of planting and moving while they pay, then out with the stones that do not."""
     while time.monotonic() < deadline:
-        grown = _one_round(best, price, _affordable_stones(best.cloud, deadline))
-        if grown.value >= best.value:
+        grown = _one_round(planted, price, _affordable_stones(planted.cloud, deadline))
+        if grown.value >= planted.value:
             break
-        best = grown
-    return dismiss_unworthy(best, price)
+        planted = grown
+    return dismiss_unworthy(planted, price)
 
 
 def spanning_tree(cloud: Cloud, price: float) -> PlantedTree:
