@@ -18,7 +18,7 @@ from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_predicate
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.lang.gvdl.unparse_statements import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
 from graphtide.plan.predicates import EVERYTHING, Predicate
