@@ -21,22 +21,23 @@ from graphtide.model.errors import LimitError
 
 def count_views(items: Sequence[tree.Item], scope: Scope, ground: Ground) -> int:
     """The number of views of a list; LimitError if there are too many."""
-    return sum(_checked(_count(item, scope, ground), item.span) for item in items)
+    total = 0
+    for item in items:
+        count = _count(item, scope, ground)
+        check_limit(count, item.span)
+        total += count
+    return total
 
 
-def check_limit(count: int, span: Span | None) -> None:
+def check_limit(count: int, span: Span | None, *, more_to_come: bool = False) -> None:
     """LimitError if a collection has too many views."""
     if count > MAX_VIEWS:
+        makes = "makes at least" if more_to_come else "makes"
         raise LimitError(
-            f"this makes {count:,} views; the limit is {MAX_VIEWS:,}",
+            f"this {makes} {count:,} views; the limit is {MAX_VIEWS:,}",
             where=render_span(span) if span else None,
             hint="narrow the range, widen the step, or make several collections",
         )
-
-
-def _checked(count: int, span: Span | None) -> int:
-    check_limit(count, span)
-    return count
 
 
 def _count(node: tree.Item, scope: Scope, ground: Ground) -> int:
@@ -67,7 +68,8 @@ def _count_loop(node: tree.Loop, scope: Scope, ground: Ground) -> int:
         each = sum(_count(item, inner, ground) for item in node.body)
         if all(map(_is_steady, node.body)):
             return values.count * each
-        total = _checked(total + each, node.span)
+        total += each
+        check_limit(total, node.span, more_to_come=True)
     return total
 
 

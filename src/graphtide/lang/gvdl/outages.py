@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.diagnostics import language_error
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts
+from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
 from graphtide.lang.gvdl.resolve import resolve
 from graphtide.lang.gvdl.scope import Scope
 from graphtide.model.schema import PropertyType
@@ -41,7 +41,7 @@ def list_removals(
     else:
         inner = replace(scope, vertex_only=True)
         wanted = resolve(node.where, inner) if node.where is not None else plan.EVERYTHING
-        found = [_vertex(fact.vertex, fact.id) for fact in facts.vertices(wanted, limit)]
+        found = _vertices(facts.vertices(wanted, limit))
     needed = 2 if node.pairs else 1
     if len(found) < needed:
         plural = {"edge": "edges", "vertex": "vertices"}[node.what]
@@ -52,21 +52,24 @@ def list_removals(
 
 
 def _edges(facts: Sequence[EdgeFact]) -> list[Removal]:
-    shared = Counter((fact.src, fact.dst) for fact in facts)
-    return [
-        Removal(
-            f"{fact.src}-{fact.dst}" + (f"#{fact.edge}" if shared[fact.src, fact.dst] > 1 else ""),
-            _is_not("edge", "_edge", fact.edge),
-        )
+    names = _apart([(f"{fact.src}-{fact.dst}", fact.edge) for fact in facts])
+    stays = (_is_not("edge", "_edge", fact.edge) for fact in facts)
+    return list(map(Removal, names, stays))
+
+
+def _vertices(facts: Sequence[VertexFact]) -> list[Removal]:
+    names = _apart([(fact.id, fact.vertex) for fact in facts])
+    stays = (
+        plan.And((_is_not("src", "_vertex", fact.vertex), _is_not("dst", "_vertex", fact.vertex)))
         for fact in facts
-    ]
-
-
-def _vertex(number: int, name: str) -> Removal:
-    return Removal(
-        name,
-        plan.And((_is_not("src", "_vertex", number), _is_not("dst", "_vertex", number))),
     )
+    return list(map(Removal, names, stays))
+
+
+def _apart(named: Sequence[tuple[str, int]]) -> list[str]:
+    """The names, with the number behind those that several share."""
+    shared = Counter(name for name, _ in named)
+    return [f"{name}#{number}" if shared[name] > 1 else name for name, number in named]
 
 
 def _is_not(owner: Owner, name: str, number: int) -> plan.Comparison:
