@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
-Report = Callable[[str, float | None], None]
+
+class Report(Protocol):
+    """Is told the stage that work has reached, and the share that is done if that is known."""
+
+    def __call__(self, stage: str, done: float | None = None) -> None:
+        """Called at the start of each stage."""
+
 
 _PATIENCE = 1.0
 

@@ -6,7 +6,7 @@ Everything that is stored is found again by name in the next session on the same
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphtide.api.build import CollectionRequest, build_collection
 from graphtide.api.collection import Collection
@@ -15,7 +15,7 @@ from graphtide.api.graph import Graph
 from graphtide.api.progress import shown
 from graphtide.api.view import View, graph_of
 from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
-from graphtide.lang.gvdl.parse import parse_predicate
+from graphtide.lang.gvdl.parse import parse_predicate, parse_script
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.lang.gvdl.unparse import unparse_statement
@@ -23,13 +23,18 @@ from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
 from graphtide.plan.predicates import EVERYTHING, Predicate
 from graphtide.spark.gateway import SparkGateway
+from graphtide.spark.ingest.options import ingest_options
+from graphtide.spark.ingest.source import GraphSource
 from graphtide.spark.session import open_session
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection
-from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.commit import begin
+from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from graphtide.api.answers import Answer
 
 
 class Session:
@@ -77,6 +82,48 @@ class Session:
                 hint=f"take one of them: session.collection('{name}')[0]",
             )
         return View(self, stored, 0)
+
+    def load(
+        self,
+        name: str,
+        *,
+        edges: Any,
+        vertices: Any = None,
+        replace: bool = False,
+        **options: Any,
+    ) -> Graph:
+        """Load a graph into the catalog, and return it.
+
+        `edges` and `vertices` are each a path, a list of paths, a glob or a folder (CSV, text,
+        Parquet), a Spark, pandas or Polars DataFrame, anything with `__arrow_c_stream__`, a list
+        of rows, or a mapping from labels to these; `edges` may be a NetworkX graph, which brings
+        its vertices. Options are those of `IngestOptions`: `id`, `src`, `dst`, `header`,
+        `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, ...
+        """
+        folder = self.catalog.graph_folder(name)
+        chosen = ingest_options(options)
+        what = f"the graph '{name}'"
+        with (
+            shown(f"load {name}", enabled=self.progress) as report,
+            begin(folder, replace=replace, what=what) as commit,
+        ):
+            source = GraphSource(edges=edges, vertices=vertices)
+            summary = self.gateway.load(commit.path, source, chosen, report)
+            commit.finish(graph_manifest(summary))
+        return self.graph(name)
+
+    def execute(self, text: str) -> list[Answer]:
+        """Carry out GVDL, and return an answer a statement. The first failure ends it."""
+        from graphtide.api.statements import execute
+
+        return list(execute(self, text))
+
+    def explain(self, text: str) -> str:
+        """What GVDL statements would do, without doing it."""
+        from graphtide.api.explain import explain_statement
+
+        found = parse_script(text)
+        return "\n\n".join(explain_statement(self, statement) for statement in found)
 
     def delete_graph(self, name: str) -> None:
         """Delete a graph; collections of it stay, and say on use that it is gone."""

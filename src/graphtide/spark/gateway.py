@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from graphtide.model.summary import GraphSummary
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
 from graphtide.plan.signatures import SignatureLayout
 from graphtide.spark import questions
 from graphtide.spark.collections import CollectionJobs, spark_plan
 from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
+from graphtide.spark.ingest.job import write_graph
+from graphtide.spark.ingest.options import IngestOptions, Progress
+from graphtide.spark.ingest.source import GraphSource
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
 
@@ -49,6 +53,12 @@ class SparkGateway:
     def private(self) -> SparkSession:
         """Our session on the same Spark."""
         return private_session(self.session)
+
+    def load(
+        self, folder: Path, source: GraphSource, options: IngestOptions, progress: Progress
+    ) -> GraphSummary:
+        """Write the tables of a graph into a folder that somebody else commits."""
+        return write_graph(self.session, folder, source, options, progress)
 
     def set_parallelism(self, parts: int) -> None:
         """How many parts our jobs shuffle into from now on."""
