@@ -24,9 +24,9 @@ SPLIT_BYTES = 64 << 20
 
 # The gateway logger is named because Spark announces on the terminal that it changes the root
 # level to the gateway's, unless the two are the same.
-_LOG_SETTINGS = """rootLogger.level = error
+_LOG_SETTINGS = """rootLogger.level = fatal
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
-logger.gateway.level = error
+logger.gateway.level = fatal
 rootLogger.appenderRef.stderr.ref = console
 appender.console.type = Console
 appender.console.name = console
@@ -152,7 +152,7 @@ def _build(chosen: Mapping[str, str]) -> SparkSession:
 
 
 def _log_settings_file() -> Path:
-    """A log4j2 settings file that lets errors through and nothing else."""
+    """A log4j2 settings file that silences Spark: what fails is raised, and told once."""
     file = cache_folder() / "log4j2-quiet.properties"
     if not file.is_file() or file.read_text(encoding="utf-8") != _LOG_SETTINGS:
         fresh = file.with_suffix(f".{os.getpid()}")

@@ -1,0 +1,60 @@
+"""Foreign exceptions into ours, at the one place where Spark is asked to do something.
+
+A user never sees a Java stack: he sees what was being done, the first line of the cause, and
+what to do where that is known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import re
+from collections.abc import Iterator
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+
+from graphtide.model.errors import GraphtideError, InputError, SetupError, StoreError
+
+_CLASS = re.compile(r"^(?:[\w.$]+(?:Exception|Error): )+")
+
+
+@contextlib.contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Let errors of Spark, Arrow and the disk leave the block as errors of ours."""
+    try:
+        yield
+    except (PySparkException, Py4JError, pa.ArrowException) as error:
+        raise translate(error, what) from None
+    except OSError as error:
+        raise _disk_error(error, what) from None
+
+
+def translate(error: Exception, what: str) -> GraphtideError:
+    """The error of ours that a foreign one amounts to."""
+    text = str(error)
+    cause = first_cause(text)
+    if "OutOfMemoryError" in text or "GC overhead" in text:
+        return SetupError(
+            f"{what}: Spark ran out of memory",
+            hint="give it more (memory='4g'), or fewer cores (master='local[1]')",
+        )
+    if "No space left on device" in text:
+        return StoreError(f"{what}: the disk is full", hint="make room and try again")
+    if isinstance(error, pa.ArrowException):
+        return InputError(f"{what}: {cause}")
+    return StoreError(f"{what}: {cause}", hint="open the session with quiet=False to see more")
+
+
+def first_cause(text: str) -> str:
+    """The line of a Spark message that says what happened, without class names."""
+    causes = [line for line in text.splitlines() if line.startswith("Caused by:")]
+    line = causes[-1].removeprefix("Caused by:") if causes else (text.splitlines() or [""])[0]
+    return _CLASS.sub("", line.strip())[:500]
+
+
+def _disk_error(error: OSError, what: str) -> GraphtideError:
+    if error.errno == errno.ENOSPC:
+        return StoreError(f"{what}: the disk is full", hint="make room and try again")
+    return StoreError(f"{what}: {error.strerror or error}", where=error.filename)

@@ -1,0 +1,128 @@
+"""Staged rows as typed rows, each with the reason why it is bad, if it is.
+
+A checked row has `_number` (its position among all rows of its kind), `_key0` and for edges
+`_key1`, `_label`, the properties as `p0`, `p1`, ... of the schema, and `_reason`: null for a good
+row. Its place in the input (`_table`, `_file`, `_block`, `_row`, `_text`) comes along; Spark
+reads it only where it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from graphtide.model.schema import Property, PropertyType
+from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.ingest.convert import converted, is_missing
+from graphtide.spark.ingest.roles import PropertyColumn
+from graphtide.spark.ingest.staged import PLACE_COLUMNS
+from graphtide.spark.ingest.typed import TypedTable
+
+REJECTED_COLUMNS = ("_table", *PLACE_COLUMNS, "_number", "_reason", "_text")
+
+
+def checked_tables(
+    spark: SparkSession,
+    tables: Sequence[TypedTable],
+    properties: Sequence[Property],
+    timezone: str,
+) -> list[DataFrame]:
+    """The checked rows of each table; numbers run on from one table to the next."""
+    frames = []
+    start = 0
+    for index, table in enumerate(tables):
+        frames.append(_checked(spark, table, properties, timezone, (index, start)))
+        start += table.staged.rows
+    return frames
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of all frames, partitions in their order."""
+    return reduce(DataFrame.union, frames)
+
+
+def property_columns(properties: Sequence[Property]) -> list[Column]:
+    """The properties of checked rows under their own names."""
+    return [F.col(f"p{place}").alias(item.name) for place, item in enumerate(properties)]
+
+
+def no_properties(properties: Sequence[Property]) -> list[Column]:
+    """Missing values under the names of the properties."""
+    return [F.lit(None).cast(SPARK_TYPES[item.type]).alias(item.name) for item in properties]
+
+
+def _checked(
+    spark: SparkSession,
+    table: TypedTable,
+    properties: Sequence[Property],
+    timezone: str,
+    place: tuple[int, int],
+) -> DataFrame:
+    index, start = place
+    rows = table.staged.read(spark)
+    here = {column.name: column for column in table.roles.properties}
+    return rows.select(
+        F.lit(index).alias("_table"),
+        *PLACE_COLUMNS,
+        (F.col("_position") + start).alias("_number"),
+        *(
+            _value(table, column, timezone).alias(f"_key{number}")
+            for number, column in enumerate(table.roles.keys)
+        ),
+        _label(table).alias("_label"),
+        *(
+            (
+                _value(table, here[item.name], timezone)
+                if item.name in here
+                else F.lit(None).cast(SPARK_TYPES[item.type])
+            ).alias(f"p{number}")
+            for number, item in enumerate(properties)
+        ),
+        _reason(table, timezone).alias("_reason"),
+        table.staged.raw_text().alias("_text"),
+    )
+
+
+def _value(table: TypedTable, column: PropertyColumn, timezone: str) -> Column:
+    cell, type_ = F.col(f"c{column.place}"), table.staged.types[column.place]
+    return converted(cell, type_, table.specs[column.place], timezone)
+
+
+def _label(table: TypedTable) -> Column:
+    if table.roles.label is not None:
+        return F.col(f"c{table.roles.label}").cast("string")
+    source = table.staged.table
+    space = table.roles.spaces[0] if source.kind == "vertices" else None
+    return F.lit(source.label or space).cast("string")
+
+
+def _reason(table: TypedTable, timezone: str) -> Column:
+    """The first thing that is wrong with a row: its line, a key, then a property."""
+    names = ("id",) if len(table.roles.keys) == 1 else ("src", "dst")
+    reasons = [F.col("_fault")]
+    for name, column in zip(names, table.roles.keys, strict=True):
+        reasons.append(F.when(_is_missing(table, column, key=True), f"missing {name}"))
+        reasons.append(_unreadable(table, column, timezone, key=True))
+    reasons.extend(
+        _unreadable(table, column, timezone)
+        for column in table.roles.properties
+        if table.specs[column.place].type is not PropertyType.STRING
+    )
+    return F.coalesce(*reasons)
+
+
+def _is_missing(table: TypedTable, column: PropertyColumn, *, key: bool = False) -> Column:
+    cell, type_ = F.col(f"c{column.place}"), table.staged.types[column.place]
+    return is_missing(cell, type_, table.specs[column.place], key=key)
+
+
+def _unreadable(
+    table: TypedTable, column: PropertyColumn, timezone: str, *, key: bool = False
+) -> Column:
+    has_value = ~_is_missing(table, column, key=key)
+    spec = table.specs[column.place]
+    wrong = has_value & _value(table, column, timezone).isNull()
+    return F.when(wrong, f"'{column.name}' is not of type {spec}")

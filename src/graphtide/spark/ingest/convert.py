@@ -1,0 +1,162 @@
+"""Values of a column into values of a property, as Spark expressions.
+
+A value that cannot be read becomes null, whatever the settings of the session: `try_cast` and
+patterns, never a cast that may raise or guess (Spark's own reads '12:30' as a timestamp of
+today). Whether a null was missing from the start or could not be read is told apart by
+`is_missing`. NaN is read as missing, so that no comparison meets it.
+
+The session must be in UTC (a private session is): timestamps without an offset are read as of
+UTC and then moved to the zone of the load.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    NullType,
+    ShortType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import PropertyType
+from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.ingest.type_spec import UNIX_UNITS, TypeSpec
+
+ISO_DATE = r"^(?!0000)\d{4}-\d{1,2}-\d{1,2}$"
+ISO_TIMESTAMP = (
+    r"^(?!0000)\d{4}-\d{1,2}-\d{1,2}"
+    r"([T ]\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?)?$"
+)
+_OFFSET = r"\d( ?(Z|[+-]\d{2}(:?\d{2})?))$"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_SPECIAL = r"^(?i)[+-]?inf(inity)?$"
+_TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
+# The end of the year 9999, in seconds: later times are a wrong unit, not a time.
+_LAST_SECOND = 253402300799
+
+
+def property_type_of(type_: DataType) -> PropertyType | None:
+    """The property type of a column that has a type already; None if no property can have it."""
+    match type_:
+        case ByteType() | ShortType() | IntegerType() | LongType():
+            return PropertyType.INT
+        case DecimalType() if type_.scale == 0 and type_.precision <= 18:
+            return PropertyType.INT
+        case FloatType() | DoubleType() | DecimalType():
+            return PropertyType.FLOAT
+        case StringType() | NullType():
+            return PropertyType.STRING
+        case BooleanType():
+            return PropertyType.BOOL
+        case DateType():
+            return PropertyType.DATE
+        case TimestampType() | TimestampNTZType():
+            return PropertyType.TIMESTAMP
+    return None
+
+
+def converted(column: Column, type_: DataType, spec: TypeSpec, timezone: str) -> Column:
+    """The column as values of the wanted type; null where missing or unreadable."""
+    if isinstance(type_, StringType):
+        return _from_text(column, spec, timezone)
+    if spec.unit is not None:
+        return _from_unix(column, spec.unit)
+    if spec.type is PropertyType.STRING:
+        return column.cast("string")
+    if isinstance(type_, TimestampNTZType):
+        column = F.to_utc_timestamp(column.cast("timestamp"), timezone)
+    value = column.try_cast(SPARK_TYPES[spec.type])
+    if spec.type is PropertyType.FLOAT:
+        return F.when(~F.isnan(value), value)
+    if spec.type is PropertyType.INT and isinstance(type_, FloatType | DoubleType | DecimalType):
+        return F.when(value.cast("double") == column.cast("double"), value)
+    return value
+
+
+def is_missing(column: Column, type_: DataType, spec: TypeSpec, *, key: bool = False) -> Column:
+    """True where there is no value: null, NaN, and in text a blank cell unless it is a string.
+
+    An id or endpoint (`key`) that is the empty string counts as missing too.
+    """
+    missing = column.isNull()
+    if isinstance(type_, FloatType | DoubleType):
+        missing |= F.isnan(column)
+    if not isinstance(type_, StringType):
+        return missing
+    if spec.type is PropertyType.FLOAT:
+        missing |= F.lower(F.trim(column)) == "nan"
+    return (
+        missing | (F.trim(column) == "") if key or spec.type is not PropertyType.STRING else missing
+    )
+
+
+def check_conversion(what: str, name: str, type_: DataType, spec: TypeSpec) -> None:
+    """An error if a column of that type can never be read as the wanted one."""
+    have = property_type_of(type_)
+    if have in (PropertyType.STRING, spec.type) or spec.type is PropertyType.STRING:
+        return
+    if have is not None and have.is_number and (spec.unit or spec.type.is_number):
+        return
+    if have is not None and have.is_time and spec.type.is_time:
+        return
+    raise InputError(f"{what}: the column '{name}' is of type {have} and cannot be read as {spec}")
+
+
+def _from_text(text: Column, spec: TypeSpec, timezone: str) -> Column:
+    trimmed = F.trim(text)
+    if spec.unit is not None:
+        return _from_unix(F.when(trimmed.rlike(_NUMBER), trimmed), spec.unit)
+    match spec.type:
+        case PropertyType.STRING:
+            return text
+        case PropertyType.INT:
+            return trimmed.try_cast("bigint")
+        case PropertyType.FLOAT:
+            is_float = trimmed.rlike(_NUMBER) | trimmed.rlike(_SPECIAL)
+            return F.when(is_float, trimmed.try_cast("double"))
+        case PropertyType.BOOL:
+            word = F.lower(trimmed)
+            return F.when(word.isin(*_TRUE), True).when(word.isin(*_FALSE), False)
+        case PropertyType.DATE:
+            if spec.format is not None:
+                return F.try_to_timestamp(trimmed, F.lit(spec.format)).cast("date")
+            return F.when(trimmed.rlike(ISO_DATE), trimmed.try_cast("date"))
+        case PropertyType.TIMESTAMP:
+            return _timestamp_from_text(trimmed, spec.format, timezone)
+
+
+def _timestamp_from_text(text: Column, format: str | None, timezone: str) -> Column:
+    if format is None:
+        parsed = F.when(text.rlike(ISO_TIMESTAMP), text.try_cast("timestamp"))
+        local = F.to_utc_timestamp(parsed, timezone)
+        has_offset = F.contains(text, F.lit(":")) & text.rlike(_OFFSET)
+        return F.when(has_offset, parsed).otherwise(local)
+    parsed = F.try_to_timestamp(text, F.lit(format))
+    return parsed if _has_zone(format) else F.to_utc_timestamp(parsed, timezone)
+
+
+def _has_zone(format: str) -> bool:
+    return bool(re.search(r"[VzOXxZ]", re.sub(r"'[^']*'", "", format)))
+
+
+def _from_unix(number: Column, unit: str) -> Column:
+    scale = -UNIX_UNITS[unit]
+    value = number.try_cast("decimal(28,6)")
+    in_range = F.abs(value) <= F.lit(_LAST_SECOND * 10**scale).cast("decimal(28,0)")
+    micros = F.when(in_range, value * F.lit(10 ** (6 - scale)))
+    return F.timestamp_micros(micros.try_cast("bigint"))

@@ -1,0 +1,144 @@
+"""The whole of a load: from a source to the tables of a graph in a folder.
+
+The folder is a partial generation that somebody else commits or throws away; nothing is written
+outside of it, and nothing of the user's session is changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from graphtide.model.errors import LimitError
+from graphtide.model.schema import GraphSchema
+from graphtide.model.summary import GraphSummary
+from graphtide.spark.failures import translated
+from graphtide.spark.ingest.checked import checked_tables
+from graphtide.spark.ingest.edges import write_edges
+from graphtide.spark.ingest.load import Load
+from graphtide.spark.ingest.options import IngestOptions, Progress, no_progress
+from graphtide.spark.ingest.roles import Roles, assign_roles
+from graphtide.spark.ingest.source import GraphSource, TableSource
+from graphtide.spark.ingest.spaces import find_spaces
+from graphtide.spark.ingest.stage import source_tables, stage_table
+from graphtide.spark.ingest.staged import StagedTable
+from graphtide.spark.ingest.type_spec import check_names_are_columns
+from graphtide.spark.ingest.typed import TypedTable, find_types
+from graphtide.spark.ingest.vertices import write_vertices
+from graphtide.spark.scratch import scratch_folder
+from graphtide.spark.session import private_session
+
+_MOST_LABELS = 10_000
+
+
+def write_graph(
+    spark: SparkSession,
+    folder: Path,
+    source: GraphSource,
+    options: IngestOptions | None = None,
+    progress: Progress = no_progress,
+) -> GraphSummary:
+    """Write `vertices/`, `edges/` and maybe `quarantine/` into a folder; what they hold.
+
+    Raises InputError, with the first of them, if there are bad rows and the options refuse them.
+    """
+    options = options or IngestOptions()
+    private = private_session(spark)
+    with (
+        translated("loading the graph"),
+        _interruptible(private),
+        scratch_folder(folder) as staging,
+    ):
+        staged = _stage(private, source_tables(source, options), options, staging, progress)
+        progress("finding types", 0.4)
+        load = Load(private, folder, staging, options, find_types(private, staged, options))
+        summary = _write(load, source.describe(), progress)
+    progress("done", 1.0)
+    return summary
+
+
+def _stage(
+    spark: SparkSession,
+    tables: Sequence[TableSource],
+    options: IngestOptions,
+    staging: Path,
+    progress: Progress,
+) -> list[tuple[StagedTable, Roles]]:
+    staged = []
+    for place, table in enumerate(tables):
+        progress(f"reading {table.name}", 0.4 * place / len(tables))
+        found = stage_table(spark, table, options, staging / f"table-{place}")
+        staged.append((found, assign_roles(table, found.columns, options, found.declared)))
+    columns: dict[str, set[str]] = {"vertices": set(), "edges": set()}
+    for found, _ in staged:
+        columns[found.table.kind].update(found.columns)
+    check_names_are_columns(options, columns)
+    return staged
+
+
+def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
+    tables = load.tables
+    spaces = find_spaces(tables.vertices, tables.edges)
+    timezone = load.options.timezone
+    checked = checked_tables(load.spark, tables.edges, tables.edge_properties, timezone)
+    progress("numbering vertices", 0.55)
+    vertices, bad_vertices = write_vertices(load, spaces, checked)
+    progress("writing edges", 0.7)
+    edges, bad_edges = write_edges(load, spaces, checked, vertices)
+    schema = GraphSchema(
+        tables.id_type,
+        tables.vertex_properties,
+        tables.edge_properties,
+        _labels(load, "vertices", tables.vertices, spaces.found),
+        _labels(load, "edges", tables.edges, ()),
+    )
+    return GraphSummary(schema, vertices, edges, bad_vertices + bad_edges, source, timezone)
+
+
+def _labels(
+    load: Load, name: str, tables: Sequence[TypedTable], found: Sequence[str | None]
+) -> tuple[str, ...]:
+    """The labels of a table: those that were said, then those in label columns, sorted."""
+    said = [table.staged.table.label for table in tables if table.roles.label is None]
+    if name == "vertices":
+        said += [table.roles.spaces[0] for table in tables if table.roles.label is None]
+    said += list(found)
+    labels = dict.fromkeys(label for label in said if label is not None)
+    if any(table.roles.label is not None for table in tables):
+        labels |= dict.fromkeys(_label_values(load.spark.read.parquet(_address(load, name)), name))
+    return tuple(labels)
+
+
+def _label_values(table: DataFrame, name: str) -> list[str]:
+    values = table.select("_label").where(F.col("_label").isNotNull()).distinct()
+    found = sorted(row[0] for row in values.limit(_MOST_LABELS + 1).collect())
+    if len(found) > _MOST_LABELS:
+        raise LimitError(
+            f"the label column of the {name} has more than {_MOST_LABELS:,} different values",
+            hint="it is a property rather than a label: leave out label= or edge_label=",
+        )
+    return found
+
+
+def _address(load: Load, name: str) -> str:
+    return (load.folder / name).as_uri()
+
+
+@contextlib.contextmanager
+def _interruptible(spark: SparkSession) -> Iterator[None]:
+    """If the block is left by an error or by Ctrl-C, stop what Spark still does for it."""
+    tag = f"graphtide-{uuid.uuid4().hex}"
+    spark.addTag(tag)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):
+            spark.interruptTag(tag)
+        raise
+    finally:
+        spark.removeTag(tag)

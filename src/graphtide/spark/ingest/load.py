@@ -1,0 +1,85 @@
+"""A load in progress: what its steps share, and how they write.
+
+Rows are written with the numbers they have in the input, in order. If none of them was bad,
+these numbers are dense and the table is done. Otherwise the good rows are written once more,
+numbered by their positions among themselves: the price of bad rows is paid by those who have
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from graphtide.model.errors import LimitError
+from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.parts import arrange_parts, read_sequence
+from graphtide.spark.ingest.typed import TypedTable, TypedTables
+
+MOST_ROWS = 2**31 - 1
+# Tables staged in more parts than this, of less than a megabyte each, are written in fewer.
+_MANY_PARTS, _SMALL_PART = 64, 1 << 20
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load: the private session, the folder of the generation, and a folder for the while."""
+
+    spark: SparkSession
+    folder: Path
+    staging: Path
+    options: IngestOptions
+    tables: TypedTables
+
+    def write_numbered(self, rows: DataFrame, name: str, number: str, *, sort: bool) -> int:
+        """Write rows in the order of their `_number`, called `number` in the table.
+
+        `sort` where the frame's partitions are not already spans of that order.
+        """
+        written = rows.withColumn("_number", F.col("_number").cast("int"))
+        written = written.withColumnRenamed("_number", number)
+        if sort:
+            written = written.orderBy(number)
+        written.write.parquet((self.folder / name).as_uri())
+        return arrange_parts(self.folder / name, (number,))
+
+    def write_renumbered(self, rows: DataFrame, name: str, number: str) -> int:
+        """Write rows in the order of their `_number`, numbered anew without gaps."""
+        kept = self.staging / f"{name}-kept"
+        rows.orderBy("_number").write.parquet(kept.as_uri())
+        arrange_parts(kept, ("_number",))
+        dense = read_sequence(self.spark, kept)
+        columns: list[Column | str] = [F.col("_position").alias("_number")]
+        columns += [_quoted(column) for column in rows.columns if column != "_number"]
+        return self.write_numbered(dense.select(*columns), name, number, sort=False)
+
+
+def check_size(tables: Sequence[TypedTable], what: str) -> int:
+    """The rows of all tables of a kind, if int32 can number them."""
+    rows = sum(table.staged.rows for table in tables)
+    check_count(rows, what)
+    return rows
+
+
+def check_count(rows: int, what: str) -> None:
+    """An error if there are more than int32 can number."""
+    if rows > MOST_ROWS:
+        raise LimitError(
+            f"{rows:,} {what} are more than one graph can hold ({MOST_ROWS:,})",
+            hint="load a part of them, or split the graph",
+        )
+
+
+def has_small_parts(tables: Sequence[TypedTable]) -> bool:
+    """True if the staged parts are so many and so small that fewer, sorted, are better."""
+    parts = [path for table in tables for path in table.staged.folder.glob("*.parquet")]
+    size = sum(path.stat().st_size for path in parts)
+    return len(parts) > _MANY_PARTS and size < _SMALL_PART * len(parts)
+
+
+def _quoted(name: str) -> Column:
+    return F.col("`" + name.replace("`", "``") + "`")

@@ -1,0 +1,115 @@
+"""Bad rows: counted and shown in the error that refuses them, or kept beside the graph.
+
+They are written first, with the place each came from; names of files and numbers of lines are
+looked up for those alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from graphtide.model.errors import InputError
+from graphtide.spark.ingest.checked import REJECTED_COLUMNS, union
+from graphtide.spark.ingest.load import Load
+from graphtide.spark.ingest.parts import count_rows
+from graphtide.spark.ingest.typed import TypedTable
+
+_SHOWN = 5
+_REASONS_SHOWN = 10
+_PLACES = pa.schema(
+    [
+        ("_table", pa.int32()),
+        ("_file", pa.int32()),
+        ("_block", pa.int64()),
+        ("file", pa.string()),
+        ("before", pa.int64()),
+    ]
+)
+
+
+def reject(load: Load, kind: str, tables: Sequence[TypedTable], rows: DataFrame) -> int:
+    """Deal with bad rows as the options say: an error, or files in `quarantine/`; their number."""
+    folder = load.staging / f"rejected-{kind}"
+    rows.select(*REJECTED_COLUMNS).write.parquet(folder.as_uri())
+    rejected = load.spark.read.parquet(folder.as_uri())
+    located = _located(load.spark, kind, rejected, tables)
+    if load.options.on_bad_rows == "refuse":
+        raise _refusal(kind, count_rows(folder), rejected, located)
+    kept = located.select("kind", "file", "line", "reason", "text")
+    target = load.folder / "quarantine"
+    kept.write.mode("append").parquet(target.as_uri())
+    _remove_marks(target)
+    return count_rows(folder)
+
+
+def _located(
+    spark: SparkSession, kind: str, rejected: DataFrame, tables: Sequence[TypedTable]
+) -> DataFrame:
+    """The rejected rows with the name of their file and the number of their line."""
+    blocks = rejected.select("_table", "_file", "_block").distinct().collect()
+    places = _places([(row[0], row[1], row[2]) for row in blocks], tables)
+    known = spark.createDataFrame(places)
+    return rejected.join(F.broadcast(known), ["_table", "_file", "_block"]).select(
+        F.lit(kind).alias("kind"),
+        "file",
+        (F.col("_row") + F.col("before") + 1).alias("line"),
+        F.col("_reason").alias("reason"),
+        F.col("_text").alias("text"),
+        "_number",
+    )
+
+
+def _places(blocks: Sequence[tuple[int, int, int]], tables: Sequence[TypedTable]) -> pa.Table:
+    before = {
+        table: tables[table].staged.rows_before()
+        for table in {table for table, _, block in blocks if block > 0}
+    }
+    rows = [
+        {
+            "_table": table,
+            "_file": file,
+            "_block": block,
+            "file": tables[table].staged.files[file],
+            "before": before.get(table, {}).get((file, block), 0),
+        }
+        for table, file, block in blocks
+    ]
+    return pa.Table.from_pylist(rows, schema=_PLACES)
+
+
+def _refusal(kind: str, count: int, rejected: DataFrame, located: DataFrame) -> InputError:
+    reasons = rejected.groupBy("_reason").count().orderBy(F.desc("count"), "_reason").collect()
+    told = [f"{row[1]:,} × {row[0]}" for row in reasons[:_REASONS_SHOWN]]
+    if len(reasons) > _REASONS_SHOWN:
+        told.append(f"and {len(reasons) - _REASONS_SHOWN} other reasons")
+    first = located.orderBy("_number").limit(_SHOWN).collect()
+    shown = [
+        f"{row['file']}, line {row['line']}: {row['reason']}: {str(row['text'])[:200]}"
+        for row in first
+    ]
+    if count > len(shown):
+        shown.append(f"... and {count - len(shown):,} more")
+    rows = "row" if count == 1 else "rows"
+    return InputError(
+        f"{count:,} bad {kind} {rows}, nothing was loaded: {'; '.join(told)}",
+        where="\n      ".join(shown),
+        hint="correct them, or load the rest and keep these aside with on_bad_rows='quarantine'",
+    )
+
+
+def bad_rows(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of checked frames that have a reason."""
+    return union([frame.select(*REJECTED_COLUMNS) for frame in frames]).where(
+        F.col("_reason").isNotNull()
+    )
+
+
+def _remove_marks(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.suffix != ".parquet" or path.name.startswith("."):
+            path.unlink()

@@ -1,0 +1,212 @@
+"""Which column is what: id, endpoints, label, and the properties that are left.
+
+By the option that names it, else by a typed header, else by its usual name, else by one of the
+well-known pairs of names, if exactly one is there. Never by a guess between two: then the error
+lists the columns and the option to give.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.spark.ingest.headers import DeclaredColumn
+from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.source import Kind, TableSource
+from graphtide.spark.ingest.type_spec import TypeSpec, given_spec
+
+RESERVED = {"_vertex", "_id", "_label", "_edge", "_src", "_dst", "_space"}
+_ID_NAMES = ("vertex", "node", "vertex_id", "node_id", "vertexid", "nodeid")
+_ENDPOINT_NAMES = (
+    ("source", "target"),
+    ("source", "destination"),
+    ("source_id", "target_id"),
+    ("src_id", "dst_id"),
+    ("from", "to"),
+    ("from_id", "to_id"),
+    ("fromnodeid", "tonodeid"),
+    ("start", "end"),
+    ("u", "v"),
+)
+
+
+@dataclass(frozen=True)
+class PropertyColumn:
+    """A property: the column it stands in, and its type if that is not to be inferred."""
+
+    place: int
+    name: str
+    spec: TypeSpec | None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of one table by what they are; places count from zero.
+
+    `keys` holds the id column of vertices, or src and dst of edges; `spaces` their id spaces.
+    """
+
+    keys: tuple[PropertyColumn, ...]
+    spaces: tuple[str | None, ...]
+    label: int | None
+    properties: tuple[PropertyColumn, ...]
+
+
+def assign_roles(
+    table: TableSource,
+    columns: Sequence[str],
+    options: IngestOptions,
+    declared: Sequence[DeclaredColumn] | None = None,
+) -> Roles:
+    """The role of every column of a table; an error if that cannot be told."""
+    _check_unique(table, columns, options)
+    keys = _key_places(table, columns, options, declared)
+    label = _label_place(table, columns, options, declared)
+    taken = {*keys, label}
+    properties = [
+        _property(table.kind, place, columns, options, declared)
+        for place in range(len(columns))
+        if place not in taken and not _is_dropped(place, columns, table.kind, options, declared)
+    ]
+    _check_reserved(table, properties)
+    return Roles(
+        tuple(
+            PropertyColumn(place, columns[place], given_spec(options, table.kind, columns[place]))
+            for place in keys
+        ),
+        _spaces(table, keys, declared),
+        label,
+        tuple(properties),
+    )
+
+
+def _key_places(
+    table: TableSource,
+    columns: Sequence[str],
+    options: IngestOptions,
+    declared: Sequence[DeclaredColumn] | None,
+) -> tuple[int, ...]:
+    names = ("id",) if table.kind == "vertices" else ("src", "dst")
+    given = [getattr(options, name) for name in names]
+    if any(given):
+        return tuple(
+            _place_of(table, column or name, columns, name)
+            for name, column in zip(names, given, strict=True)
+        )
+    if declared is not None:
+        roles: list[str] = [item.role for item in declared]
+        if all(name in roles for name in names):
+            return tuple(roles.index(name) for name in names)
+    return _usual_places(table, columns, names)
+
+
+def _usual_places(
+    table: TableSource, columns: Sequence[str], names: tuple[str, ...]
+) -> tuple[int, ...]:
+    lower = [column.lower() for column in columns]
+    if all(name in lower for name in names):
+        return tuple(lower.index(name) for name in names)
+    known = _ENDPOINT_NAMES if len(names) == 2 else tuple((name,) for name in _ID_NAMES)
+    found = [option for option in known if all(name in lower for name in option)]
+    if len(found) == 1:
+        return tuple(lower.index(name) for name in found[0])
+    options = " and ".join(f"{name}='...'" for name in names)
+    problem = "more than one possible" if found else "no"
+    raise InputError(
+        f"{table.name}: {problem} column for {' and '.join(names)}",
+        where=f"columns found: {', '.join(columns)}",
+        hint=f"say which it is with {options}",
+    )
+
+
+def _place_of(table: TableSource, column: str, columns: Sequence[str], option: str) -> int:
+    if column in columns:
+        return columns.index(column)
+    lower = [item.lower() for item in columns]
+    if lower.count(column.lower()) == 1:
+        return lower.index(column.lower())
+    near = closest(column, columns)
+    raise InputError(
+        f"{table.name}: there is no column '{column}'",
+        where=f"columns found: {', '.join(columns)}",
+        hint=f"{option}='{near}'?" if near else f"name one of them with {option}='...'",
+    )
+
+
+def _label_place(
+    table: TableSource,
+    columns: Sequence[str],
+    options: IngestOptions,
+    declared: Sequence[DeclaredColumn] | None,
+) -> int | None:
+    option = "label" if table.kind == "vertices" else "edge_label"
+    if (column := getattr(options, option)) is not None:
+        return _place_of(table, column, columns, option)
+    roles = [item.role for item in declared or ()]
+    return roles.index("label") if "label" in roles else None
+
+
+def _property(
+    kind: Kind,
+    place: int,
+    columns: Sequence[str],
+    options: IngestOptions,
+    declared: Sequence[DeclaredColumn] | None,
+) -> PropertyColumn:
+    name = columns[place]
+    spec = given_spec(options, kind, name)
+    if spec is None and declared is not None and (type_ := declared[place].type) is not None:
+        spec = TypeSpec(type_)
+    return PropertyColumn(place, name, spec)
+
+
+def _is_dropped(
+    place: int,
+    columns: Sequence[str],
+    kind: Kind,
+    options: IngestOptions,
+    declared: Sequence[DeclaredColumn] | None,
+) -> bool:
+    if declared is not None and declared[place].role == "ignore":
+        return True
+    return bool({columns[place], f"{kind}.{columns[place]}"} & set(options.drop))
+
+
+def _spaces(
+    table: TableSource, keys: tuple[int, ...], declared: Sequence[DeclaredColumn] | None
+) -> tuple[str | None, ...]:
+    by_header = [declared[place].space if declared else None for place in keys]
+    if table.kind == "vertices":
+        return (by_header[0] or table.label,)
+    return (table.src_space or by_header[0], table.dst_space or by_header[1])
+
+
+def _check_unique(table: TableSource, columns: Sequence[str], options: IngestOptions) -> None:
+    kept = [name for name in columns if name not in options.drop]
+    repeated = [name for name, count in Counter(kept).items() if count > 1]
+    if repeated:
+        raise InputError(
+            f"{table.name}: the column '{repeated[0]}' is there more than once",
+            where=f"columns found: {', '.join(columns)}",
+            hint="rename one in the input, or give other names for all of them "
+            f"({'vertex' if table.kind == 'vertices' else 'edge'}_columns=[...])",
+        )
+    lower = Counter(name.lower() for name in kept)
+    alike = [name for name in kept if lower[name.lower()] > 1]
+    if alike:
+        raise InputError(
+            f"{table.name}: the columns {' and '.join(alike)} differ by case only",
+            hint=f"rename one, or leave one out: drop=['{alike[-1]}']",
+        )
+
+
+def _check_reserved(table: TableSource, properties: Sequence[PropertyColumn]) -> None:
+    for item in properties:
+        if item.name.lower() in RESERVED:
+            raise InputError(
+                f"{table.name}: the name '{item.name}' is one of Graphtide's own",
+                hint=f"rename the column, or leave it out: drop=['{item.name}']",
+            )

@@ -1,0 +1,169 @@
+"""Tables that have types already into staged tables: Parquet files, DataFrames and Arrow.
+
+Parquet files and DataFrames are copied by Spark. Arrow data (whatever has `__arrow_c_stream__`:
+pandas, Polars, DuckDB, ...) is streamed batch by batch into Parquet by this process, without
+importing the library that it comes from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType
+
+from graphtide.model.errors import InputError
+from graphtide.spark.ingest.arrow_parts import write_arrow_parts
+from graphtide.spark.ingest.convert import property_type_of
+from graphtide.spark.ingest.files import FileList
+from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.parts import arrange_parts, read_part
+from graphtide.spark.ingest.source import TableSource
+from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, no_rows_before
+from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
+
+
+def stage_parquet(
+    spark: SparkSession,
+    table: TableSource,
+    found: FileList,
+    options: IngestOptions,
+    folder: Path,
+) -> StagedTable:
+    """Copy Parquet files, each row with its file and its row in that file."""
+    reader = spark.read.option("mergeSchema", len(found.paths) > 1)
+    if _is_partitioned(found):
+        frame = reader.option("basePath", _root(found)).parquet(*_addresses(found.paths))
+        found = FileList(tuple(sorted(frame.inputFiles())), "parquet", local=False)
+        files = LinkedFiles(_as_reported(found.paths), linked=False)
+    else:
+        files = link_files(found, folder.with_name(folder.name + "-files"))
+        frame = reader.parquet(*files.paths)
+    kept = kept_columns(table, frame.columns, options)
+    places = [
+        files.number().alias("_file"),
+        F.lit(0).cast("bigint").alias("_block"),
+        F.col("_metadata.row_index").alias("_row"),
+    ]
+    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(kept)]
+    types = [frame.schema.fields[place].dataType for place, _ in kept]
+    _check_types(table, kept, types)
+    copy = frame.select(*places, *cells).write.option("parquet.block.size", 32 << 20)
+    copy.parquet(folder.as_uri())
+    rows = arrange_parts(folder, PLACE_COLUMNS)
+    names = tuple(name for _, name in kept)
+    return StagedTable(table, folder, rows, names, tuple(types), found.paths)
+
+
+def stage_frame(
+    spark: SparkSession, table: TableSource, options: IngestOptions, folder: Path
+) -> StagedTable:
+    """Copy a DataFrame, in the session that it belongs to; rows count over all partitions."""
+    frame: DataFrame = table.data
+    kept = kept_columns(table, frame.columns, options)
+    types = [frame.schema.fields[place].dataType for place, _ in kept]
+    _check_types(table, kept, types)
+    renamed = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+    places = [
+        F.lit(0).alias("_file"),
+        F.spark_partition_id().cast("bigint").alias("_block"),
+        row_in_task().alias("_row"),
+    ]
+    cells = [F.col(f"c{place}").alias(f"c{to}") for to, (place, _) in enumerate(kept)]
+    renamed.select(*places, *cells).write.parquet(folder.as_uri())
+    before = _rows_before(folder)
+    rows = arrange_parts(folder, ("_block", "_row"))
+    names = tuple(name for _, name in kept)
+    return StagedTable(
+        table, folder, rows, names, tuple(types), ("DataFrame",), rows_before=lambda: before
+    )
+
+
+def stage_arrow(
+    spark: SparkSession, table: TableSource, options: IngestOptions, folder: Path
+) -> StagedTable:
+    """Stream Arrow batches into Parquet parts."""
+    written = write_arrow_parts(
+        table.name, table.data, folder, lambda names: kept_columns(table, names, options)
+    )
+    schema = spark.read.parquet(folder.as_uri()).schema
+    types = [schema[f"c{place}"].dataType for place in range(len(written.columns))]
+    what = f"{type(table.data).__module__.split('.')[0]} {type(table.data).__name__}"
+    return StagedTable(
+        table,
+        folder,
+        written.rows,
+        written.columns,
+        tuple(types),
+        (what,),
+        rows_before=no_rows_before,
+    )
+
+
+def kept_columns(
+    table: TableSource, names: Sequence[str], options: IngestOptions
+) -> list[tuple[int, str]]:
+    """Place and name of the columns to stage: all but those to drop and pandas' nameless index."""
+    given = options.columns_of(table.kind)
+    if given is not None and len(given) != len(names):
+        raise InputError(
+            f"{table.name}: {len(given)} names are given for {len(names)} columns",
+            where=f"columns found: {', '.join(names)}",
+        )
+    return [
+        (place, name)
+        for place, name in enumerate(given or names)
+        if not {name, f"{table.kind}.{name}"} & set(options.drop)
+        and not name.startswith("__index_level_")
+    ]
+
+
+def _check_types(
+    table: TableSource, kept: Sequence[tuple[int, str]], types: Sequence[DataType]
+) -> None:
+    for (_, name), type_ in zip(kept, types, strict=True):
+        if property_type_of(type_) is None:
+            raise InputError(
+                f"{table.name}: the column '{name}' is of type {type_.simpleString()}, "
+                "which no property can have",
+                hint=f"leave it out with drop=['{name}'], or take its parts into columns",
+            )
+
+
+def _rows_before(folder: Path) -> dict[tuple[int, int], int]:
+    """Rows before each partition of a DataFrame just written."""
+    parts = [read_part(path, ("_block",)) for path in folder.glob("part-*.parquet")]
+    before: dict[tuple[int, int], int] = {}
+    rows = 0
+    for part in sorted((part for part in parts if part.rows), key=lambda part: part.low):
+        before.setdefault((0, part.low[0]), rows)
+        rows += part.rows
+    return before
+
+
+def _quoted(name: str) -> Column:
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _is_partitioned(found: FileList) -> bool:
+    return found.local and any("=" in Path(path).parent.name for path in found.paths)
+
+
+def _root(found: FileList) -> str:
+    folders = [Path(path).parent for path in found.paths]
+    common = Path(os.path.commonpath(folders))
+    while "=" in common.name:
+        common = common.parent
+    return common.as_uri()
+
+
+def _addresses(paths: Sequence[str]) -> list[str]:
+    return [Path(path).as_uri() for path in paths]
+
+
+def _as_reported(paths: Sequence[str]) -> tuple[str, ...]:
+    """Addresses as rows report them: `file:/` where the list of files has `file:///`."""
+    return tuple(path.replace("file:///", "file:/", 1) for path in paths)

@@ -1,0 +1,73 @@
+"""A staged table: the rows of one source as they are, with where each came from.
+
+The columns of the source are called `c0`, `c1`, ... in the parts, so that no name of theirs can
+meet one of ours. Beside them stand `_file`, `_block` and `_row` (the file, the split of it and
+the row within the split, all from zero), `_fault` (why a line could not be taken apart, else
+null) and `_raw` (the line itself, where its columns do not tell it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType
+
+from graphtide.spark.ingest.headers import DeclaredColumn
+from graphtide.spark.ingest.parts import read_sequence
+from graphtide.spark.ingest.source import TableSource
+
+PLACE_COLUMNS = ("_file", "_block", "_row")
+
+# Rows before each (file, block), for files that were read in more than one block.
+RowsBefore = Callable[[], dict[tuple[int, int], int]]
+
+
+def no_rows_before() -> dict[tuple[int, int], int]:
+    """Of files read in one block each."""
+    return {}
+
+
+@dataclass(frozen=True)
+class StagedTable:
+    """One table of the graph, staged.
+
+    `types` are the Spark types of its columns; for text all of them are strings, and `separator`
+    is what rows without a `_raw` were joined by. `first_line` is the number of row 0.
+    """
+
+    table: TableSource
+    folder: Path
+    rows: int
+    columns: tuple[str, ...]
+    types: tuple[DataType, ...]
+    files: tuple[str, ...]
+    separator: str | None = None
+    declared: tuple[DeclaredColumn, ...] | None = None
+    first_line: int = 1
+    rows_before: RowsBefore = no_rows_before
+
+    @property
+    def is_text(self) -> bool:
+        """True if the columns are strings whose types are to be found."""
+        return self.separator is not None
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """The staged rows with their `_position`."""
+        frame = read_sequence(spark, self.folder)
+        if self.is_text:
+            return frame
+        nothing = F.lit(None).cast("string")
+        return frame.withColumns({"_fault": nothing, "_raw": nothing})
+
+    def raw_text(self) -> Column:
+        """A staged row as the text a user would recognise: its line, or its values as JSON."""
+        cells = [F.col(f"c{place}") for place in range(len(self.columns))]
+        if self.separator is not None:
+            texts = [F.coalesce(cell, F.lit("")) for cell in cells]
+            return F.coalesce(F.col("_raw"), F.concat_ws(self.separator, *texts))
+        named = [cell.alias(name) for cell, name in zip(cells, self.columns, strict=True)]
+        return F.to_json(F.struct(*named))

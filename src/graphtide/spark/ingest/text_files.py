@@ -1,0 +1,79 @@
+"""The lines of text files, each with its file and its number.
+
+Local files are read through links named by their number in the list: any name will do, hidden,
+with colons or with stars, and a row knows its file by a few digits of the link's name.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from graphtide.spark.ingest.files import FileList
+
+_DIGITS = 7
+_ROW_BITS = (1 << 33) - 1
+
+
+@dataclass(frozen=True)
+class LinkedFiles:
+    """Files as Spark is to read them: a folder of numbered links, or addresses as they are."""
+
+    paths: tuple[str, ...]
+    linked: bool
+
+    def number(self) -> Column:
+        """The place in the list of the file a row was read from."""
+        if self.linked:
+            return F.substring("_metadata.file_name", 1, _DIGITS).cast("int")
+        if len(self.paths) == 1:
+            return F.lit(0)
+        addresses = F.array(*(F.lit(path) for path in self.paths))
+        return (F.array_position(addresses, F.col("_metadata.file_path")) - 1).cast("int")
+
+
+def link_files(found: FileList, folder: Path) -> LinkedFiles:
+    """Links to local files in a new folder; other files stay where they are."""
+    if not found.local:
+        return LinkedFiles(found.paths, linked=False)
+    folder.mkdir(parents=True)
+    for place, path in enumerate(found.paths):
+        os.symlink(path, folder / f"{place:0{_DIGITS}d}{_suffix(path, found.format)}")
+    return LinkedFiles((folder.as_uri(),), linked=True)
+
+
+def row_in_task() -> Column:
+    """The number of a row within its task, from zero."""
+    return F.monotonically_increasing_id().bitwiseAND(F.lit(_ROW_BITS))
+
+
+def read_lines(spark: SparkSession, files: LinkedFiles) -> DataFrame:
+    """Every line of the files: `value`, `_file`, `_block` and `_row`."""
+    return spark.read.text(list(files.paths)).select(
+        "value",
+        files.number().alias("_file"),
+        F.col("_metadata.file_block_start").alias("_block"),
+        row_in_task().alias("_row"),
+    )
+
+
+def count_lines_before(spark: SparkSession, files: LinkedFiles) -> dict[tuple[int, int], int]:
+    """The number of lines before each block of each file. Reads all of the files."""
+    counted = read_lines(spark, files).groupBy("_file", "_block").count()
+    before: dict[tuple[int, int], int] = {}
+    lines, last = 0, -1
+    for file, block, count in sorted((row[0], row[1], row[2]) for row in counted.collect()):
+        lines = lines if file == last else 0
+        before[file, block] = lines
+        lines, last = lines + count, file
+    return before
+
+
+def _suffix(path: str, format: str) -> str:
+    if format == "parquet":
+        return ".parquet"
+    return Path(path).suffix.lower() if path.lower().endswith((".gz", ".bz2")) else ".txt"

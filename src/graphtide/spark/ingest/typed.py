@@ -1,0 +1,181 @@
+"""One type for each property and one for all ids, over all tables of a graph.
+
+What the user says wins, then the type a column has by itself, then what its values look like.
+Columns of one name in several tables are one property: types that were said or given must
+agree (int and float do, as float), inferred ones follow. Ids of vertices and endpoints of edges
+compare by value, so they must be of one type; where all of them are text they are ints if every
+one of them is, else strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import Property, PropertyType
+from graphtide.spark.ingest.convert import check_conversion, property_type_of
+from graphtide.spark.ingest.infer import ValueKind, id_type_of_kinds, kinds_of, type_of_kinds
+from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.roles import PropertyColumn, Roles
+from graphtide.spark.ingest.source import Kind
+from graphtide.spark.ingest.staged import StagedTable
+from graphtide.spark.ingest.type_spec import TypeSpec
+
+
+@dataclass(frozen=True)
+class TypedTable:
+    """A staged table whose columns have roles and types; `specs` is by place of the column."""
+
+    staged: StagedTable
+    roles: Roles
+    specs: dict[int, TypeSpec]
+
+
+@dataclass(frozen=True)
+class TypedTables:
+    """All tables of a graph, and the schema that they agree on."""
+
+    vertices: tuple[TypedTable, ...]
+    edges: tuple[TypedTable, ...]
+    id_type: PropertyType
+    vertex_properties: tuple[Property, ...]
+    edge_properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What is known of one column: a type that is fixed, or the kinds of its values."""
+
+    table: StagedTable
+    column: PropertyColumn
+    fixed: PropertyType | None
+    kinds: ValueKind
+
+
+def find_types(
+    spark: SparkSession, tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptions
+) -> TypedTables:
+    """Types for all columns. One pass over each table that has columns to infer."""
+    evidence = {id(staged): _evidence(spark, staged, roles, options) for staged, roles in tables}
+    keys = [item for staged, roles in tables for item in evidence[id(staged)][: len(roles.keys)]]
+    id_type = _id_type(keys)
+    properties: dict[Kind, dict[str, PropertyType]] = {}
+    for kind in ("vertices", "edges"):
+        found = [
+            item
+            for staged, roles in tables
+            if staged.table.kind == kind
+            for item in evidence[id(staged)][len(roles.keys) :]
+        ]
+        properties[kind] = _property_types(found)
+    typed = [_typed(staged, roles, id_type, properties) for staged, roles in tables]
+    return TypedTables(
+        tuple(table for table in typed if table.staged.table.kind == "vertices"),
+        tuple(table for table in typed if table.staged.table.kind == "edges"),
+        id_type,
+        tuple(Property(*item) for item in properties["vertices"].items()),
+        tuple(Property(*item) for item in properties["edges"].items()),
+    )
+
+
+def _evidence(
+    spark: SparkSession, staged: StagedTable, roles: Roles, options: IngestOptions
+) -> list[_Evidence]:
+    """Of every column of a table, keys first."""
+    columns = [*roles.keys, *roles.properties]
+    fixed = [_fixed_type(staged, column, options) for column in columns]
+    open_ = [c for c, type_ in zip(columns, fixed, strict=True) if type_ is None]
+    sound = staged.read(spark).where(F.col("_fault").isNull())
+    kinds = kinds_of(sound, [f"c{column.place}" for column in open_])
+    seen = dict(zip((column.place for column in open_), kinds, strict=True))
+    return [
+        _Evidence(staged, column, type_, seen.get(column.place, ValueKind.NONE))
+        for column, type_ in zip(columns, fixed, strict=True)
+    ]
+
+
+def _fixed_type(
+    staged: StagedTable, column: PropertyColumn, options: IngestOptions
+) -> PropertyType | None:
+    type_ = staged.types[column.place]
+    if column.spec is not None:
+        check_conversion(staged.table.name, column.name, type_, column.spec)
+        return column.spec.type
+    if staged.is_text:
+        return None if options.infer_types else PropertyType.STRING
+    return property_type_of(type_)
+
+
+def _id_type(keys: Sequence[_Evidence]) -> PropertyType:
+    fixed = {item.fixed: item for item in keys if item.fixed is not None}
+    if len(fixed) > 1:
+        (_, one), (_, other) = list(fixed.items())[:2]
+        raise InputError(
+            f"ids are of different types: {_described(one)}, {_described(other)}",
+            hint=f"convert one of them, for example types={{'{one.column.name}': 'string', "
+            f"'{other.column.name}': 'string'}}",
+        )
+    return next(iter(fixed), None) or id_type_of_kinds(_joined(keys))
+
+
+def _property_types(found: Sequence[_Evidence]) -> dict[str, PropertyType]:
+    """By name, in the order of their first appearance."""
+    by_name: dict[str, list[_Evidence]] = {}
+    for item in found:
+        by_name.setdefault(item.column.name, []).append(item)
+    lower: dict[str, str] = {}
+    for name in by_name:
+        other = lower.setdefault(name.lower(), name)
+        if other != name:
+            raise InputError(
+                f"the columns '{other}' and '{name}' of two tables differ by case only",
+                hint="rename one of them",
+            )
+    return {name: _property_type(items) for name, items in by_name.items()}
+
+
+def _property_type(items: Sequence[_Evidence]) -> PropertyType:
+    fixed = {item.fixed: item for item in items if item.fixed is not None}
+    if not fixed:
+        return type_of_kinds(_joined(items))
+    if len(fixed) == 1:
+        return next(iter(fixed))
+    if set(fixed) == {PropertyType.INT, PropertyType.FLOAT}:
+        return PropertyType.FLOAT
+    (_, one), (_, other) = list(fixed.items())[:2]
+    raise InputError(
+        f"one property has two types: {_described(one)}, {_described(other)}",
+        hint=f"say which it is: types={{'{one.column.name}': '...'}}",
+    )
+
+
+def _typed(
+    staged: StagedTable,
+    roles: Roles,
+    id_type: PropertyType,
+    properties: dict[Kind, dict[str, PropertyType]],
+) -> TypedTable:
+    specs = {column.place: _spec(column, id_type) for column in roles.keys}
+    types = properties[staged.table.kind]
+    specs |= {column.place: _spec(column, types[column.name]) for column in roles.properties}
+    return TypedTable(staged, roles, specs)
+
+
+def _spec(column: PropertyColumn, type_: PropertyType) -> TypeSpec:
+    """What the user said, with its unit or format, if it is of the type that was agreed on."""
+    return column.spec if column.spec and column.spec.type is type_ else TypeSpec(type_)
+
+
+def _joined(items: Iterable[_Evidence]) -> ValueKind:
+    kinds = ValueKind.NONE
+    for item in items:
+        kinds |= item.kinds
+    return kinds
+
+
+def _described(item: _Evidence) -> str:
+    return f"'{item.column.name}' of {item.table.table.name} is {item.fixed}"

@@ -1,0 +1,150 @@
+"""The vertex table: rows of vertex tables first, then vertices that only edges speak of.
+
+Vertices of tables are numbered in input order, and the first of an id stays. Vertices found in
+edges are numbered after them, sorted by space and id. The table is written part by part by the
+tasks that read it; the only shuffles are over ids, to find duplicates and distinct endpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from graphtide.spark.ingest.checked import (
+    checked_tables,
+    no_properties,
+    property_columns,
+    union,
+)
+from graphtide.spark.ingest.load import Load, check_count, check_size, has_small_parts
+from graphtide.spark.ingest.parts import arrange_parts, read_sequence
+from graphtide.spark.ingest.rejected import reject
+from graphtide.spark.ingest.spaces import Space, Spaces
+
+_KEYS = ["_space", "_id"]
+
+
+def write_vertices(load: Load, spaces: Spaces, edges: Sequence[DataFrame]) -> tuple[int, int]:
+    """Write `vertices/` and return how many there are and how many rows were set aside.
+
+    `edges` are the checked edge tables, for the vertices that have no table.
+    """
+    given, rejected = _write_given(load, spaces) if load.tables.vertices else (0, 0)
+    found = _write_found(load, spaces, edges, given) if spaces.found else 0
+    check_count(given + found, "vertices")
+    return given + found, rejected
+
+
+def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:
+    """`_id` and `_vertex` of all vertices of a space, from the table as written."""
+    vertices = load.spark.read.parquet((load.folder / "vertices").as_uri())
+    if spaces.used:
+        vertices = vertices.where(F.col(_space_column(load)) == F.lit(space))
+    return vertices.select("_id", "_vertex")
+
+
+def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
+    tables = load.tables.vertices
+    rows = check_size(tables, "vertex rows")
+    properties = load.tables.vertex_properties
+    frames = checked_tables(load.spark, tables, properties, load.options.timezone)
+    checked = union(
+        [
+            frame.withColumn("_space", F.lit(spaces.of(table.roles.spaces[0])).cast("string"))
+            for frame, table in zip(frames, tables, strict=True)
+        ]
+    )
+    good = _table_columns(load, checked.where(F.col("_reason").isNull()))
+    written = load.write_numbered(good, "vertices", "_vertex", sort=has_small_parts(tables))
+    if written == rows and not _has_duplicates(load, spaces):
+        return written, 0
+    return _without_bad(load, checked, rows)
+
+
+def _without_bad(load: Load, checked: DataFrame, rows: int) -> tuple[int, int]:
+    """Write the table again without bad rows and second vertices of an id."""
+    judged = _with_duplicates(checked)
+    bad = judged.where(F.col("_reason").isNotNull())
+    rejected = reject(load, "vertex", load.tables.vertices, bad)
+    _clear(load.folder / "vertices")
+    good = _table_columns(load, judged.where(F.col("_reason").isNull()))
+    return load.write_renumbered(good, "vertices", "_vertex"), rejected
+
+
+def _has_duplicates(load: Load, spaces: Spaces) -> bool:
+    vertices = load.spark.read.parquet((load.folder / "vertices").as_uri())
+    keys = ["_id", _space_column(load)] if spaces.used else ["_id"]
+    return not vertices.groupBy(*keys).count().where(F.col("count") > 1).isEmpty()
+
+
+def _with_duplicates(checked: DataFrame) -> DataFrame:
+    """The rows, with a reason for all good ones but the first of each id."""
+    good = checked.where(F.col("_reason").isNull())
+    keyed = good.select("_space", F.col("_key0").alias("_id"), "_number")
+    first = keyed.groupBy(*_KEYS).agg(F.min("_number").alias("_first"), F.count("*").alias("_n"))
+    repeated = first.where(F.col("_n") > 1).select(
+        F.col("_space").alias("_space2"), "_id", "_first"
+    )
+    same = (F.col("_key0") == F.col("_id")) & F.col("_space").eqNullSafe(F.col("_space2"))
+    is_second = F.col("_reason").isNull() & (F.col("_number") > F.col("_first"))
+    reason = F.when(is_second, "duplicate vertex").otherwise(F.col("_reason"))
+    return checked.join(repeated, same, "left").withColumn("_reason", reason)
+
+
+def _write_found(load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: int) -> int:
+    """Write the distinct endpoints of good edges as vertices numbered from `start`."""
+    ends = [
+        frame.where(F.col("_reason").isNull()).select(
+            F.lit(spaces.of(space)).cast("string").alias("_space"), F.col(key).alias("_id")
+        )
+        for frame, table in zip(edges, load.tables.edges, strict=True)
+        for space, key in zip(table.roles.spaces, ("_key0", "_key1"), strict=True)
+        if spaces.of(space) in spaces.found
+    ]
+    sorted_ids = load.staging / "endpoints"
+    distinct = union(ends).distinct().orderBy(*_KEYS)
+    distinct.write.parquet(sorted_ids.as_uri())
+    found = arrange_parts(sorted_ids)
+    check_count(start + found, "vertices")
+    numbered = read_sequence(load.spark, sorted_ids).select(
+        (F.col("_position") + start).cast("int").alias("_vertex"),
+        "_id",
+        F.col("_space").alias("_label"),
+        *([F.col("_space")] if _space_column(load) == "_space" else []),
+        *no_properties(load.tables.vertex_properties),
+    )
+    target = load.staging / "vertices-found"
+    numbered.write.parquet(target.as_uri())
+    arrange_parts(target, ("_vertex",), start)
+    _move_parts(target, load.folder / "vertices", found)
+    return found
+
+
+def _table_columns(load: Load, checked: DataFrame) -> DataFrame:
+    columns: list[Column | str] = ["_number", F.col("_key0").alias("_id"), "_label"]
+    if _space_column(load) == "_space":
+        columns.append("_space")
+    return checked.select(*columns, *property_columns(load.tables.vertex_properties))
+
+
+def _space_column(load: Load) -> str:
+    """Labels are the spaces, unless rows have labels of their own: then the table has both."""
+    own = any(table.roles.label is not None for table in load.tables.vertices)
+    return "_space" if own else "_label"
+
+
+def _move_parts(source: Path, target: Path, rows: int) -> None:
+    target.mkdir(exist_ok=True)
+    if rows == 0 and any(target.iterdir()):
+        return
+    for path in source.iterdir():
+        path.rename(target / path.name)
+
+
+def _clear(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
