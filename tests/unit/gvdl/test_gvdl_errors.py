@@ -62,6 +62,8 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
         ("create view collection c where year > 5", "views in brackets", "within"),
         ("create view collection c sliding windows over ts", "no width", "width 7 days"),
         ("create view collection c tumbling windows over ts width 1.5 hours", "whole", "smaller"),
+        ("create view collection c [my view-{y}: a = 1]", "spaces", "[`my view-{y}`: ...]"),
+        ("create view v where src.first-name = 'x'", "'-' in it", "`first-name`"),
         ("", "one statement is expected", ""),
         ("show graphs; show views", "not 2", "script"),
     ],
@@ -169,6 +171,14 @@ def test_no_matching_edge_to_remove(facts: WrittenFacts) -> None:
     facts.edges = lambda where, limit: []  # type: ignore[method-assign]
     with pytest.raises(LanguageError, match="no edges to remove"):
         lower_views(parse_views("without each edge where year > 5"), SCHEMA, facts)
+
+
+def test_deep_nesting_is_an_error_and_long_chains_are_not(lower: Lower) -> None:
+    with pytest.raises(LanguageError, match="nested more than"):
+        lower("[" + "not " * 5000 + "true]")
+    with pytest.raises(LanguageError, match="nested more than"):
+        lower("[" + "(year = 1 or " * 3000 + "true" + ")" * 3000 + "]")
+    assert len(lower("[" + " or ".join(["year = 1"] * 5000) + "]").views) == 1
 
 
 def test_trees_are_checked_when_built() -> None:

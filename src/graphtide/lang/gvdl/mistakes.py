@@ -102,7 +102,7 @@ def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> Lan
     """The error for a text that the parser gave up on."""
     place = _place(failure, source)
     expected = _expected(failure)
-    for known in (_not_ours, _left_open, _foreign, _wrong_quotes, _bare_condition, _misspelt):
+    for known in _KNOWN:
         found = known(source, place, expected)
         if found is not None:
             return found
@@ -175,6 +175,22 @@ def _bare_condition(source: Source, place: Span, expected: Collection[str]) -> L
     )
 
 
+def _odd_name(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    before, after = source.text[: place.start], source.text[place.start :]
+    opened = re.search(r"\[\s*([\w .{}-]*)$", before)
+    rest = re.match(r"[\w .{}-]*:", after)
+    if opened and rest:
+        name = (opened.group(1) + rest.group()[:-1]).strip()
+        hint = f"write [`{name}`: ...]"
+        return language_error("a view's name with spaces in it needs quotes", place, hint)
+    dashed = re.search(r"[^\W\d]\w*-$", before)
+    if dashed and re.match(r"\w", after):
+        name = dashed.group() + place.text
+        hint = f"write `{name}` in backticks, if that is the name"
+        return language_error("a property's name with '-' in it needs quotes", place, hint)
+    return None
+
+
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
     words = [word for name in expected for word in _words(name)]
     near = closest(place.text, words) if place.text.strip() else None
@@ -203,3 +219,14 @@ def _unexpected(
     if "$END" in expected and start == "script":
         hint = f"end the statement before it with `;`, or go on with {shown}"
     return language_error(what, place, hint)
+
+
+_KNOWN = (
+    _not_ours,
+    _left_open,
+    _foreign,
+    _wrong_quotes,
+    _bare_condition,
+    _odd_name,
+    _misspelt,
+)

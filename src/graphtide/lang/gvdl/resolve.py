@@ -40,6 +40,8 @@ _EVALUATE = {
 }
 _STRAY_ESCAPE = re.compile(r"(?:\\[%_\\]|[^\\])*\\(?![%_\\])")
 LARGEST_INT = 2**63 - 1
+# Far beyond what anyone writes, and far below what the interpreter's stack holds.
+_DEEPEST = 100
 
 
 def resolve_predicate(
@@ -52,15 +54,20 @@ def resolve_predicate(
     return resolve(node, Scope.of(schema, timezone))
 
 
-def resolve(node: tree.Predicate, scope: Scope) -> plan.Predicate:
+def resolve(node: tree.Predicate, scope: Scope, depth: int = 0) -> plan.Predicate:
     """The predicate that a syntax tree means in a scope."""
+    if depth > _DEEPEST:
+        hint = "chains of `and` or `or` need no parentheses"
+        raise language_error(f"this is nested more than {_DEEPEST} deep", node.span, hint)
     match node:
         case tree.And(terms):
-            return plan.conjunction(*(resolve(term, scope) for term in terms))
+            return plan.conjunction(*(resolve(term, scope, depth + 1) for term in terms))
         case tree.Or(terms):
-            return plan.disjunction(*(resolve(term, scope) for term in terms))
+            return plan.disjunction(*(resolve(term, scope, depth + 1) for term in terms))
         case tree.Not(term):
-            return _negate(resolve(term, scope), True)
+            return _negate(resolve(term, scope, depth + 1), True)
+        case tree.TruthTest(term, value, negated):
+            return _truth(_negate(resolve(term, scope, depth + 1), not value), negated)
         case tree.Literal() | tree.PropertyName() | tree.Variable() | tree.Shifted():
             return _bare(node, scope)
         case _:
@@ -73,6 +80,10 @@ def _negate(predicate: plan.Predicate, negated: bool) -> plan.Predicate:
     if isinstance(predicate, plan.Always):
         return plan.Always(not predicate.value)
     return plan.Not(predicate)
+
+
+def _truth(inner: plan.Predicate, negated: bool) -> plan.Predicate:
+    return _negate(inner if isinstance(inner, plan.Always) else plan.IsTrue(inner), negated)
 
 
 def _bare(node: tree.Operand, scope: Scope) -> plan.Predicate:
@@ -114,11 +125,6 @@ def _test(node: tree.Test, scope: Scope) -> plan.Predicate:
             return _negate(plan.IsNull(_property(operand, scope)), negated)
         case tree.LikeTest(operand, pattern, negated):
             return _negate(_like(_property(operand, scope), operand, pattern, scope), negated)
-        case tree.TruthTest(term, value, negated):
-            inner = _negate(resolve(term, scope), not value)
-            if isinstance(inner, plan.Always):
-                return _negate(inner, negated)
-            return _negate(plan.IsTrue(inner), negated)
 
 
 def compare(

@@ -176,8 +176,8 @@ class Or(Node):
         _need_two(self.terms, "Or")
 
 
-Test = Compare | InList | Between | NullTest | LikeTest | TruthTest
-Predicate = Test | Not | And | Or | Operand
+Test = Compare | InList | Between | NullTest | LikeTest
+Predicate = Test | TruthTest | Not | And | Or | Operand
 
 
 @dataclass(frozen=True)

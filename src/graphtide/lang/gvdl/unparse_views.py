@@ -20,6 +20,10 @@ def unparse_predicate(node: tree.Predicate) -> str:
             return " and ".join(_term(term, tree.Or, tree.And) for term in terms)
         case tree.Not(term):
             return f"not {_term(term, tree.Or, tree.And)}"
+        case tree.TruthTest(term, value, negated):
+            inner = unparse_predicate(term)
+            inner = inner if isinstance(term, tree.PropertyName) else f"({inner})"
+            return f"{inner} is {_no(negated)}{write_literal(value)}"
         case tree.Literal() | tree.PropertyName() | tree.Variable() | tree.Shifted():
             return unparse_operand(node)
         case _:
@@ -44,11 +48,6 @@ def _test(node: tree.Test) -> str:
             return f"{unparse_operand(operand)} is {_no(negated)}null"
         case tree.LikeTest(operand, pattern, negated):
             return f"{unparse_operand(operand)} {_no(negated)}like {unparse_operand(pattern)}"
-        case tree.TruthTest(term, value, negated):
-            inner = unparse_predicate(term)
-            if not isinstance(term, tree.PropertyName):
-                inner = f"({inner})"
-            return f"{inner} is {_no(negated)}{write_literal(value)}"
 
 
 def _no(negated: bool) -> str:
