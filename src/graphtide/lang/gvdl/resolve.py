@@ -13,10 +13,9 @@ import operator as operators
 import re
 
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.calendar import localise
 from graphtide.lang.gvdl.diagnostics import Span, language_error
 from graphtide.lang.gvdl.literals import read_date, read_timestamp
-from graphtide.lang.gvdl.scope import Scope, describe, find_property, value_of
+from graphtide.lang.gvdl.scope import Scope, describe, find_property, moment_of, value_of
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.plan import predicates as plan
@@ -216,7 +215,7 @@ def _time_constant(ref: PropertyRef, value: Value, span: Span | None, scope: Sco
     if ref.type == PropertyType.TIMESTAMP and isinstance(value, dt.date):
         if not isinstance(value, dt.datetime):
             value = dt.datetime.combine(value, dt.time())
-        return Constant(localise(value, scope.zone), PropertyType.TIMESTAMP)
+        return Constant(moment_of(value, scope, span), PropertyType.TIMESTAMP)
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         return Constant(value, PropertyType.DATE)
     raise _mismatch(ref, value, span)

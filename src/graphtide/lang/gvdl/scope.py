@@ -131,8 +131,16 @@ def _literal(node: tree.Literal, scope: Scope) -> Value:
         hint = "nothing equals null; write `... is null` or `... is not null`"
         raise language_error("null cannot be compared", node.span, hint)
     if isinstance(node.value, dt.datetime):
-        return localise(node.value, scope.zone)
+        return moment_of(node.value, scope, node.span)
     return node.value
+
+
+def moment_of(local: dt.datetime, scope: Scope, span: Span | None) -> dt.datetime:
+    """The moment in UTC of a time that may have no offset."""
+    try:
+        return localise(local, scope.zone)
+    except OverflowError:
+        raise language_error("in UTC this leaves the years 1 to 9999", span) from None
 
 
 def _variable(name: str, span: Span | None, scope: Scope) -> Value:
@@ -147,15 +155,15 @@ def _shift(
     value: Value, count: int, unit: tree.Unit | None, node: tree.Shifted, scope: Scope
 ) -> Value:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if unit is None and number:
-        return value + count  # type: ignore[operator]
     try:
+        if unit is None and number:
+            return value + count  # type: ignore[operator]
         if unit is not None and isinstance(value, dt.datetime):
             return move_time(value, step_of(count, unit), scope.zone)
         if unit is not None and isinstance(value, dt.date) and is_whole_days(unit):
             return move_date(value, step_of(count, unit))
     except OverflowError:
-        raise language_error("this leaves the years 1 to 9999", node.span) from None
+        raise language_error("this moves it too far to be written", node.span) from None
     raise language_error(
         f"{describe(value)} cannot be moved like this",
         node.span,
