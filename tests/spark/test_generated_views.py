@@ -1,0 +1,295 @@
+"""Every generator of GVDL, from text to stored edges, against views worked out in plain Python."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from pyspark.sql import SparkSession
+
+import graphtide as gt
+from graphtide.api.session import Session
+from graphtide.model.schema import GraphSchema, Property, PropertyType
+from graphtide.spark.gateway import SparkGateway
+from tests.graphs import write_graph
+
+pytestmark = pytest.mark.spark
+
+Row = dict[str, Any]
+Test = Callable[[Row], bool]
+
+SCHEMA = GraphSchema(
+    PropertyType.STRING,
+    vertex=(Property("state", PropertyType.STRING), Property("c0", PropertyType.BOOL)),
+    edge=(
+        Property("year", PropertyType.INT),
+        Property("authors", PropertyType.INT),
+        Property("ts", PropertyType.TIMESTAMP),
+        Property("day", PropertyType.DATE),
+        Property("weight", PropertyType.FLOAT),
+    ),
+)
+START = dt.datetime(2020, 3, 27, 18, 30, tzinfo=dt.UTC)
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def _rows() -> tuple[list[Row], list[Row]]:
+    pick = random.Random(7)
+    vertices = [
+        {
+            "id": name,
+            "state": pick.choice(["CA", "NY", None]),
+            "c0": pick.choice([True, False, None]),
+        }
+        for name in "abcdefgh"
+    ]
+    edges = []
+    for _ in range(120):
+        moment = START + dt.timedelta(minutes=pick.randrange(6 * 24 * 60))
+        edges.append(
+            {
+                "src": pick.randrange(8),
+                "dst": pick.randrange(8),
+                "year": pick.choice([None, *range(2000, 2010)]),
+                "authors": pick.choice([None, *range(1, 9)]),
+                "ts": pick.choice([None, moment, moment, moment]),
+                "day": pick.choice([None, dt.date(2020, 1, 29) + dt.timedelta(pick.randrange(90))]),
+                "weight": pick.choice([None, pick.randrange(100) / 10]),
+            }
+        )
+    return vertices, edges
+
+
+VERTICES, EDGES = _rows()
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    made = Session(tmp_path_factory.mktemp("generated"), SparkGateway(lambda: spark))
+    write_graph(made.catalog, "G", SCHEMA, VERTICES, EDGES)
+    return made
+
+
+def check(collection: gt.Collection, expected: dict[str, Test]) -> None:
+    assert collection.names == list(expected)
+    for name, wanted in expected.items():
+        numbers = [at for at, edge in enumerate(EDGES) if wanted(edge)]
+        assert collection[name].edge_ids.tolist() == numbers, name
+
+
+def make(session: Session, views: Any, **options: Any) -> gt.Collection:
+    return session.graph("G").collection("views", views, replace=True, **options)
+
+
+def has(edge: Row, name: str) -> bool:
+    return edge[name] is not None
+
+
+@pytest.mark.masters
+def test_loops(session: Session) -> None:
+    found = make(session, "for y in 2000..2008 step 4 [upto-{y}: year <= y]")
+    check(
+        found,
+        {
+            f"upto-{y}": lambda edge, y=y: has(edge, "year") and edge["year"] <= y
+            for y in (2000, 2004, 2008)
+        },
+    )
+
+
+@pytest.mark.masters
+def test_tumbling_days_across_a_change_of_clocks(session: Session) -> None:
+    """29 March 2020 has 23 hours in Berlin."""
+    found = make(session, gt.tumbling("ts", width="1 day", timezone="Europe/Berlin"))
+    moments = [edge["ts"] for edge in EDGES if has(edge, "ts")]
+    first = min(moments).astimezone(BERLIN).date()
+    last = max(moments).astimezone(BERLIN).date()
+    days = [first + dt.timedelta(at) for at in range((last - first).days + 1)]
+    check(
+        found,
+        {
+            day.isoformat(): lambda edge, day=day: (
+                has(edge, "ts") and edge["ts"].astimezone(BERLIN).date() == day
+            )
+            for day in days
+        },
+    )
+
+
+def test_expanding_numbers(session: Session) -> None:
+    found = make(session, "expanding windows over weight from 0 until 10 width 2.5")
+    check(
+        found,
+        {
+            f"until-{end:g}": lambda edge, end=end: has(edge, "weight") and edge["weight"] < end
+            for end in (2.5, 5.0, 7.5, 10.0)
+        },
+    )
+
+
+def test_sliding_months_of_dates_are_counted_from_the_start(session: Session) -> None:
+    """From 31 January: the last day of each month, never drifting to the 28th."""
+    text = (
+        "sliding windows over day from date '2020-01-31' until date '2020-06-01' "
+        "width 1 month step 1 month"
+    )
+    found = make(session, text)
+    ends = [
+        dt.date(2020, 1, 31),
+        dt.date(2020, 2, 29),
+        dt.date(2020, 3, 31),
+        dt.date(2020, 4, 30),
+        dt.date(2020, 5, 31),
+        dt.date(2020, 6, 1),
+    ]
+    for view, (start, end) in zip(found, itertools.pairwise(ends), strict=True):
+        numbers = [
+            at for at, edge in enumerate(EDGES) if has(edge, "day") and start <= edge["day"] < end
+        ]
+        assert view.edge_ids.tolist() == numbers, view.name
+
+
+def test_empty_windows_stay_unless_dropped(session: Session) -> None:
+    text = "tumbling windows over year from 1990 until 2010 width 5"
+    assert [len(view) for view in make(session, text)][:2] == [0, 0]
+    assert all(len(view) for view in make(session, text + " drop empty"))
+
+
+def test_products(session: Session) -> None:
+    years = "for y in 2002..2004 [{y}: year = y]"
+    found = make(session, gt.cross(years, "for a in (2, 5) [at-most-{a}: authors <= a]"))
+    check(
+        found,
+        {
+            f"{y} * at-most-{a}": lambda edge, y=y, a=a: (
+                edge["year"] == y and has(edge, "authors") and edge["authors"] <= a
+            )
+            for y in (2002, 2003, 2004)
+            for a in (2, 5)
+        },
+    )
+
+
+@pytest.mark.masters
+def test_combinations_leave_edges_of_unknown_membership(session: Session) -> None:
+    parts: dict[str, Test] = {
+        "flagged": lambda edge: bool(VERTICES[edge["src"]]["c0"] or VERTICES[edge["dst"]]["c0"]),
+        "early": lambda edge: has(edge, "year") and edge["year"] < 2003,
+        "local": lambda edge: (
+            VERTICES[edge["src"]]["state"] is not None
+            and VERTICES[edge["src"]]["state"] == VERTICES[edge["dst"]]["state"]
+        ),
+    }
+    found = make(
+        session,
+        gt.without(
+            2,
+            {
+                "flagged": "src.c0 or dst.c0",
+                "early": "year < 2003",
+                "local": "src.state = dst.state",
+            },
+        ),
+    )
+    check(
+        found,
+        {
+            f"without {one}, {other}": lambda edge, pair=(one, other): (
+                not any(parts[name](edge) for name in pair)
+            )
+            for one, other in itertools.combinations(parts, 2)
+        },
+    )
+
+
+@pytest.mark.masters
+def test_each_edge_and_each_vertex_out_in_turn(session: Session) -> None:
+    found = make(session, gt.without_each("edge", where="year >= 2008"))
+    out = [at for at, edge in enumerate(EDGES) if has(edge, "year") and edge["year"] >= 2008]
+    assert len(found) == len(out)
+    for view, number in zip(found, out, strict=True):
+        assert view.edge_ids.tolist() == [at for at in range(len(EDGES)) if at != number]
+    assert found.differences <= len(EDGES) + len(found)
+    gone = make(session, gt.without_each("vertex", where="state = 'CA'"))
+    wanted = [at for at, vertex in enumerate(VERTICES) if vertex["state"] == "CA"]
+    check(
+        gone,
+        {
+            f"without {VERTICES[number]['id']}": lambda edge, number=number: (
+                number not in (edge["src"], edge["dst"])
+            )
+            for number in wanted
+        },
+    )
+
+
+def test_each_pair_out(session: Session) -> None:
+    found = make(session, "without each pair of edges where year = 2001")
+    out = [at for at, edge in enumerate(EDGES) if edge["year"] == 2001]
+    pairs = list(itertools.combinations(out, 2))
+    assert len(found) == len(pairs)
+    for view, pair in zip(found, pairs, strict=True):
+        assert view.edge_ids.tolist() == [at for at in range(len(EDGES)) if at not in pair]
+
+
+def test_views_on_views_and_a_common_filter(session: Session) -> None:
+    session.graph("G").view("late", "year > 2004", replace=True)
+    session.execute("create or replace view late-and-local on late where src.state = dst.state")
+    late = session.execute(
+        "create or replace view collection late-years on late-and-local "
+        "within authors > 2 for y in 2005..2006 [{y}: year = y]"
+    )[0].value
+    assert isinstance(late, gt.Collection)
+
+    def local(edge: Row) -> bool:
+        ends = VERTICES[edge["src"]]["state"], VERTICES[edge["dst"]]["state"]
+        return ends[0] is not None and ends[0] == ends[1]
+
+    check(
+        late,
+        {
+            str(y): lambda edge, y=y: (
+                edge["year"] == y and local(edge) and has(edge, "authors") and edge["authors"] > 2
+            )
+            for y in (2005, 2006)
+        },
+    )
+
+
+def test_a_view_in_every_form(session: Session) -> None:
+    view = session.graph("G").view("some", "year in (2001, 2002)", replace=True)
+    rows = [edge for edge in EDGES if edge["year"] in (2001, 2002)]
+    ends = sorted((VERTICES[row["src"]]["id"], VERTICES[row["dst"]]["id"]) for row in rows)
+    assert sorted((row["src"], row["dst"]) for row in view.to_arrow().to_pylist()) == ends
+    assert sorted((row["src"], row["dst"]) for row in view.to_spark().collect()) == ends
+    assert sorted(zip(view.to_pandas()["src"], view.to_pandas()["dst"], strict=True)) == ends
+    assert sorted((src, dst) for src, dst, _ in view.to_networkx().edges) == ends
+    assert len(view.to_networkx(vertices="all")) == len(VERTICES)
+    assert len(view) == len(rows)
+
+
+def test_deltas_as_a_spark_frame(session: Session) -> None:
+    found = make(session, "for y in 2000..2005 [{y}: year = y]")
+    rows = found.to_spark().collect()
+    expected = {
+        (step.index, int(edge), sign)
+        for step in found.steps()
+        for edges, sign in ((step.delta.inserted, 1), (step.delta.deleted, -1))
+        for edge in edges
+    }
+    assert {tuple(row) for row in rows} == expected
+    assert len(rows) == found.differences
+
+
+def test_a_graph_loaded_anew_makes_its_collections_say_so(session: Session, tmp_path: Path) -> None:
+    write_graph(session.catalog, "H", SCHEMA, VERTICES, EDGES)
+    collection = session.graph("H").collection("of-h", ["year > 2003"])
+    write_graph(session.catalog, "H", SCHEMA, VERTICES, EDGES[:50])
+    with pytest.raises(gt.GraphtideError, match="loaded anew"):
+        collection[0].to_arrow()
