@@ -29,6 +29,11 @@ class Answer:
     def __str__(self) -> str:
         return "\n".join([self.text, *(f"note: {note}" for note in self.notes)])
 
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import answer_html
+
+        return answer_html(self)
+
 
 def graph_answer(graph: Graph, stored: StoredGraph) -> Answer:
     """A graph that has just been loaded or is looked at."""

@@ -152,6 +152,11 @@ class Collection(Sequence[View]):
             f"({totals.given:,} in the given order)>"
         )
 
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import collection_html
+
+        return collection_html(self)
+
     def _label(self, step: int) -> str:
         item = self.plan.steps[step]
         return f"({item.stone})" if item.view is None else self._stored.views[item.view].name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from graphtide.api.build import Order
@@ -96,6 +97,10 @@ class Graph:
         """All edges: src, dst, label, properties."""
         return edge_rows(self._stored, None)
 
+    def head(self, rows: int = 10) -> pa.Table:
+        """The first edges, as `edges` gives them."""
+        return edge_rows(self._stored, np.arange(min(rows, self.num_edges), dtype=np.int32))
+
     def vertices_to_spark(self) -> DataFrame:
         """All vertices as a Spark DataFrame."""
         return self._session.gateway.vertex_frame(self._stored)
@@ -114,6 +119,11 @@ class Graph:
             f"edge properties {_listed(self.schema.edge)}; "
             f"vertex properties {_listed(self.schema.vertex)}>"
         )
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import graph_html
+
+        return graph_html(self)
 
 
 def _listed(properties: tuple[object, ...]) -> str:

@@ -236,6 +236,11 @@ class Session:
             f"{len(self.catalog.collections())} views and collections>"
         )
 
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import session_html
+
+        return session_html(self)
+
 
 def session(
     folder: str | Path = "graphtide-data",

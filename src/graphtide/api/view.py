@@ -51,6 +51,10 @@ class View:
         """src, dst, label and properties of every edge, without Spark."""
         return edge_rows(graph_of(self._session, self._stored), self.edge_ids)
 
+    def head(self, rows: int = 10) -> pa.Table:
+        """The first edges, in the order of their numbers, as `to_arrow` gives them."""
+        return edge_rows(graph_of(self._session, self._stored), self.edge_ids[:rows])
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
@@ -75,6 +79,11 @@ class View:
 
     def __repr__(self) -> str:
         return f"<view '{self.name}': {len(self):,} edges where {shortened(self.predicate)}>"
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import view_html
+
+        return view_html(self)
 
     @property
     def _item(self) -> StoredView:

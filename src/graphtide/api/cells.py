@@ -1,0 +1,51 @@
+"""Values as short texts, for tables that people read: in a terminal or in a notebook.
+
+Counts are ours and get thousands separators; values are the user's and are shown as they are,
+because the id 1234567 is not "1,234,567". No text can break a line, colour a terminal or hide.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class CellStyle:
+    """How numbers and missing values are written."""
+
+    thousands: bool
+    missing: str
+
+
+COUNTS = CellStyle(thousands=True, missing="")
+VALUES = CellStyle(thousands=False, missing="null")
+
+
+def cell_text(value: object, style: CellStyle) -> str:
+    """One value on one line."""
+    match value:
+        case None:
+            return style.missing
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"{value:,}" if style.thousands else str(value)
+        case dt.datetime():
+            return value.isoformat(sep=" ")
+    return visible(str(value))
+
+
+def is_number(value: object) -> bool:
+    """True of what belongs to the right side of its column."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def visible(text: str) -> str:
+    """The text with everything that does not print written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
