@@ -1,0 +1,69 @@
+"""`graphtide delete`: remove a graph, a view or a collection, after asking."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphtide.cli.invocation import Invocation
+from graphtide.cli.options import GlobalOptions
+from graphtide.model.errors import InputError
+
+if TYPE_CHECKING:
+    from graphtide.api.session import Session
+
+
+class Kind(StrEnum):
+    """What can be deleted."""
+
+    GRAPH = "graph"
+    VIEW = "view"
+    COLLECTION = "collection"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteOptions(GlobalOptions):
+    """What to delete, and whether to ask."""
+
+    what: Annotated[Kind, typer.Argument(help="What it is.", show_default=False)]
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+
+
+def delete(invocation: Invocation, options: DeleteOptions) -> None:
+    """Delete a graph, a view or a collection. Collections of a deleted graph stay."""
+    from graphtide.api.statements import execute_statement
+    from graphtide.lang.gvdl.statements import Delete
+
+    described = _description(invocation.session, options)
+    if not options.yes:
+        _ask(described)
+    statement = Delete(options.what.value, options.name)
+    invocation.printer.answer(execute_statement(invocation.session, statement))
+
+
+def _description(session: Session, options: DeleteOptions) -> str:
+    """What would be lost, in words; an error if it is not there or is something else."""
+    name = options.name
+    if options.what is Kind.GRAPH:
+        graph = session.graph(name)
+        return f"graph '{name}' of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges"
+    found = session.collection(name)
+    kind = Kind.VIEW if name in session.views() else Kind.COLLECTION
+    if kind is not options.what:
+        raise InputError(f"'{name}' is a {kind}", hint=f"graphtide delete {kind} {name}")
+    size = f"{len(found[0]):,} edges" if kind is Kind.VIEW else f"{len(found):,} views"
+    return f"{kind} '{name}' on {found.graph} of {size}"
+
+
+def _ask(described: str) -> None:
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"{described} is deleted only after asking, and there is nobody to ask",
+            hint="say --yes",
+        )
+    typer.confirm(f"delete {described}?", abort=True, err=True)

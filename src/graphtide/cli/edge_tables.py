@@ -1,0 +1,81 @@
+"""The edges of a graph or of a view: the first few to look at, or all of them in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from graphtide.model.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphtide.api.session import Session
+
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class EdgeTable:
+    """Edges that have a title and a size, and are read when they are asked for."""
+
+    title: str
+    size: int
+    first: Callable[[int], pa.Table]
+    whole: Callable[[], pa.Table]
+
+
+def edge_table(
+    session: Session, kind: Literal["graph", "view", "collection"], name: str, view: str | None
+) -> EdgeTable:
+    """The edges of a graph, of a single view, or of one view of a collection."""
+    if kind == "graph":
+        graph = session.graph(name)
+        if view is not None:
+            raise InputError(f"'{name}' is a graph: it has no view '{view}'")
+        return EdgeTable(f"graph '{name}'", graph.num_edges, graph.head, graph.edges)
+    views = session.collection(name)
+    if view is None and kind == "collection":
+        listed = ", ".join(views.names[:_LISTED]) + (", ..." if len(views) > _LISTED else "")
+        raise InputError(
+            f"'{name}' is a collection of {len(views):,} views",
+            hint=f"name one of them with --view: {listed}",
+        )
+    chosen = views[0 if view is None else view]
+    title = f"view '{chosen.name}'" + (f" of {name}" if kind == "collection" else "")
+    return EdgeTable(title, len(chosen), chosen.head, chosen.to_arrow)
+
+
+def write_csv(table: pa.Table, path: Path) -> None:
+    """Write a table as CSV with a header: all of it or, if that fails, nothing."""
+    import pyarrow.csv
+
+    with _whole_or_nothing(path) as partial:
+        pyarrow.csv.write_csv(table, partial)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a table as Parquet: all of it or, if that fails, nothing."""
+    import pyarrow.parquet
+
+    with _whole_or_nothing(path) as partial:
+        pyarrow.parquet.write_table(table, partial)
+
+
+@contextmanager
+def _whole_or_nothing(path: Path) -> Iterator[Path]:
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"cannot write '{path}': {error.strerror or error}",
+            hint="name a file in a folder that is there and that you may write to",
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)

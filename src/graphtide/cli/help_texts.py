@@ -1,0 +1,107 @@
+"""The help of the shell: a topic a text, each with examples that can be typed as they stand."""
+
+from __future__ import annotations
+
+from graphtide.model.schema import closest
+
+_GENERAL = """\
+Statements end with ';' and may span lines. Keywords in any case; -- begins a comment.
+
+  help TOPIC    one of: {topics}
+  quit, exit    leave (or Ctrl-D)
+  Ctrl-C        drop what has been typed, or stop the statement that runs
+  Tab           complete a keyword or the name of a graph, view or collection
+"""
+
+TOPICS = {
+    "load": """\
+Load a graph from CSV or Parquet files; 'graphtide load --help' lists all there is to say.
+
+  load graph Calls with vertices from 'customers.csv' and edges from 'calls.csv';
+  load graph Mail from 'mail.txt' separator ' ' comment '#' has_headers false;
+  load graph Calls with edges from 'calls.csv' on bad rows quarantine;
+  use graph Calls;
+""",
+    "views": """\
+A view is the edges of a graph, or of another view, that satisfy a predicate.
+
+  create view CA-calls on Calls edges where src.state = 'CA' and dst.state = 'CA';
+  create or replace view long on CA-calls edges where duration > 10;
+""",
+    "collections": """\
+A collection is many views of one graph, stored as the deltas between them.
+
+  create view collection ages on Calls [young: src.age < 30], [old: src.age >= 60];
+  create view collection years on Calls within duration > 5
+    for y in 2010..2020 [upto-{y}: year <= y] ordered by tree;
+  create view collection given on Calls [year < 2015], [year < 2012] manually_ordered;
+
+Without 'ordered by' the cheaper of chain and tree is taken.
+""",
+    "predicates": """\
+Compare a property of the edge, of src or of dst with a value or another property.
+
+  create view v on Calls edges where year = 2019 and not (duration <= 10 or src.vip);
+  create view v on Calls edges where src.state in ('CA', 'NY') and dst.name like 'A%';
+  create view v on Calls edges where day between date '2019-01-01' and date '2019-03-31';
+  create view v on Calls edges where src.state <> dst.state and rating is not null;
+
+A missing value compares as in SQL: the result is unknown, and the edge is left out.
+""",
+    "windows": """\
+Windows over a number, a date or a timestamp. From is included, until is not.
+
+  create view collection days on Mail tumbling windows over ts width 1 day;
+  create view collection weeks on Mail sliding windows over ts width 7 days step 1 day
+    from timestamp '2020-01-01 00:00:00' timezone 'Europe/Berlin';
+  create view collection grow on Mail expanding windows over ts width 1 month drop empty;
+""",
+    "loops": """\
+A loop writes a view for each value; 'cross' joins every view of one side with each of the other.
+
+  create view collection years on Calls for y in 2010..2020 [upto-{y}: year <= y];
+  create view collection some on Calls for s in ('CA', 'NY') [{s}: src.state = s];
+  create view collection both on Calls
+    (for y in 2010..2020 [y{y}: year = y]) cross (for d in 1..3 [d{d}: duration >= d]);
+""",
+    "removals": """\
+Views of what is left when something is removed.
+
+  create view collection outages on Grid without each edge;
+  create view collection pairs on Grid without each pair of vertices where voltage > 300;
+  create view collection communities on Papers
+    without 2 of ([a: src.field = 'a'], [b: src.field = 'b'], [c: src.field = 'c']);
+""",
+    "show": """\
+What there is, and one thing by its name.
+
+  show graphs;
+  show views;
+  show collections;
+  show graph Calls;
+  show collection years;
+""",
+    "explain": """\
+What a statement would do: its tree, views, atoms, buckets and the plan of Spark.
+
+  explain create view collection years on Calls for y in 2010..2020 [year <= y];
+""",
+    "delete": """\
+Delete by name. A collection outlives its graph, and says on use that the graph is gone.
+
+  delete collection years;
+  delete view long;
+  delete graph Calls;
+""",
+}
+
+
+def help_text(topic: str) -> str:
+    """The text on a topic, or the list of topics."""
+    word = topic.strip().lower()
+    if not word:
+        return _GENERAL.format(topics=", ".join(TOPICS)).rstrip()
+    found = word if word in TOPICS else closest(word, TOPICS)
+    if found is None:
+        return f"there is no help on '{topic}'; topics: {', '.join(TOPICS)}"
+    return TOPICS[found].rstrip()

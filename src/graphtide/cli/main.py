@@ -1,0 +1,88 @@
+"""The program `graphtide`: its commands, and the options that may stand before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import typer
+from typer.core import TyperCommand
+
+from graphtide.cli.delete import DeleteOptions, delete
+from graphtide.cli.explain import ExplainOptions, explain
+from graphtide.cli.invocation import Invocation
+from graphtide.cli.load import LoadCommand, LoadOptions, load
+from graphtide.cli.options import GlobalOptions, taking
+from graphtide.cli.outcome import prepare_output, reported
+from graphtide.cli.run import RunOptions, run
+from graphtide.cli.shell import ShellOptions, shell
+from graphtide.cli.show import ShowOptions, show
+from graphtide.version import __version__
+
+Options = TypeVar("Options", bound=GlobalOptions)
+
+app = typer.Typer(
+    name="graphtide",
+    help="Views of property graphs by the thousand, stored as small deltas.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def print_version(asked: bool) -> None:
+    """Print the version and leave, if that was asked for."""
+    if asked:
+        typer.echo(f"graphtide {__version__}")
+        raise typer.Exit
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions(GlobalOptions):
+    """What may stand before a command."""
+
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=print_version, is_eager=True),
+    ] = False
+
+
+def add_command(
+    options: type[Options],
+    action: Callable[[Invocation, Options], None],
+    kind: type[TyperCommand] = TyperCommand,
+) -> None:
+    """Make a function of an invocation and its options a command of the same name."""
+
+    def command(context: typer.Context, **given: Any) -> None:
+        told = options(**given)
+        invocation = Invocation(told.over(context.obj))
+        prepare_output(debug=invocation.options.debug)
+        with reported(invocation):
+            action(invocation, told)
+
+    app.command(action.__name__, help=action.__doc__, cls=kind)(taking(options, command))
+
+
+def before_command(context: typer.Context, **given: Any) -> None:
+    """Keep what stands before the command for the command."""
+    context.obj = ProgramOptions(**given)
+
+
+app.callback()(taking(ProgramOptions, before_command))
+add_command(LoadOptions, load, LoadCommand)
+add_command(RunOptions, run)
+add_command(ShellOptions, shell)
+add_command(ShowOptions, show)
+add_command(ExplainOptions, explain)
+add_command(DeleteOptions, delete)
+
+
+def main() -> None:
+    """The entry point of the program."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""What a command prints: for people, as JSON, or errors alone.
+
+Answers go to standard output. Errors go to standard error for people, and to standard output
+as one more object for a program that reads JSON. Colours only in a terminal, and never where
+NO_COLOR is set.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from rich.console import Console
+from rich.text import Text
+
+from graphtide.api.cells import COUNTS, CellStyle
+from graphtide.cli.tables import table_lines
+from graphtide.model.errors import GraphtideError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphtide.api.answers import Answer
+
+FIRST_ROWS = 20
+"""How many rows of a table are shown where it would push everything else away."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Which statement of a script failed: its number and line, both from 1, and how many there are.
+
+    The statements before it are done, those behind it are not.
+    """
+
+    number: int
+    line: int
+    of: int
+
+    def __str__(self) -> str:
+        if self.of == 1:
+            return f"the statement on line {self.line} failed"
+        done = ("nothing before it", "the one before it is done")
+        before = (
+            done[self.number - 1]
+            if self.number < 3
+            else f"the {self.number - 1} before it are done"
+        )
+        return f"statement {self.number} of {self.of} (line {self.line}) failed; {before}"
+
+
+class Printer(Protocol):
+    """Where a command's answers and errors go."""
+
+    def answer(
+        self, answer: Answer, *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
+    ) -> None:
+        """Print an answer with the first rows of its table; None stands for all of them."""
+
+    def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
+        """Print an error, and the statement that it stopped."""
+
+    def interrupted(self) -> None:
+        """Say that the user has stopped the work."""
+
+
+class TextPrinter:
+    """For people. `quiet` leaves out the answers."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._out = Console(highlight=False)
+        self._err = Console(stderr=True, highlight=False)
+
+    @property
+    def in_terminal(self) -> bool:
+        """True where somebody looks at the answers as they come."""
+        return self._out.is_terminal
+
+    def answer(
+        self, answer: Answer, *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
+    ) -> None:
+        """Text, table and notes."""
+        if self._quiet:
+            return
+        self._line(answer.text)
+        if answer.table is not None and answer.table.num_rows:
+            self._table(answer.table, rows, style)
+        for note in answer.notes:
+            self._line(f"note: {note}", "yellow")
+
+    def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
+        """What, where and what to do, in red; carets stay under what they point at."""
+        text = f"error: {error}" + (f"\n{failed}" if failed else "")
+        self._err.print(Text(text), style="red", soft_wrap=True)
+
+    def interrupted(self) -> None:
+        """One line, on standard error."""
+        self._err.print(Text("interrupted"), style="red")
+
+    def _table(self, table: pa.Table, rows: int | None, style: CellStyle) -> None:
+        shown = table if rows is None else table.slice(0, rows)
+        width = self._out.width if self._out.is_terminal else None
+        header, *lines = table_lines(shown, style, width)
+        self._line(header, "bold")
+        for line in lines:
+            self._line(line)
+        if shown.num_rows < table.num_rows:
+            self._line(f"... and {table.num_rows - shown.num_rows:,} more rows", "dim")
+
+    def _line(self, text: str, style: str = "") -> None:
+        self._out.print(Text(text), style=style, soft_wrap=True)
+
+
+class JsonPrinter:
+    """For programs: one object a line, tables whole, whatever the number of rows."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+
+    def answer(
+        self, answer: Answer, *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
+    ) -> None:
+        """`text`, `table` (a list of rows, or null) and `notes`."""
+        if self._quiet:
+            return
+        table = None if answer.table is None else answer.table.to_pylist()
+        self._object({"text": answer.text, "table": table, "notes": list(answer.notes)})
+
+    def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
+        """`error`, with `what`, `where` and `hint`, and the `statement` and `line` of a script."""
+        found: dict[str, object] = {"what": error.what, "where": error.where, "hint": error.hint}
+        if failed is not None:
+            found |= {"statement": failed.number, "line": failed.line}
+        self._object({"error": found})
+
+    def interrupted(self) -> None:
+        """An error like others."""
+        self.error(GraphtideError("interrupted"))
+
+    def _object(self, content: Mapping[str, object]) -> None:
+        encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+        text = json.dumps(as_json(content), ensure_ascii=encoding != "utf8", allow_nan=False)
+        print(text, flush=True)
+
+
+def as_json(value: object) -> object:
+    """The value in the types of JSON: dates as ISO strings, NaN and infinities as strings."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case dt.date() | dt.time():
+            return value.isoformat()
+        case Mapping():
+            return {str(key): as_json(item) for key, item in value.items()}
+        case list() | tuple():
+            return [as_json(item) for item in value]
+    return str(value)

@@ -1,0 +1,40 @@
+"""`graphtide run`: carry out a script of GVDL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from graphtide.cli.invocation import Invocation
+from graphtide.cli.options import GlobalOptions
+from graphtide.cli.scripts import carry_out, given_script
+
+ScriptFile = Annotated[
+    str | None, typer.Argument(metavar="[SCRIPT]", help="A file of GVDL; - for standard input.")
+]
+ScriptText = Annotated[
+    str | None,
+    typer.Option("--execute", "-e", metavar="TEXT", help="Statements, instead of a file."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(GlobalOptions):
+    """What to carry out."""
+
+    script: ScriptFile = None
+    execute: ScriptText = None
+
+
+def run(invocation: Invocation, options: RunOptions) -> None:
+    """Carry out a script of GVDL, statement by statement.
+
+    The first statement that fails ends it; those before it stay done.
+    """
+    script = given_script(options.script, options.execute)
+
+    from graphtide.api.statements import execute_statement
+
+    carry_out(invocation, script, execute_statement)

@@ -1,0 +1,79 @@
+"""Scripts of GVDL: from a file, from standard input or from the command line itself.
+
+The whole text is parsed before anything is done. Statements are then carried out one by one;
+the first that fails ends the script, and those before it stay done.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from graphtide.cli.invocation import Invocation
+from graphtide.cli.outcome import FAILURE
+from graphtide.cli.printing import Failed
+from graphtide.model.errors import GraphtideError, InputError
+
+if TYPE_CHECKING:
+    from graphtide.api.answers import Answer
+    from graphtide.api.session import Session
+    from graphtide.lang.gvdl.statements import Statement
+
+    Action = Callable[[Session, Statement], Answer]
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class Script:
+    """A text of GVDL, and the file it came from if there was one."""
+
+    text: str
+    file: str | None = None
+
+
+def given_script(file: str | None, text: str | None) -> Script:
+    """The script that was named or written out; wrong usage if it was both or neither."""
+    if (file is None) == (text is None):
+        raise typer.BadParameter(
+            "give a script file, '-' for standard input, or -e 'statement; statement'"
+        )
+    if text is not None:
+        return Script(text)
+    assert file is not None
+    if file == STANDARD_INPUT:
+        return Script(sys.stdin.read())
+    return Script(_read(Path(file)), file)
+
+
+def carry_out(invocation: Invocation, script: Script, action: Action) -> None:
+    """Do the action with each statement and print its answer, up to the first that fails."""
+    from graphtide.lang.gvdl.parse import parse_script
+
+    statements = parse_script(script.text, script.file)
+    for number, statement in enumerate(statements, start=1):
+        try:
+            answer = action(invocation.session, statement)
+        except GraphtideError as error:
+            line = statement.span.line if statement.span else 1
+            invocation.printer.error(error, Failed(number, line, len(statements)))
+            raise typer.Exit(FAILURE) from None
+        invocation.printer.answer(answer)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "the script is not text in UTF-8",
+            where=f"{path}, byte {error.start + 1:,}",
+            hint="save it as UTF-8",
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot read the script: {error.strerror}", where=str(path)) from None
