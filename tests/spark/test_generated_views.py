@@ -262,6 +262,21 @@ def test_views_on_views_and_a_common_filter(session: Session) -> None:
     )
 
 
+def test_within_in_the_text_and_beside_it(session: Session) -> None:
+    found = make(session, "within year > 2002 [few: authors < 4]", within="weight > 3")
+    check(
+        found,
+        {
+            "few": lambda edge: has(edge, "year")
+            and edge["year"] > 2002
+            and has(edge, "authors")
+            and edge["authors"] < 4
+            and has(edge, "weight")
+            and edge["weight"] > 3
+        },
+    )
+
+
 def test_a_view_in_every_form(session: Session) -> None:
     view = session.graph("G").view("some", "year in (2001, 2002)", replace=True)
     rows = [edge for edge in EDGES if edge["year"] in (2001, 2002)]

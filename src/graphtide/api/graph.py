@@ -10,7 +10,7 @@ import pyarrow as pa
 from graphtide.api.build import Order
 from graphtide.api.collection import Collection
 from graphtide.api.edges import to_networkx
-from graphtide.api.requests import Views, view_items
+from graphtide.api.requests import Views, view_list
 from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView, Ordering
@@ -79,11 +79,12 @@ class Graph:
         `manual` (as given) or `auto` (the cheaper of the first two); `effort` the seconds that
         the search for a better chain may take.
         """
+        written = view_list(views, within)
         statement = CreateCollection(
             name,
-            view_items(views),
+            written.items,
             base=self.name,
-            within=None if within is None else parse_predicate(within),
+            within=written.within,
             ordering=Ordering(order),
             replace=replace,
         )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from graphtide.lang.gvdl.parse import parse_predicate, parse_views
 from graphtide.lang.gvdl.tree import (
+    And,
     Combinations,
     Group,
     Item,
@@ -18,6 +19,7 @@ from graphtide.lang.gvdl.tree import (
     Outages,
     Product,
     View,
+    ViewList,
     Windows,
 )
 from graphtide.model.errors import InputError
@@ -27,10 +29,26 @@ Views = str | Item | Mapping[str, str] | Iterable["str | Item | tuple[str, str]"
 _ITEMS = (View, Loop, Windows, Group, Product, Combinations, Outages)
 
 
+def view_list(views: Views, within: str | None = None) -> ViewList:
+    """A view list, whatever it was written as; `within` joins what the text itself shares."""
+    written = parse_views(views) if isinstance(views, str) else ViewList(view_items(views))
+    shared = [] if within is None else [parse_predicate(within)]
+    shared += [] if written.within is None else [written.within]
+    return ViewList(
+        written.items, And(tuple(shared)) if len(shared) > 1 else next(iter(shared), None)
+    )
+
+
 def view_items(views: Views) -> tuple[Item, ...]:
-    """The items of a view list, whatever it was written as."""
+    """The items of a view list, where nothing can be shared by them all."""
     if isinstance(views, str):
-        return tuple(parse_views(views).items)
+        written = parse_views(views)
+        if written.within is not None:
+            raise InputError(
+                "'within' cannot stand inside another generator",
+                hint="give it to the whole collection: graph.collection(..., within=...)",
+            )
+        return written.items
     if isinstance(views, _ITEMS):
         return (views,)
     if isinstance(views, Mapping):
