@@ -110,6 +110,7 @@ class Session:
             source = GraphSource(edges=edges, vertices=vertices)
             summary = self.gateway.load(commit.path, source, chosen, report)
             commit.finish(graph_manifest(summary))
+        self.current = name
         return self.graph(name)
 
     def execute(self, text: str) -> list[Answer]:
