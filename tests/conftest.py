@@ -1,7 +1,7 @@
 """One small session for all Spark tests of a process, on the master that the environment names.
 
 GRAPHTIDE_TEST_MASTER is a Spark master, or `connect` for Spark Connect with a local server.
-One process holds one session only; test_masters.py starts the other masters in processes of
+One process holds one session only; spark/test_masters.py starts the other masters in processes of
 their own and runs there every test that is marked `masters`.
 """
 
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
-from graphtide.spark.session import open_session
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
@@ -24,6 +25,9 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
+    # Imported here: tests that need no Spark do not wait for it.
+    from graphtide.spark.session import open_session
+
     master = os.environ.get("GRAPHTIDE_TEST_MASTER", "local[2]")
     if master == "connect":
         # Any free port: two runs on one machine must not meet.
