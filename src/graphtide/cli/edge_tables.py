@@ -68,6 +68,8 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 @contextmanager
 def _whole_or_nothing(path: Path) -> Iterator[Path]:
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write '{path}': there is no folder '{path.parent}'")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         yield partial
@@ -75,7 +77,7 @@ def _whole_or_nothing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(
             f"cannot write '{path}': {error.strerror or error}",
-            hint="name a file in a folder that is there and that you may write to",
+            hint="name a file in a folder that you may write to",
         ) from None
     finally:
         partial.unlink(missing_ok=True)

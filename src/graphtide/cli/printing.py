@@ -45,13 +45,13 @@ class Failed:
     def __str__(self) -> str:
         if self.of == 1:
             return f"the statement on line {self.line} failed"
-        done = ("nothing before it", "the one before it is done")
-        before = (
-            done[self.number - 1]
-            if self.number < 3
-            else f"the {self.number - 1} before it are done"
-        )
-        return f"statement {self.number} of {self.of} (line {self.line}) failed; {before}"
+        return f"statement {self.number} of {self.of} (line {self.line}) failed; {self._before()}"
+
+    def _before(self) -> str:
+        done = self.number - 1
+        if done < 2:
+            return "the one before it is done" if done else "nothing has been done"
+        return f"the {done:,} before it are done"
 
 
 class Printer(Protocol):
@@ -69,13 +69,20 @@ class Printer(Protocol):
         """Say that the user has stopped the work."""
 
 
+class _Terminal(Console):
+    """A console that leaves it to the command what to do when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class TextPrinter:
     """For people. `quiet` leaves out the answers."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._out = Console(highlight=False)
-        self._err = Console(stderr=True, highlight=False)
+        self._out = _Terminal(highlight=False)
+        self._err = _Terminal(stderr=True, highlight=False)
 
     @property
     def in_terminal(self) -> bool:

@@ -1,0 +1,104 @@
+"""What is printed for programs, and how a command ends."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+import typer
+
+from graphtide.api.answers import Answer
+from graphtide.cli.invocation import Invocation
+from graphtide.cli.options import GlobalOptions
+from graphtide.cli.outcome import reported
+from graphtide.cli.printing import Failed, JsonPrinter, as_json
+from graphtide.model.errors import InputError
+
+
+def ends_with(options: GlobalOptions, error: BaseException) -> int:
+    with pytest.raises(typer.Exit) as ending, reported(Invocation(options)):
+        raise error
+    return ending.value.exit_code
+
+
+def test_json_knows_dates_and_numbers_that_are_none() -> None:
+    value = {"day": dt.date(2020, 1, 2), "x": [float("nan"), 0.5], "t": dt.datetime(2020, 1, 2, 3)}
+    expected = {"day": "2020-01-02", "x": ["nan", 0.5], "t": "2020-01-02T03:00:00"}
+    assert as_json(value) == expected
+
+
+def test_an_answer_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    table = pa.table({"day": [dt.date(2020, 1, 2)], "name": ["Zoë\n"]})
+    JsonPrinter().answer(Answer("two\nlines", table, notes=("n",)))
+    (line,) = capsys.readouterr().out.splitlines()
+    rows = [{"day": "2020-01-02", "name": "Zoë\n"}]
+    assert json.loads(line) == {"text": "two\nlines", "table": rows, "notes": ["n"]}
+
+
+def test_an_error_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    error = InputError("it is [bold]wrong[/bold]", where="line 1\n    x\n    ^", hint="do better")
+    assert ends_with(GlobalOptions(), error) == 1
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"error: {error}\n")
+
+
+def test_an_error_of_ours_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends_with(GlobalOptions(json=True), InputError("wrong", hint="better")) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"error": {"what": "wrong", "where": None, "hint": "better"}}
+    assert err == ""
+
+
+def test_a_bug_is_told_in_a_few_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends_with(GlobalOptions(), ZeroDivisionError("first\nsecond")) == 1
+    err = capsys.readouterr().err
+    assert "mistake: ZeroDivisionError: first\n" in err
+    assert "--debug" in err
+    assert "Traceback" not in err
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends_with(GlobalOptions(debug=True), ZeroDivisionError("x")) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends_with(GlobalOptions(), KeyboardInterrupt()) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_options_behind_the_command_win() -> None:
+    before = GlobalOptions(memory="1g", quiet=True, master="local[1]")
+    both = GlobalOptions(memory="2g", json=True).over(before)
+    assert both == GlobalOptions(memory="2g", quiet=True, json=True, master="local[1]")
+
+
+def test_the_folder_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHTIDE_DATA", "elsewhere")
+    assert str(GlobalOptions().folder) == "elsewhere"
+    monkeypatch.delenv("GRAPHTIDE_DATA")
+    assert str(GlobalOptions().folder) == "graphtide-data"
+
+
+@pytest.mark.parametrize(
+    ("failed", "expected"),
+    [
+        (Failed(1, 3, 1), "the statement on line 3 failed"),
+        (Failed(1, 3, 2), "statement 1 of 2 (line 3) failed; nothing has been done"),
+        (Failed(2, 3, 2), "statement 2 of 2 (line 3) failed; the one before it is done"),
+        (Failed(9, 30, 12), "statement 9 of 12 (line 30) failed; the 8 before it are done"),
+    ],
+)
+def test_which_statement_failed(failed: Failed, expected: str) -> None:
+    assert str(failed) == expected
+
+
+@pytest.fixture(autouse=True)
+def _same_handlers() -> Iterator[None]:
+    before = logging.getLogger().handlers[:]
+    yield
+    logging.getLogger().handlers[:] = before
