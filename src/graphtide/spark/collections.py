@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from graphtide.model.errors import LimitError
 from graphtide.plan.signatures import SignatureLayout
+from graphtide.spark.failures import translated
 from graphtide.spark.selection import GraphFrames
 from graphtide.spark.signatures import (
     edge_classes,
@@ -50,7 +51,8 @@ class CollectionJobs:
 
     def count(self) -> SignatureCounts:
         """Run the first job: signatures, grouped and counted."""
-        table = signature_counts(self._signatures).limit(_MOST_SIGNATURES).toArrow()
+        with translated("counting the signatures of the edges"):
+            table = signature_counts(self._signatures).limit(_MOST_SIGNATURES).toArrow()
         if table.num_rows == _MOST_SIGNATURES:
             raise LimitError(
                 f"the views tell more than {_MOST_SIGNATURES:,} kinds of edges apart",
@@ -86,9 +88,10 @@ class CollectionJobs:
     ) -> None:
         self._spark.addTag(tag)
         try:
-            classes = self._spark.createDataFrame(self._class_table(*mapping))
-            frame = edge_classes(self._signatures, classes)
-            frame.write.mode("overwrite").parquet(path.as_uri())
+            with translated("writing the edges of the collection"):
+                classes = self._spark.createDataFrame(self._class_table(*mapping))
+                frame = edge_classes(self._signatures, classes)
+                frame.write.mode("overwrite").parquet(path.as_uri())
         finally:
             self._spark.removeTag(tag)
 

@@ -17,6 +17,7 @@ from graphtide.model.errors import LimitError
 from graphtide.model.schema import PropertyType
 from graphtide.plan.predicates import Predicate, PropertyRef, Value, atoms_of, properties_of
 from graphtide.spark.columns import predicate_column
+from graphtide.spark.failures import translated
 from graphtide.spark.selection import (
     GraphFrames,
     join_properties,
@@ -42,7 +43,8 @@ def property_bounds(
     to_column, from_answer = _transport(item.type)
     value = to_column(names(item))
     chosen = joined.where(predicate_column(where, names) & value.isNotNull())
-    found = chosen.agg(F.min(value).alias("low"), F.max(value).alias("high")).collect()[0]
+    with translated(f"finding the bounds of {item}"):
+        found = chosen.agg(F.min(value).alias("low"), F.max(value).alias("high")).collect()[0]
     if found["low"] is None:
         return None
     return from_answer(found["low"]), from_answer(found["high"])
@@ -63,7 +65,8 @@ def vertex_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tupl
 
 
 def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:
-    table = frame.limit(limit + 1).toArrow()
+    with translated(f"finding the {what} that match"):
+        table = frame.limit(limit + 1).toArrow()
     if table.num_rows > limit:
         raise LimitError(
             f"more than {limit:,} {what} match, and each would make a view",

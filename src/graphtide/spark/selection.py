@@ -79,7 +79,8 @@ def join_endpoint(
 def known_edges(edges: DataFrame, frames: GraphFrames) -> DataFrame:
     """Rows of the edge table as users know them: src and dst by their own ids, label, properties.
 
-    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart. Sorted by nothing; `_edge` stays in front, for those who want to sort or join.
+    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart. Sorted
+    by nothing; `_edge` stays in front, for those who want to sort or join.
     """
     joined = edges
     known = ["_id", "_label"] if frames.several_labels else ["_id"]
