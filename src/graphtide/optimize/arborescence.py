@@ -1,133 +1,137 @@
 """The cheapest directed tree, where an insertion does not cost what a deletion costs.
 
 Going from u to v costs a |v - u| + b |u - v|, and that is not what the way back costs, so a
-minimum spanning tree will not do. The minimum arborescence will: Chu and Liu's algorithm, as
-Edmonds found it again. Every point takes its cheapest way in; where the ways in close a cycle,
-the cycle becomes one point, whose ways in are charged only what they cost more than the way they
-replace; repeat until no cycle is left, then unfold.
+minimum spanning tree will not do. The minimum arborescence will, and Edmonds' algorithm finds it:
+every point takes its cheapest way in; where the ways in close a cycle, the cycle becomes one
+group, whose ways in are charged only what they cost more than the way they replace.
 
-Dense and vectorised: a round is O(points**2), and rounds are few (each halves the points that
-lie on cycles). Used only where insertions and deletions are weighed apart.
+Here it is done along a path, as Tarjan does: from a group, follow its cheapest way in to the group
+that it comes from, and so on; when that group is already on the path, what lies between becomes
+one group. The root may be entered as well, at a price beyond all others, so that in the end there
+is one group of everything; then it is unfolded from the root. Only the points that ways lead *to*
+are ever merged, so a merge is the minimum of a few rows, and all merges together are O(points**2)
+however the prices tie. Used only where insertions and deletions are weighed apart.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.distances import Distances
+from graphtide.optimize.cloud import Cloud
+from graphtide.optimize.costs import Costs
 from graphtide.optimize.tree import NO_PARENT, Numbers, Tree, topological_order
 
 Prices = NDArray[np.float64]
 
 
-def directed_prices(
-    distance: Distances, sizes: NDArray[np.int64], insert: float, delete: float
-) -> Prices:
+def directed_prices(cloud: Cloud, costs: Costs) -> Prices:
     """The price of going from each point (row) to each other (column).
 
     |v - u| = (d + |v| - |u|) / 2, so distances and sizes are enough.
     """
-    growth = sizes[None, :] - sizes[:, None]
-    wide = distance.astype(np.float64)
-    return insert * (wide + growth) / 2 + delete * (wide - growth) / 2
+    prices = cloud.distance.astype(np.float64) * ((costs.insert + costs.delete) / 2)
+    growing = cloud.sizes() * ((costs.insert - costs.delete) / 2)
+    prices += growing[None, :]
+    prices -= growing[:, None]
+    return prices
 
 
-class _Level(NamedTuple):
-    """One contraction: who went into which point, and the way in that each had chosen."""
-
-    group: Numbers
-    source: Numbers
-    target: Numbers
+def prices_of_ways(cloud: Cloud, costs: Costs, sources: Numbers, targets: Numbers) -> Prices:
+    """The prices of going from these points to those, pair by pair."""
+    sizes = cloud.sizes()
+    growth = sizes[targets] - sizes[sources]
+    far = cloud.distance[sources, targets].astype(np.int64)
+    return costs.insert * (far + growth) / 2 + costs.delete * (far - growth) / 2
 
 
 def minimum_arborescence(prices: Prices) -> Tree:
     """The directed tree from point 0 to all others of least total price, exact up to rounding."""
-    points = len(prices)
-    price = prices.copy()
-    source = np.broadcast_to(np.arange(points)[:, None], price.shape).copy()
-    target = np.broadcast_to(np.arange(points)[None, :], price.shape).copy()
-    levels: list[_Level] = []
-    while True:
-        np.fill_diagonal(price, np.inf)
-        chosen = price.argmin(axis=0)
-        chosen[0] = NO_PARENT
-        at = chosen[1:], np.arange(1, len(price))
-        group, cycles = _contract_cycles(chosen)
-        levels.append(_Level(group, _with_root(source[at]), _with_root(target[at])))
-        if not cycles:
-            break
-        price[:, 1:] -= price[at]
-        price, source, target = _merge(price, source, target, group)
-    return _unfold(levels, points)
+    groups = _Groups(prices)
+    path = [0]
+    while groups.members[path[-1]] < len(prices):
+        group = path[-1]
+        came_from = groups.enter(group)
+        if came_from not in groups.on_path:
+            path.append(came_from)
+            groups.on_path.add(came_from)
+            continue
+        first = path.index(came_from)
+        path[first:] = [groups.merge(path[first:])]
+    parents = groups.unfold()
+    return Tree(parents, topological_order(parents))
 
 
-def _with_root(numbers: Numbers) -> Numbers:
-    return np.concatenate([np.full(1, NO_PARENT, dtype=np.intp), numbers])
+class _Groups:
+    """Points and the groups they were merged into; a group is numbered after all older ones.
 
+    `row[g]` is where the ways into group g are kept: their price by the point they come from, and
+    the point they lead to. `way[g]` is the way in that the group has taken.
+    """
 
-def _contract_cycles(chosen: Numbers) -> tuple[Numbers, bool]:
-    """The new number of each point, one for all points of a cycle; the root keeps 0."""
-    ways = chosen.tolist()
-    seen = [0] * len(ways)
-    leader = list(range(len(ways)))
-    found = False
-    for start in range(1, len(ways)):
-        point = start
-        while point > 0 and not seen[point]:
-            seen[point] = start
-            point = ways[point]
-        if point > 0 and seen[point] == start:
-            found = True
-            first, point = point, ways[point]
-            while point != first:
-                leader[point] = first
-                point = ways[point]
-    group = np.unique(np.array(leader, dtype=np.intp), return_inverse=True)[1]
-    return group.astype(np.intp), found
+    def __init__(self, prices: Prices) -> None:
+        points = len(prices)
+        self.price = prices.T.copy()
+        self.price[0] = 2 * prices.sum() + 1
+        np.fill_diagonal(self.price, np.inf)
+        self.target = np.repeat(np.arange(points, dtype=np.int32)[:, None], points, axis=1)
+        self.group_of = np.arange(points)
+        self.members = [1] * points
+        self.row = list(range(points))
+        self.parts: list[list[int]] = [[] for _ in range(points)]
+        self.above = [NO_PARENT] * points
+        self.way: dict[int, tuple[int, int]] = {}
+        self.paid: dict[int, float] = {}
+        self.on_path = {0}
 
+    def enter(self, group: int) -> int:
+        """Take the cheapest way into a group and return the group it comes from."""
+        row = self.row[group]
+        source = int(self.price[row].argmin())
+        self.way[group] = source, int(self.target[row, source])
+        self.paid[group] = float(self.price[row, source])
+        return int(self.group_of[source])
 
-def _merge(
-    price: Prices, source: Numbers, target: Numbers, group: Numbers
-) -> tuple[Prices, Numbers, Numbers]:
-    """The cheapest way between groups, with the points it really leads from and to."""
-    for axis in (0, 1):
-        members = np.argsort(group, kind="stable")
-        starts = np.searchsorted(group[members], np.arange(group.max() + 1))
-        best = _first_of_least(price, members, starts, axis)
-        price = np.take_along_axis(price, best, axis)
-        source = np.take_along_axis(source, best, axis)
-        target = np.take_along_axis(target, best, axis)
-    return price, source, target
+    def merge(self, parts: list[int]) -> int:
+        """One group of several: ways from outside cost what they cost more than the way taken."""
+        rows = [self.row[part] for part in parts]
+        more = self.price[rows] - np.array([self.paid[part] for part in parts])[:, None]
+        best = more.argmin(axis=0)
+        everywhere = np.arange(len(best))
+        inside = np.isin(self.group_of, parts)
+        self.target[rows[0]] = self.target[rows][best, everywhere]
+        self.price[rows[0]] = np.where(inside, np.inf, more[best, everywhere])
+        return self._new_group(parts, rows[0], inside)
 
+    def _new_group(self, parts: list[int], row: int, inside: NDArray[np.bool_]) -> int:
+        group = len(self.row)
+        self.row.append(row)
+        self.members.append(sum(self.members[part] for part in parts))
+        self.parts.append(parts)
+        self.above.append(NO_PARENT)
+        for part in parts:
+            self.above[part] = group
+        self.group_of[inside] = group
+        self.on_path.difference_update(parts)
+        self.on_path.add(group)
+        return group
 
-def _first_of_least(price: Prices, members: Numbers, starts: Numbers, axis: int) -> Numbers:
-    """For each group along an axis, the member with the least price."""
-    ends = np.append(starts[1:], len(members))
-    firsts = members[starts]
-    shape = (len(starts), price.shape[1]) if axis == 0 else (price.shape[0], len(starts))
-    columns = firsts[:, None] if axis == 0 else firsts[None, :]
-    best = np.broadcast_to(columns, shape).copy()
-    for number in np.flatnonzero(ends - starts > 1):
-        inside = members[starts[number] : ends[number]]
-        if axis == 0:
-            best[number] = inside[price[inside].argmin(axis=0)]
-        else:
-            best[:, number] = inside[price[:, inside].argmin(axis=1)]
-    return best
+    def unfold(self) -> Numbers:
+        """The parent of every point: where a group is entered, its way in replaces the point's.
 
-
-def _unfold(levels: list[_Level], points: int) -> Tree:
-    """From the last contraction back: the way into a cycle replaces one of its own."""
-    where = [np.arange(points)]
-    for level in levels[:-1]:
-        where.append(level.group[where[-1]])
-    source, target = levels[-1].source, levels[-1].target
-    for level, position in zip(levels[-2::-1], where[-2::-1], strict=True):
-        entered = position[target[1:]]
-        below_source, below_target = level.source.copy(), level.target.copy()
-        below_source[entered], below_target[entered] = source[1:], target[1:]
-        source, target = below_source, below_target
-    return Tree(source, topological_order(source))
+        Taking a group apart along the point where it is entered leaves the other parts, each
+        entered by the way that it took itself.
+        """
+        parents = np.full(len(self.group_of), NO_PARENT, dtype=np.intp)
+        entered = [0]
+        while entered:
+            point = entered.pop()
+            while (group := self.above[point]) != NO_PARENT:
+                for part in self.parts[group]:
+                    self.above[part] = NO_PARENT
+                    if part != point:
+                        source, target = self.way[part]
+                        parents[target] = source
+                        entered.append(target)
+                point = group
+        return parents

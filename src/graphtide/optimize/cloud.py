@@ -38,18 +38,16 @@ class Cloud:
 
     def with_stones(self, stones: Points) -> Cloud:
         """More stones at the end; those that stand on a known point are left out."""
-        across = distances_between(stones, self.points, self.weights)
-        among = distances_between(stones, stones, self.weights)
-        fresh = (across > 0).all(axis=1) & ~np.tril(among == 0, -1).any(axis=1)
-        stones, across, among = stones[fresh], across[fresh], among[np.ix_(fresh, fresh)]
-        distance = np.empty((len(self.points) + len(stones),) * 2, dtype=self.distance.dtype)
         known = len(self.points)
-        distance[:known, :known] = self.distance
-        distance[known:, :known] = across
-        distance[:known, known:] = across.T
-        distance[known:, known:] = among
         points = np.concatenate([self.points, stones])
-        return replace(self, points=points, distance=distance)
+        rows = distances_between(stones, points, self.weights)
+        fresh = ~np.tril(rows == 0, known - 1).any(axis=1)
+        rows = rows[fresh][:, np.concatenate([np.ones(known, dtype=np.bool_), fresh])]
+        distance = np.empty((known + len(rows),) * 2, dtype=self.distance.dtype)
+        distance[:known, :known] = self.distance
+        distance[known:] = rows
+        distance[:known, known:] = rows[:, :known].T
+        return replace(self, points=np.concatenate([self.points, stones[fresh]]), distance=distance)
 
     def keeping(self, points: Numbers) -> Cloud:
         """Only these points, in this order; all terminals must be among them, first."""

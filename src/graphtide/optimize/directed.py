@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphtide.optimize.arborescence import Prices, directed_prices, minimum_arborescence
+from graphtide.optimize.arborescence import directed_prices, minimum_arborescence, prices_of_ways
 from graphtide.optimize.cloud import Cloud
 from graphtide.optimize.costs import Costs
 from graphtide.optimize.parsimony import place_stones
@@ -52,31 +52,32 @@ def _settle(directed: _Directed, costs: Costs) -> _Directed:
 
 
 def _arborescence(cloud: Cloud, costs: Costs) -> _Directed:
-    prices = directed_prices(cloud.distance, cloud.sizes(), costs.insert, costs.delete)
-    tree, kept = bypass_idle_stones(minimum_arborescence(prices), cloud.terminals)
+    cheapest = minimum_arborescence(directed_prices(cloud, costs))
+    tree, kept = bypass_idle_stones(cheapest, cloud.terminals)
     return _valued(cloud.keeping(kept), tree, costs)
 
 
 def _valued(cloud: Cloud, tree: Tree, costs: Costs) -> _Directed:
-    prices = directed_prices(cloud.distance, cloud.sizes(), costs.insert, costs.delete)
-    steps = prices[tree.parents[1:], np.arange(1, len(prices))]
+    steps = prices_of_ways(cloud, costs, tree.parents[1:], np.arange(1, len(tree.parents)))
     return _Directed(cloud, tree, costs.advance * float(steps.sum()) + costs.stone * cloud.stones)
 
 
 def _without_unworthy(directed: _Directed, costs: Costs) -> _Directed:
     """Hand a stone's children to its parent where the stone saves no more than its price."""
     cloud, tree, _ = directed
-    prices = directed_prices(cloud.distance, cloud.sizes(), costs.insert, costs.delete)
     parents = tree.parents.copy()
     for stone in range(cloud.terminals, len(parents)):
-        if _saved_by(prices, parents, stone) * costs.advance <= costs.stone:
+        if _saved_by(cloud, costs, parents, stone) * costs.advance <= costs.stone:
             parents[parents == stone] = parents[stone]
     order = topological_order(parents)
     tree, kept = bypass_idle_stones(Tree(parents, order), cloud.terminals)
     return _valued(cloud.keeping(kept), tree, costs)
 
 
-def _saved_by(prices: Prices, parents: Numbers, stone: int) -> float:
+def _saved_by(cloud: Cloud, costs: Costs, parents: Numbers, stone: int) -> float:
+    """What is saved by going to the stone's children by way of it."""
     below = np.flatnonzero(parents == stone)
-    above = parents[stone]
-    return float((prices[above, below] - prices[stone, below]).sum() - prices[above, stone])
+    here, above = np.full_like(below, stone), np.full_like(below, parents[stone])
+    straight = prices_of_ways(cloud, costs, above, below).sum()
+    onward = prices_of_ways(cloud, costs, here, below).sum()
+    return float(straight - onward - prices_of_ways(cloud, costs, above[:1], here[:1]).sum())

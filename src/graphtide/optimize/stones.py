@@ -62,10 +62,20 @@ def plant_stones(views: Cloud, price: float, deadline: float) -> PlantedTree:
     `price` is what a stone must save; the search ends by itself, or at the first chance after
     `deadline` (of time.monotonic) with the best tree so far.
     """
+    return grow(_with_common_stones(views, price), price, deadline)
+
+
+def _with_common_stones(views: Cloud, price: float) -> PlantedTree:
+    """The spanning tree with those of the common stones, tried one after the other, that pay."""
+    everything = views.with_stones(common_stones(views))
+    kept = np.arange(views.terminals)
     best = spanning_tree(views, price)
-    for stone in common_stones(views):
-        best = _cheaper(best, spanning_tree(best.cloud.with_stones(stone[None, :]), price))
-    return grow(best, price, deadline)
+    for stone in range(views.terminals, len(everything.points)):
+        tried = np.append(kept, stone)
+        found = spanning_tree(everything.keeping(tried), price)
+        if found.value < best.value:
+            best, kept = found, tried
+    return best
 
 
 def grow(planted: PlantedTree, price: float, deadline: float) -> PlantedTree:
