@@ -105,13 +105,19 @@ def _reason(table: TypedTable, timezone: str) -> Column:
     reasons = [F.col("_fault")]
     for name, column in zip(names, table.roles.keys, strict=True):
         reasons.append(F.when(_is_missing(table, column, key=True), f"missing {name}"))
-        reasons.append(_unreadable(table, column, timezone, key=True))
+        if _may_be_unreadable(table, column):
+            reasons.append(_unreadable(table, column, timezone, key=True))
     reasons.extend(
         _unreadable(table, column, timezone)
         for column in table.roles.properties
-        if table.specs[column.place].type is not PropertyType.STRING
+        if _may_be_unreadable(table, column)
     )
     return F.coalesce(*reasons)
+
+
+def _may_be_unreadable(table: TypedTable, column: PropertyColumn) -> bool:
+    is_string = table.specs[column.place].type is PropertyType.STRING
+    return not is_string and column.place not in table.certain
 
 
 def _is_missing(table: TypedTable, column: PropertyColumn, *, key: bool = False) -> Column:

@@ -22,24 +22,33 @@ _MISSING = "\x01missing\x01"
 
 
 def cells_of_line(lines: DataFrame, layout: TextLayout, options: IngestOptions) -> DataFrame:
-    """The cells of each line; the line itself is kept where they do not tell it."""
+    """The cells of each line; the line itself is kept where they do not tell it.
+
+    Only lines with a quote in them go through the CSV parser: splitting the others at the
+    separator gives the same cells in half the time.
+    """
     width = len(layout.columns)
     if layout.separator == WHITESPACE:
-        split = lines.withColumn("cells", F.split(F.trim(F.translate("value", "\t", " ")), " +"))
-        cells = [F.get("cells", F.lit(place)) for place in range(width)]
-        is_wrong = F.size("cells") != width
+        split = lines.withColumn("words", F.split(_blanks_as_one("value"), " "))
     else:
+        split = lines.withColumn("words", F.split("value", re.escape(layout.separator)))
+    cells = [_word(place) for place in range(width)]
+    is_wrong = F.size("words") != width
+    if options.quote is not None and layout.separator != WHITESPACE:
+        quoted = F.contains("value", F.lit(options.quote))
         parsed = F.from_csv("value", _cells_ddl(width), _csv(layout, options))
-        split = lines.withColumn("cells", parsed)
-        cells = [F.col(f"cells.c{place}") for place in range(width)]
-        is_wrong = F.col("cells._wrong").isNotNull()
+        split = split.withColumn("parsed", F.when(quoted, parsed))
+        cells = [
+            F.when(quoted, F.col(f"parsed.c{place}")).otherwise(cell)
+            for place, cell in enumerate(cells)
+        ]
+        is_wrong = F.when(quoted, F.col("parsed._wrong").isNotNull()).otherwise(is_wrong)
+    fault = _fault(is_wrong, layout, options)
     cells = [_known(cell, options.null_values) for cell in cells]
-    texts = [F.coalesce(cell, F.lit("")) for cell in cells]
-    is_plain = F.col("value") == F.concat_ws(layout.separator, *texts)
     return split.select(
         *PLACE_COLUMNS,
-        _fault(is_wrong, layout, options).alias("_fault"),
-        F.when(~is_plain, F.col("value")).alias("_raw"),
+        fault.alias("_fault"),
+        F.when(~_is_plain(layout, options, cells), F.col("value")).alias("_raw"),
         *(cell.alias(f"c{place}") for place, cell in enumerate(cells)),
     )
 
@@ -71,6 +80,27 @@ def cells_of_records(
             for place in range(len(layout.columns))
         ),
     )
+
+
+def _word(place: int) -> Column:
+    word = F.get("words", F.lit(place))
+    return F.when(word != "", word)
+
+
+def _blanks_as_one(column: str) -> Column:
+    return F.regexp_replace(F.trim(F.translate(column, "\t", " ")), " +", " ")
+
+
+def _is_plain(layout: TextLayout, options: IngestOptions, cells: Sequence[Column]) -> Column:
+    """True where the cells joined by the separator are the line. Spared where they must be."""
+    texts = [F.coalesce(cell, F.lit("")) for cell in cells]
+    is_same = F.col("value") == F.concat_ws(layout.separator, *texts)
+    if layout.separator == WHITESPACE or options.null_values:
+        return is_same
+    width = F.size("words") == len(cells)
+    if options.quote is None:
+        return width
+    return (width & ~F.contains("value", F.lit(options.quote))) | is_same
 
 
 def _known(cell: Column, null_values: Sequence[str]) -> Column:

@@ -22,7 +22,7 @@ from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import arrange_parts, read_part
 from graphtide.spark.ingest.source import TableSource
-from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, no_rows_before
+from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, no_rows_before, write_staged
 from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
 
 
@@ -51,8 +51,7 @@ def stage_parquet(
     cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(kept)]
     types = [frame.schema.fields[place].dataType for place, _ in kept]
     _check_types(table, kept, types)
-    copy = frame.select(*places, *cells).write.option("parquet.block.size", 32 << 20)
-    copy.parquet(folder.as_uri())
+    write_staged(frame.select(*places, *cells), folder)
     rows = arrange_parts(folder, PLACE_COLUMNS)
     names = tuple(name for _, name in kept)
     return StagedTable(table, folder, rows, names, tuple(types), found.paths)
@@ -73,7 +72,7 @@ def stage_frame(
         row_in_task().alias("_row"),
     ]
     cells = [F.col(f"c{place}").alias(f"c{to}") for to, (place, _) in enumerate(kept)]
-    renamed.select(*places, *cells).write.parquet(folder.as_uri())
+    write_staged(renamed.select(*places, *cells), folder)
     before = _rows_before(folder)
     rows = arrange_parts(folder, ("_block", "_row"))
     names = tuple(name for _, name in kept)

@@ -31,7 +31,7 @@ from graphtide.spark.ingest.preview import (
     read_preview,
 )
 from graphtide.spark.ingest.source import TableSource
-from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, no_rows_before
+from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, no_rows_before, write_staged
 from graphtide.spark.ingest.text_files import (
     LinkedFiles,
     count_lines_before,
@@ -57,7 +57,7 @@ def stage_text(
         rows = cells_of_records(spark, files, layout, options)
     else:
         rows = cells_of_line(_rows(spark, files, headers, options), layout, options)
-    rows.write.option("parquet.block.size", 32 << 20).parquet(folder.as_uri())
+    write_staged(rows, folder)
     return StagedTable(
         table=table,
         folder=folder,

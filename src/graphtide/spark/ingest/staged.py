@@ -71,3 +71,12 @@ class StagedTable:
             return F.coalesce(F.col("_raw"), F.concat_ws(self.separator, *texts))
         named = [cell.alias(name) for cell, name in zip(cells, self.columns, strict=True)]
         return F.to_json(F.struct(*named))
+
+
+def write_staged(rows: DataFrame, folder: Path) -> None:
+    """Write rows that are read a few times and then gone: quick to write, in small row groups.
+
+    The rows of one large file are then read by several tasks.
+    """
+    writer = rows.write.option("compression", "snappy").option("parquet.block.size", 32 << 20)
+    writer.parquet(folder.as_uri())

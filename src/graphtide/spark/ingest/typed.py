@@ -28,11 +28,15 @@ from graphtide.spark.ingest.type_spec import TypeSpec
 
 @dataclass(frozen=True)
 class TypedTable:
-    """A staged table whose columns have roles and types; `specs` is by place of the column."""
+    """A staged table whose columns have roles and types; `specs` is by place of the column.
+
+    Every value of the columns in `certain` is known to be of its type: it was inferred from them.
+    """
 
     staged: StagedTable
     roles: Roles
     specs: dict[int, TypeSpec]
+    certain: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ def find_types(
     keys = [item for staged, roles in tables for item in evidence[id(staged)][: len(roles.keys)]]
     id_type = _id_type(keys)
     properties: dict[Kind, dict[str, PropertyType]] = {}
+    certain = _all_inferred(keys)
     for kind in ("vertices", "edges"):
         found = [
             item
@@ -72,7 +77,12 @@ def find_types(
             for item in evidence[id(staged)][len(roles.keys) :]
         ]
         properties[kind] = _property_types(found)
-    typed = [_typed(staged, roles, id_type, properties) for staged, roles in tables]
+        for name in properties[kind]:
+            certain |= _all_inferred([item for item in found if item.column.name == name])
+    typed = [
+        _typed(staged, roles, id_type, properties[staged.table.kind], certain)
+        for staged, roles in tables
+    ]
     return TypedTables(
         tuple(table for table in typed if table.staged.table.kind == "vertices"),
         tuple(table for table in typed if table.staged.table.kind == "edges"),
@@ -157,12 +167,20 @@ def _typed(
     staged: StagedTable,
     roles: Roles,
     id_type: PropertyType,
-    properties: dict[Kind, dict[str, PropertyType]],
+    types: dict[str, PropertyType],
+    certain: set[tuple[int, int]],
 ) -> TypedTable:
     specs = {column.place: _spec(column, id_type) for column in roles.keys}
-    types = properties[staged.table.kind]
     specs |= {column.place: _spec(column, types[column.name]) for column in roles.properties}
-    return TypedTable(staged, roles, specs)
+    known = frozenset(place for place in specs if (id(staged), place) in certain)
+    return TypedTable(staged, roles, specs, known)
+
+
+def _all_inferred(items: Sequence[_Evidence]) -> set[tuple[int, int]]:
+    """The columns, by table and place, if nothing but their values decided on their type."""
+    if any(item.fixed is not None for item in items):
+        return set()
+    return {(id(item.table), item.column.place) for item in items}
 
 
 def _spec(column: PropertyColumn, type_: PropertyType) -> TypeSpec:

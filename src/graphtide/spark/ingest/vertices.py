@@ -97,12 +97,9 @@ def _with_duplicates(checked: DataFrame) -> DataFrame:
 def _write_found(load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: int) -> int:
     """Write the distinct endpoints of good edges as vertices numbered from `start`."""
     ends = [
-        frame.where(F.col("_reason").isNull()).select(
-            F.lit(spaces.of(space)).cast("string").alias("_space"), F.col(key).alias("_id")
-        )
+        _endpoints(frame, [spaces.of(space) for space in table.roles.spaces], spaces)
         for frame, table in zip(edges, load.tables.edges, strict=True)
-        for space, key in zip(table.roles.spaces, ("_key0", "_key1"), strict=True)
-        if spaces.of(space) in spaces.found
+        if any(spaces.of(space) in spaces.found for space in table.roles.spaces)
     ]
     sorted_ids = load.staging / "endpoints"
     distinct = union(ends).distinct().orderBy(*_KEYS)
@@ -121,6 +118,17 @@ def _write_found(load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: 
     arrange_parts(target, ("_vertex",), start)
     _move_parts(target, load.folder / "vertices", found)
     return found
+
+
+def _endpoints(frame: DataFrame, ends: Sequence[Space], spaces: Spaces) -> DataFrame:
+    """Space and id of the endpoints of good edges that have no vertex table. One scan for both."""
+    pairs = [
+        F.struct(F.lit(space).cast("string").alias("_space"), F.col(key).alias("_id"))
+        for space, key in zip(ends, ("_key0", "_key1"), strict=True)
+        if space in spaces.found
+    ]
+    good = frame.where(F.col("_reason").isNull())
+    return good.select(F.explode(F.array(*pairs)).alias("end")).select("end._space", "end._id")
 
 
 def _table_columns(load: Load, checked: DataFrame) -> DataFrame:
