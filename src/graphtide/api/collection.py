@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 import pyarrow as pa
@@ -84,21 +84,30 @@ class Collection(Sequence[View]):
         return len(self._stored.views)
 
     @overload
-    def __getitem__(self, key: int | str) -> View: ...
+    def __getitem__(self, key: SupportsIndex | str) -> View: ...
     @overload
     def __getitem__(self, key: slice) -> list[View]: ...
-    def __getitem__(self, key: int | str | slice) -> View | list[View]:
+    def __getitem__(self, key: SupportsIndex | str | slice) -> View | list[View]:
         if isinstance(key, slice):
             return [self[at] for at in range(*key.indices(len(self)))]
-        if isinstance(key, int):
-            return View(self._session, self._stored, range(len(self))[key])
+        if isinstance(key, SupportsIndex):
+            return View(self._session, self._stored, self._place(key))
         if key not in self._positions:
-            near = closest(key, self._positions)
+            near = closest(str(key), self._positions)
             raise NotFoundError(
                 f"the collection '{self.name}' has no view '{key}'",
                 hint=f"did you mean '{near}'?" if near else "see its names: collection.names",
             )
         return View(self._session, self._stored, self._positions[key])
+
+    def _place(self, key: SupportsIndex) -> int:
+        """A position counted from the front; IndexError past the end, as sequences must."""
+        try:
+            return range(len(self))[key]
+        except IndexError:
+            raise IndexError(
+                f"the collection '{self.name}' has {len(self):,} views, and none at {key!r}"
+            ) from None
 
     def steps(self) -> Iterator[Step]:
         """The versions of the plan, depth first, each with the delta from its parent."""

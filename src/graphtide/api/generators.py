@@ -1,17 +1,20 @@
 """Generators of views, for Python: the same as GVDL's, spelled as functions.
 
-Each returns a piece of syntax that `graph.collection` takes, alone or in a list, and that prints
-as the GVDL it stands for. What windows mean exactly is said in the reference of GVDL.
+Each returns a piece of syntax that `graph.collection` takes, alone or in a list; the collection's
+`statement` is the GVDL it stands for. What windows mean exactly is said in the reference of GVDL.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from typing import Any
 from typing import Literal as OneOf
 
-from graphtide.api.requests import Views, view_items
-from graphtide.lang.gvdl.parse import parse_amount, parse_predicate, parse_property
+import numpy as np
+
+from graphtide.api.requests import Views, view_items, written_predicate
+from graphtide.lang.gvdl.parse import parse_amount, parse_property
 from graphtide.lang.gvdl.tree import (
     Combinations,
     Duration,
@@ -23,6 +26,8 @@ from graphtide.lang.gvdl.tree import (
     WindowKind,
     Windows,
 )
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
 
 Bound = int | float | str | dt.date | dt.datetime
 Amount = int | float | str
@@ -64,7 +69,9 @@ def without_each(
     name: str | None = None,
 ) -> Outages:
     """Each edge or vertex that satisfies `where` removed in turn (N-1), or each pair (N-2)."""
-    condition = None if where is None else parse_predicate(where)
+    if what not in ("edge", "vertex"):
+        raise InputError(f"{what!r} cannot be removed", hint="use 'edge' or 'vertex'")
+    condition = None if where is None else written_predicate(where)
     return Outages(what=what, pairs=pairs, where=condition, name=name)
 
 
@@ -76,21 +83,54 @@ def _one_item(factor: Views) -> Item:
 def _windows(
     kind: WindowKind, property: str, width: Amount, options: Mapping[str, Bound | bool]
 ) -> Windows:
-    known = {"step", "start", "until", "timezone", "drop_partial", "drop_empty", "name"}
-    unknown = set(options) - known
-    if unknown:
-        raise TypeError(
-            f"{kind}() got an unexpected option '{sorted(unknown)[0]}'; "
-            f"it takes {', '.join(sorted(known))}"
-        )
-    given = dict(options)
+    _check_options(kind, options)
+    given: dict[str, Any] = dict(options)
     for name in ("start", "until"):
-        if name in given:
-            given[name] = Literal(given[name])  # type: ignore[assignment]
-    if "step" in given:
-        given["step"] = _amount(given["step"])  # type: ignore[assignment, arg-type]
-    return Windows(kind, parse_property(property), _amount(width), **given)  # type: ignore[arg-type]
+        if given.get(name) is not None:
+            given[name] = _bound(name, given[name])
+    if given.get("step") is not None:
+        given["step"] = _amount("step", given["step"])
+    return Windows(kind, parse_property(property), _amount("width", width), **given)
 
 
-def _amount(amount: Amount) -> Literal | Duration:
-    return parse_amount(amount) if isinstance(amount, str) else Literal(amount)
+def _check_options(kind: WindowKind, options: Mapping[str, object]) -> None:
+    known = ["start", "until", "timezone", "drop_partial", "drop_empty", "name"]
+    if kind != "tumbling":
+        known.append("step")
+    for name in options:
+        if name not in known:
+            near = closest(name, known)
+            raise InputError(
+                f"{kind} windows have no option '{name}'",
+                hint=f"did you mean '{near}'?" if near else f"options are {', '.join(known)}",
+            )
+
+
+def _amount(name: str, amount: object) -> Literal | Duration:
+    if isinstance(amount, str):
+        return parse_amount(amount)
+    value = _plain_value(amount)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{name} cannot be {amount!r}", hint="give 10, 0.5 or '1 month'")
+    return Literal(value)
+
+
+def _bound(name: str, bound: object) -> Literal:
+    value = _plain_value(bound)
+    if isinstance(value, bool) or not isinstance(value, int | float | str | dt.date):
+        raise InputError(
+            f"{name} cannot be {bound!r}",
+            hint="give a number, a date, a datetime or a text such as '2020-01-31'",
+        )
+    return Literal(value)
+
+
+def _plain_value(value: object) -> object:
+    """The value as a type of Python's own, where NumPy and pandas have theirs for the same."""
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dt.datetime) and type(value) is not dt.datetime:
+        value = dt.datetime.fromisoformat(value.isoformat(timespec="microseconds"))
+    return value

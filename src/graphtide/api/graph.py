@@ -10,10 +10,10 @@ import pyarrow as pa
 from graphtide.api.build import Order
 from graphtide.api.collection import Collection
 from graphtide.api.edges import to_networkx
-from graphtide.api.requests import Views, view_list
+from graphtide.api.requests import Views, view_list, written_predicate
 from graphtide.api.view import View
-from graphtide.lang.gvdl.parse import parse_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView, Ordering
+from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema
 from graphtide.plan.predicates import EVERYTHING
 from graphtide.store.graph import StoredGraph
@@ -59,7 +59,7 @@ class Graph:
 
     def view(self, name: str, where: str, *, replace: bool = False) -> View:
         """Store the view of the edges that satisfy a predicate, and return it."""
-        statement = CreateView(name, parse_predicate(where), base=self.name, replace=replace)
+        statement = CreateView(name, written_predicate(where), base=self.name, replace=replace)
         return self._session.create_view(statement)
 
     def collection(
@@ -85,7 +85,7 @@ class Graph:
             written.items,
             base=self.name,
             within=written.within,
-            ordering=Ordering(order),
+            ordering=_ordering(order),
             replace=replace,
         )
         return self._session.create_collection(statement, effort=effort)
@@ -125,6 +125,14 @@ class Graph:
         from graphtide.api.notebook import graph_html
 
         return graph_html(self)
+
+
+def _ordering(order: str) -> Ordering:
+    try:
+        return Ordering(order)
+    except ValueError:
+        known = ", ".join(f"'{item.value}'" for item in Ordering)
+        raise InputError(f"order cannot be {order!r}", hint=f"use one of {known}") from None
 
 
 def _listed(properties: tuple[object, ...]) -> str:

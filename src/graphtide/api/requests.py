@@ -17,6 +17,7 @@ from graphtide.lang.gvdl.tree import (
     Item,
     Loop,
     Outages,
+    Predicate,
     Product,
     View,
     ViewList,
@@ -32,7 +33,7 @@ _ITEMS = (View, Loop, Windows, Group, Product, Combinations, Outages)
 def view_list(views: Views, within: str | None = None) -> ViewList:
     """A view list, whatever it was written as; `within` joins what the text itself shares."""
     written = parse_views(views) if isinstance(views, str) else ViewList(view_items(views))
-    shared = [] if within is None else [parse_predicate(within)]
+    shared = [] if within is None else [written_predicate(within)]
     shared += [] if written.within is None else [written.within]
     return ViewList(
         written.items, And(tuple(shared)) if len(shared) > 1 else next(iter(shared), None)
@@ -56,6 +57,16 @@ def view_items(views: Views) -> tuple[Item, ...]:
     if isinstance(views, Iterable):
         return tuple(_item(item) for item in views)
     raise _unusable(views)
+
+
+def written_predicate(text: object) -> Predicate:
+    """A predicate from its text; an error for whatever else somebody hopes to pass."""
+    if isinstance(text, str):
+        return parse_predicate(text)
+    raise InputError(
+        f"a predicate is GVDL text, not a {type(text).__name__}",
+        hint="for example \"year = 2019 and src.state = 'CA'\"",
+    )
 
 
 def _item(item: object) -> Item:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from graphtide.api.edges import to_networkx
 from graphtide.model.delta import EdgeIds
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import InputError, NotFoundError, StoreError
 from graphtide.store.collection import EDGES, StoredCollection, StoredView
 from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.tables import edge_rows
@@ -74,6 +74,8 @@ class View:
         self, *, vertices: Literal["touched", "all"] = "touched"
     ) -> networkx.MultiDiGraph[Any]:
         """The view as a NetworkX multigraph; `vertices="all"` adds those without edges."""
+        if vertices not in ("touched", "all"):
+            raise InputError(f"vertices cannot be {vertices!r}", hint="use 'touched' or 'all'")
         graph = graph_of(self._session, self._stored)
         return to_networkx(graph, self.edge_ids, everything=vertices == "all")
 

@@ -78,7 +78,8 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
             raise ExistsError(
                 f"{what} is already there",
                 where=str(folder),
-                hint="give another name, or say that it is to be replaced",
+                hint="give another name, or replace it: replace=True in Python, "
+                "'create or replace' in GVDL, --replace for 'graphtide load'",
             )
         _remove_all_but(folder, {current, _previous(folder, current)})
         commit = Commit(folder, _next_generation(folder), what)
