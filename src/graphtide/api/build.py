@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from graphtide.api.progress import Report
 from graphtide.model.errors import InputError
@@ -77,7 +78,9 @@ def build_collection(
         matrix = ViewMatrix(classes.membership[:, kept], classes.weights)
         report(f"planning {len(kept):,} views", None)
         with jobs.writing(counts.signatures, classes.of_signature, commit.path / EDGES):
-            plan = plan_collection(matrix, order=request.order, effort=request.effort)
+            # Spark has the cores now: BLAS threads that wait for one make planning slower.
+            with threadpool_limits(limits=1, user_api="blas"):
+                plan = plan_collection(matrix, order=request.order, effort=request.effort)
             report("writing", None)
         facts = _facts(request, time.perf_counter() - began)
         views = _stored_views(request, kept, matrix.sizes())
