@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ class TextPrinter:
 
     def _table(self, table: pa.Table, rows: int | None, style: CellStyle) -> None:
         shown = table if rows is None else table.slice(0, rows)
-        width = self._out.width if self._out.is_terminal else None
+        width = shutil.get_terminal_size().columns if self._out.is_terminal else None
         header, *lines = table_lines(shown, style, width)
         self._line(header, "bold")
         for line in lines:
