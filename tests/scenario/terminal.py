@@ -54,6 +54,10 @@ class Terminal:
         self._unread = rest
         return found + text
 
+    def runs(self) -> bool:
+        """True while the command has not ended."""
+        return self._process.poll() is None
+
     def ended(self, seconds: float = 60) -> tuple[int, str]:
         """Wait for the end: the exit code, and what had not been read."""
         while self._read():

@@ -1,0 +1,46 @@
+"""The documentation is executed: every example runs, and prints what the page says it prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scenario.pages import ROOT, comparable, examples, pages, run
+
+PAGES = {str(path.relative_to(ROOT)): path for path in pages()}
+_LINK = re.compile(r"\]\(([^)#\s]+)?(?:#([^)\s]+))?\)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", [name for name, path in PAGES.items() if examples(path)])
+def test_examples_run(
+    name: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for example, printed in run(PAGES[name]):
+        if example.printed is not None:
+            place = f"{name}, line {example.line}"
+            expected = comparable(example.printed, tmp_path)
+            assert comparable(printed, tmp_path) == expected, place
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str) -> None:
+    page = PAGES[name]
+    for target, heading in _LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        path = page.parent / target if target else page
+        assert path.exists(), f"{name} links to {target}, which is not there"
+        if heading:
+            titles = _HEADING.findall(path.read_text(encoding="utf-8"))
+            assert heading in map(_anchor, titles), f"{target} has no heading #{heading}"
+
+
+def _anchor(title: str) -> str:
+    """A heading as the pages that show Markdown name it in addresses."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
