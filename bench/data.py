@@ -1,6 +1,7 @@
-"""The real graphs that benchmarks use, where they are, and what stands in for them if they are not.
+"""The real graphs that benchmarks use, and where they are.
 
 GRAPHTIDE_BENCH_DATA names the folder; by default it is `../shared/data` beside the repository.
+A quick run makes small stand-ins of the same shape instead.
 """
 
 from __future__ import annotations
@@ -45,3 +46,29 @@ def community_vertices(edges: Path, communities: list[list[int]]) -> pa.Table:
     for number, members in enumerate(communities):
         columns[f"c{number}"] = pa.array(np.isin(ids, members))
     return pa.table(columns)
+
+
+def write_stand_ins(folder: Path) -> None:
+    """Small random files with the names and columns of the real ones, for quick runs."""
+    random = np.random.default_rng(1)
+    pairs = random.integers(400, size=(2000, 2))
+    _write(folder / "com-dblp.txt.gz", [f"{one}\t{other}" for one, other in pairs])
+    groups = [sorted(random.choice(400, 60 - 3 * size, replace=False)) for size in range(12)]
+    _write(
+        folder / "com-dblp-communities.txt.gz",
+        ["\t".join(str(member) for member in group) for group in groups],
+    )
+    times = np.sort(random.integers(1_250_000_000, 1_450_000_000, size=3000))
+    ends = random.integers(300, size=(3000, 2))
+    _write(
+        folder / "sx-mathoverflow.txt.gz",
+        [f"{one} {other} {at}" for (one, other), at in zip(ends, times, strict=True)],
+    )
+    _write(folder / "grid-2869pegase-bus.csv.gz", ["bus,baseKV", *(f"{n},220" for n in range(50))])
+    lines = [f"{n},{(n + 1) % 50},{100 * (n % 7)}" for n in range(50)]
+    _write(folder / "grid-2869pegase-branch.csv.gz", ["fbus,tbus,rateA", *lines])
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    with gzip.open(path, "wt") as file:
+        file.write("\n".join(lines) + "\n")
