@@ -1,0 +1,127 @@
+"""Scripts in the dialect that Graphsurge released run as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import graphtide as gt
+from graphtide.api.session import Session
+from graphtide.spark.gateway import SparkGateway
+
+pytestmark = pytest.mark.spark
+
+VERTICES = """# made up for this test
+id:id,gender,country:string,age:int
+0,F,canada,31
+1,M,canada,44
+2,F,usa,29
+3,M,canada,
+4,F,canada,52
+"""
+EDGES = """# made up for this test
+from_id:start_id,to_id:end_id,amount:int,year:int,include:bool
+0,1,400,1999,true
+1,2,100,2003,true
+3,4,200,2004,false
+4,0,250,2009,true
+1,3,600,2009,
+"""
+LOAD = """
+LOAD GRAPH WITH
+    VERTICES FROM '{folder}/vertices.txt' and
+    EDGES FROM '{folder}/edges.txt'
+    COMMENT '#';
+SET THREADS 2 AND PROCESS_ID 0;
+"""
+CREATE = """
+/* Three views,
+   each within the next. */
+CREATE VIEW COLLECTION Years WHERE
+    [year <= 2000 and u.country = 'canada' and v.country = 'canada'],
+    [year <= 2005 and u.country = 'canada' and v.country = 'canada']
+    [year <= 2010 and u.country = 'canada' and v.country = 'canada']
+    manually_ordered materialize_full_view hosts 'server1:9000' 'server2:9000';
+create view collection Kept where
+    [include <> true and u.age >= 30], [! (u.gender = 'F' and amount > 200) and include = true];
+show collections;
+"""
+
+
+@pytest.fixture
+def session(spark: SparkSession, tmp_path: Path) -> Session:
+    (tmp_path / "vertices.txt").write_text(VERTICES)
+    (tmp_path / "edges.txt").write_text(EDGES)
+    made = Session(tmp_path / "catalog", SparkGateway(lambda: spark))
+    made.execute(LOAD.format(folder=tmp_path))
+    return made
+
+
+def ends(view: gt.View) -> list[tuple[int, int]]:
+    return [(row["src"], row["dst"]) for row in view.to_arrow().to_pylist()]
+
+
+def test_load_and_create(session: Session) -> None:
+    years, _, shown = session.execute(CREATE)
+    assert any("hosts" in note for note in years.notes)
+    collection = session.collection("Years")
+    assert [ends(view) for view in collection] == [
+        [(0, 1)],
+        [(0, 1), (3, 4)],
+        [(0, 1), (3, 4), (4, 0), (1, 3)],
+    ]
+    assert collection.plan.kind == "manual"
+    assert collection.names == ["view-1", "view-2", "view-3"]
+    # A missing value is neither equal nor unequal: the edge without `include` is in no view,
+    # and neither is the one whose src has no age.
+    assert [ends(view) for view in session.collection("Kept")] == [[], [(1, 2)]]
+    assert shown.table is not None
+    assert shown.table.column("collection").to_pylist() == ["Kept", "Years"]
+
+
+def test_serialize_and_deserialize(session: Session, spark: SparkSession, tmp_path: Path) -> None:
+    session.execute(CREATE)
+    session.execute(
+        f"serialize to '{tmp_path}/graph' threads 2; "
+        f"serialize cube Years to '{tmp_path}/years' block_size 10 threads 10;"
+    )
+    other = Session(tmp_path / "other", SparkGateway(lambda: spark))
+    answers = other.execute(
+        f"deserialize from '{tmp_path}/graph'; deserialize cube from '{tmp_path}/years' threads 4;"
+    )
+    assert [type(answer.value) for answer in answers] == [gt.Graph, gt.Collection]
+    assert ends(other.collection("Years")[2]) == ends(session.collection("Years")[2])
+    with pytest.raises(gt.GraphtideError, match="holds a collection"):
+        other.execute(f"deserialize from '{tmp_path}/years'")
+
+
+def test_save_as_text(session: Session, tmp_path: Path) -> None:
+    session.execute(CREATE)
+    session.execute(f"save graph to '{tmp_path}/out'; save cube Years to '{tmp_path}/steps' 1 true")
+    assert (tmp_path / "out" / "edges.csv").read_text().splitlines()[1].startswith("0,1,")
+    steps = sorted((tmp_path / "steps").glob("step-*.csv"))
+    lines = [path.read_text().splitlines()[1:] for path in steps]
+    assert [sorted(each) for each in lines] == [["0,1,1"], ["3,4,1"], ["1,3,1", "4,0,1"]]
+
+
+def test_run_is_understood_and_says_what_is_missing(session: Session) -> None:
+    session.execute(CREATE)
+    with pytest.raises(gt.GraphtideError, match="no computation named 'wcc'"):
+        session.execute("run computation wcc on collection Years save results to 'dir';")
+    with pytest.raises(gt.GraphtideError, match="no collection named 'Yaers'"):
+        session.execute("run computation wcc on collection Yaers;")
+
+
+def test_delete_cubes(session: Session) -> None:
+    session.execute(CREATE)
+    session.execute("delete cubes;")
+    assert session.collections() == []
+    assert session.graphs() == ["graph"]
+
+
+def test_loading_again_replaces_the_unnamed_graph(session: Session, tmp_path: Path) -> None:
+    session.execute(f"load graph with edges from '{tmp_path}/edges.txt' comment '#';")
+    assert session.graph("graph").num_vertices == 5
+    assert session.graph("graph").schema.vertex == ()
