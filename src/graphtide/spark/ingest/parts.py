@@ -43,11 +43,9 @@ def arrange_parts(folder: Path, order: Sequence[str] = (), start: int = 0) -> in
     in the order in which Spark numbered them, which is right after a sort. A part that reaches
     into the next is an error: its rows were not in order.
     """
-    parts = sorted(
-        (read_part(path, order) for path in _written(folder)),
-        key=lambda part: (*part.low, part.path.name),
-    )
+    parts = [read_part(path, order) for path in _written(folder)]
     full = [part for part in parts if part.rows] or parts[:1]
+    full.sort(key=lambda part: part.low)
     _check_disjoint(full, order)
     position = start
     for part in full:

@@ -119,7 +119,7 @@ def _rows(
     spark: SparkSession, files: LinkedFiles, headers: Sequence[int], options: IngestOptions
 ) -> DataFrame:
     """The lines that hold rows: neither blank nor comments nor headers."""
-    is_row = F.trim(F.translate("value", "\t", " ")) != ""
+    is_row = F.col("value").rlike(r"[^ \t]")
     if options.comment:
         is_row &= ~F.col("value").startswith(options.comment)
     if any(headers):
