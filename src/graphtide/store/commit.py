@@ -148,11 +148,13 @@ def _lock(folder: Path, what: str) -> Iterator[None]:
 def _take_lock(folder: Path, what: str) -> TextIO:
     """The open lock file, locked. Whoever held it before may have swept it away: then again."""
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             file = open(folder / _LOCK, "a+", encoding="utf-8")  # noqa: SIM115
         except FileNotFoundError:
             continue
+        except OSError as error:
+            raise _cannot_write(folder, error) from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(file.fileno()).st_nlink:
@@ -170,6 +172,14 @@ def _locked(folder: Path, holder: str, what: str) -> LockedError:
         f"{what} is being written by {holder or 'another process'}",
         where=str(folder / _LOCK),
         hint="wait until it is done, or give another name",
+    )
+
+
+def _cannot_write(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"nothing can be stored here: {error.strerror}",
+        where=str(folder),
+        hint="name a folder that you may write to; it is made if it is not there",
     )
 
 

@@ -150,3 +150,12 @@ def test_killed_writer_leaves_a_whole_store(tmp_path: Path, seed: int) -> None:
     final = write(folder, "next")
     assert not list(folder.glob("*.partial"))
     assert open_committed(folder)[0] == final
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.raises(StoreError, match="nothing can be stored here"),
+        begin(tmp_path / "file" / "graphs" / "Calls", replace=False, what="the graph 'Calls'"),
+    ):
+        pass
