@@ -32,6 +32,7 @@ class Terminal:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         words = [sys.executable, "-c", _LAUNCH, "-m", "graphtide.cli.main", *map(str, arguments)]
         settings = {**os.environ, "TERM": "dumb", "XDG_STATE_HOME": str(home), **env}
+        settings.pop("COLUMNS", None)
         self._process = subprocess.Popen(
             words, stdin=slave, stdout=slave, stderr=slave, env=settings, close_fds=True
         )
@@ -41,6 +42,21 @@ class Terminal:
     def type(self, text: str) -> None:
         """Press keys."""
         os.write(self._master, text.encode())
+
+    def interrupt(self, patience: int = 3, seconds: float = 60) -> None:
+        """Press Ctrl-C until the command says that it was interrupted, and read up to there.
+
+        Once is not always enough: a signal that comes just before readline begins to wait for a
+        key is seen only after the next key. `patience` are the seconds between two presses.
+        """
+        until = time.monotonic() + seconds
+        while "interrupted" not in self._unread:
+            assert time.monotonic() < until, f"not interrupted: {self._unread!r}"
+            self.type(INTERRUPT)
+            for _ in range(patience):
+                if "interrupted" not in self._unread:
+                    self._read()
+        self.wait_for("interrupted")
 
     def wait_for(self, text: str, seconds: float = 60) -> str:
         """Read until the text appears; what comes behind it is left for the next wait."""

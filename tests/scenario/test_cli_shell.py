@@ -13,7 +13,7 @@ from graphtide.cli.invocation import Invocation
 from graphtide.cli.options import GlobalOptions
 from graphtide.cli.shell import Shell
 from tests.scenario.commands import graphtide, objects
-from tests.scenario.terminal import END, INTERRUPT, Terminal
+from tests.scenario.terminal import END, Terminal
 
 PROMPT, MORE = "graphtide> ", "...> "
 
@@ -33,12 +33,14 @@ def test_a_conversation(data: Path, tmp_path: Path) -> None:
         assert "    2 | edges where yeer = 1;\n      |             ^^^^\n" in said
         assert "did you mean `year`?" in said
 
-        shell.type("show gra" + INTERRUPT)
-        assert "interrupted" in shell.wait_for(PROMPT)
+        shell.type("show gra")
+        shell.wait_for("show gra")
+        shell.interrupt()
+        shell.wait_for(PROMPT)
         shell.type("show\n")
         shell.wait_for(MORE)
-        shell.type(INTERRUPT)
-        assert "interrupted" in shell.wait_for(PROMPT)
+        shell.interrupt()
+        shell.wait_for(PROMPT)
 
         shell.type("sho\tcollection ye\t;\n")
         assert "collection 'years' on Calls: 30 views" in shell.wait_for("... and 10 more rows")

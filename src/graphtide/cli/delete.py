@@ -48,12 +48,14 @@ def delete(invocation: Invocation, options: DeleteOptions) -> None:
 
 def _description(session: Session, options: DeleteOptions) -> str:
     """What would be lost, in words; an error if it is not there or is something else."""
+    from graphtide.store.collection import open_collection
+
     name = options.name
     if options.what is Kind.GRAPH:
         graph = session.graph(name)
         return f"graph '{name}' of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges"
     found = session.collection(name)
-    kind = Kind.VIEW if name in session.views() else Kind.COLLECTION
+    kind = Kind(open_collection(session.catalog, name).facts.kind)
     if kind is not options.what:
         raise InputError(f"'{name}' is a {kind}", hint=f"graphtide delete {kind} {name}")
     size = f"{len(found[0]):,} edges" if kind is Kind.VIEW else f"{len(found):,} views"

@@ -37,7 +37,13 @@ class LoadCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat the option for each file, which is the form that the parser knows."""
-        return super().parse_args(ctx, spread_files(args))
+        flags = {
+            word
+            for item in self.get_params(ctx)
+            if getattr(item, "is_flag", False)
+            for word in (*item.opts, *item.secondary_opts)
+        }
+        return super().parse_args(ctx, spread_files(args, flags))
 
 
 def column(name: str, help: str) -> Any:

@@ -1,7 +1,7 @@
 """How a command ends: 0 done, 1 an error, 2 wrong usage, 130 interrupted, 141 nobody reads on.
 
-An error of ours is told with what, where and what to do. Anything else is a mistake of ours
-and is told as one. Tracebacks are for `--debug`.
+An error of ours is told with what, where and what to do, and one of the system's with its file.
+Anything else is a mistake of ours and is told as one. Tracebacks are for `--debug`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import typer
 
 from graphtide.api.cells import visible
 from graphtide.cli.invocation import Invocation
+from graphtide.cli.printing import Failed
 from graphtide.model.errors import GraphtideError
 
 FAILURE, INTERRUPTED, PIPE_CLOSED = 1, 130, 141
@@ -41,15 +42,20 @@ def reported(invocation: Invocation) -> Iterator[None]:
         raise typer.Exit(FAILURE) from None
 
 
-def report(invocation: Invocation, error: Exception) -> None:
-    """Print an error of ours as it is, and any other as the mistake of ours that it is."""
+def report(invocation: Invocation, error: Exception, failed: Failed | None = None) -> None:
+    """Print an error, whoever raised it, and the statement of a script that it stopped."""
     if invocation.options.debug:
         traceback.print_exception(error)
-    invocation.printer.error(error if isinstance(error, GraphtideError) else as_bug(error))
+    invocation.printer.error(as_ours(error), failed)
 
 
-def as_bug(error: Exception) -> GraphtideError:
-    """An unforeseen exception in one line, with the request to report it."""
+def as_ours(error: Exception) -> GraphtideError:
+    """An error of ours as it is, one of the system's in our form, any other as a mistake."""
+    match error:
+        case GraphtideError():
+            return error
+        case OSError(strerror=str() as said):
+            return GraphtideError(said, where=error.filename and str(error.filename))
     first = next(iter(str(error).splitlines()), "")
     said = visible(f"{type(error).__name__}: {first}" if first else type(error).__name__)
     return GraphtideError(

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.outcome import FAILURE
+from graphtide.cli.outcome import FAILURE, report
 from graphtide.cli.printing import Failed
-from graphtide.model.errors import GraphtideError, InputError
+from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
     from graphtide.api.answers import Answer
@@ -59,9 +59,9 @@ def carry_out(invocation: Invocation, script: Script, action: Action) -> None:
     for number, statement in enumerate(statements, start=1):
         try:
             answer = action(invocation.session, statement)
-        except GraphtideError as error:
+        except Exception as error:
             line = statement.span.line if statement.span else 1
-            invocation.printer.error(error, Failed(number, line, len(statements)))
+            report(invocation, error, Failed(number, line, len(statements)))
             raise typer.Exit(FAILURE) from None
         invocation.printer.answer(answer)
 

@@ -136,12 +136,14 @@ def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> No
 
 def _kinds(session: Session, words: list[str]) -> list[Kind]:
     """What goes by the name: a graph, a view or collection, or both."""
+    from graphtide.store.collection import open_collection
+
     if len(words) == 2:
         return [cast(Kind, words[0])]
     name = words[0]
     found: list[Kind] = ["graph"] if name in session.graphs() else []
     if name in session.catalog.collections():
-        found.append("view" if name in session.views() else "collection")
+        found.append(open_collection(session.catalog, name).facts.kind)
     if not found:
         raise _nothing_named(session, name)
     return found

@@ -8,7 +8,7 @@ file whatever its name.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import typer
@@ -20,19 +20,25 @@ Label = str | tuple[str, str, str]
 _TABLE_OPTIONS = ("--edges", "--vertices")
 
 
-def spread_files(arguments: Sequence[str]) -> list[str]:
+def spread_files(arguments: Sequence[str], flags: Collection[str]) -> list[str]:
     """`--edges a b c` becomes `--edges a --edges b --edges c`, once the graph has been named.
 
-    Before the name only the first belongs to the option: the next may be the name.
+    Before that, only the first belongs to the option: the next is the name. `flags` are the
+    options that take no value.
     """
     spread: list[str] = []
     option: str | None = None
-    named = bool(arguments) and not arguments[0].startswith("-")
-    for at, argument in enumerate(arguments):
-        if argument.startswith("-") and argument != "-":
+    named = value_is_due = False
+    for argument in arguments:
+        if value_is_due:
+            value_is_due = False
+        elif argument.startswith("-") and argument != "-":
             option = argument if argument in _TABLE_OPTIONS else None
-        elif option is not None and named and arguments[at - 1] != option:
+            value_is_due = argument not in flags and "=" not in argument
+        elif option is not None and named:
             spread.append(option)
+        else:
+            named, option = True, None
         spread.append(argument)
     return spread
 

@@ -61,6 +61,11 @@ def test_a_bug_is_told_in_a_few_words(capsys: pytest.CaptureFixture[str]) -> Non
     assert "Traceback" not in err
 
 
+def test_an_error_of_the_system(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends_with(GlobalOptions(), PermissionError(13, "Permission denied", "/some/file")) == 1
+    assert capsys.readouterr().err == "error: Permission denied\n  at: /some/file\n"
+
+
 def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert ends_with(GlobalOptions(debug=True), ZeroDivisionError("x")) == 1
     assert "Traceback" in capsys.readouterr().err

@@ -20,11 +20,14 @@ from graphtide.model.errors import InputError
         ("Calls --edges a b --id x", "Calls --edges a --edges b --id x"),
         ("Calls --edges a --header b", "Calls --edges a --header b"),
         ("--edges a Calls", "--edges a Calls"),
+        ("--edges a Calls b", "--edges a Calls b"),
+        ("--data x --header Calls --edges a b", "--data x --header Calls --edges a --edges b"),
+        ("--data=x Calls --edges a b", "--data=x Calls --edges a --edges b"),
         ("Calls", "Calls"),
     ],
 )
 def test_an_option_takes_all_files_behind_it(given: str, expected: str) -> None:
-    assert spread_files(given.split()) == expected.split()
+    assert spread_files(given.split(), {"--header"}) == expected.split()
 
 
 def test_files_without_labels_are_one_table() -> None:
