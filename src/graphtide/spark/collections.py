@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from graphtide.model.errors import LimitError
 from graphtide.plan.signatures import SignatureLayout
+from graphtide.spark.addresses import writing_path
 from graphtide.spark.failures import translated
 from graphtide.spark.selection import GraphFrames
 from graphtide.spark.signatures import (
@@ -91,7 +92,7 @@ class CollectionJobs:
             with translated("writing the edges of the collection"):
                 classes = self._spark.createDataFrame(self._class_table(*mapping))
                 frame = edge_classes(self._signatures, classes)
-                frame.write.mode("overwrite").parquet(path.as_uri())
+                frame.write.mode("overwrite").parquet(writing_path(path))
         finally:
             self._spark.removeTag(tag)
 

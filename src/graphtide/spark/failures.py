@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 
 from graphtide.model.errors import GraphtideError, InputError, SetupError, StoreError
 
@@ -42,8 +42,8 @@ def translate(error: Exception, what: str) -> GraphtideError:
         )
     if "No space left on device" in text:
         return StoreError(f"{what}: the disk is full", hint="make room and try again")
-    if isinstance(error, pa.ArrowException):
-        return InputError(f"{what}: {cause}")
+    if isinstance(error, pa.ArrowException | AnalysisException) or "FAILED_READ_FILE" in text:
+        return InputError(f"{what}: {cause}", hint="check the files and the types of their columns")
     return StoreError(f"{what}: {cause}", hint="open the session with quiet=False to see more")
 
 

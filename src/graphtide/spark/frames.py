@@ -24,6 +24,7 @@ from pyspark.sql.types import (
 )
 
 from graphtide.model.schema import GraphSchema, PropertyType
+from graphtide.spark.addresses import reading_path
 
 SPARK_TYPES: dict[PropertyType, DataType] = {
     PropertyType.STRING: StringType(),
@@ -49,13 +50,13 @@ class GraphTables(Protocol):
 
 def vertices_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
     """The vertex table: `_vertex`, `_id`, `_label` and the properties."""
-    path = (stored.path / "vertices").as_uri()
+    path = reading_path(stored.path / "vertices")
     return spark.read.schema(vertex_table_schema(stored.schema)).parquet(path)
 
 
 def edges_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
     """The edge table: `_edge`, `_src`, `_dst`, `_label` and the properties."""
-    path = (stored.path / "edges").as_uri()
+    path = reading_path(stored.path / "edges")
     return spark.read.schema(edge_table_schema(stored.schema)).parquet(path)
 
 

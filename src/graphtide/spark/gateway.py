@@ -21,6 +21,7 @@ from graphtide.model.summary import GraphSummary
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
 from graphtide.plan.signatures import SignatureLayout
 from graphtide.spark import questions
+from graphtide.spark.addresses import reading_path
 from graphtide.spark.collections import CollectionJobs, spark_plan
 from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
 from graphtide.spark.ingest.job import write_graph
@@ -102,7 +103,9 @@ class SparkGateway:
         """The edges of some classes of a collection as users know them, in their session."""
         frames = graph_frames(self.session, stored)
         chosen = self.session.createDataFrame(pa.table({"_class": classes.astype(np.int32)}))
-        stored_edges = self.session.read.schema("_edge int, _class int").parquet(edges.as_uri())
+        stored_edges = self.session.read.schema("_edge int, _class int").parquet(
+            reading_path(edges)
+        )
         numbers = stored_edges.join(F.broadcast(chosen), "_class").select("_edge")
         return known_edges(frames.edges.join(numbers, "_edge"), frames).drop("_edge")
 
@@ -111,7 +114,9 @@ class SparkGateway:
 
         `flips` lists the classes (`_class`) that enter or leave (`sign`) at each `step`.
         """
-        stored_edges = self.session.read.schema("_edge int, _class int").parquet(edges.as_uri())
+        stored_edges = self.session.read.schema("_edge int, _class int").parquet(
+            reading_path(edges)
+        )
         signed = self.session.createDataFrame(flips)
         return stored_edges.join(F.broadcast(signed), "_class").select("step", "_edge", "sign")
 

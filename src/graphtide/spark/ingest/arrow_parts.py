@@ -28,10 +28,11 @@ KeptColumns = Callable[[Sequence[str]], list[tuple[int, str]]]
 
 @dataclass(frozen=True)
 class WrittenParts:
-    """How many rows were written, and the names of the columns `c0`, `c1`, ..."""
+    """How many rows were written, the names of the columns `c0`, `c1`, ..., and all names."""
 
     rows: int
     columns: tuple[str, ...]
+    found: tuple[str, ...]
 
 
 def write_arrow_parts(
@@ -51,7 +52,7 @@ def write_arrow_parts(
         rows += part.num_rows
     if rows == 0:
         pq.write_table(schema.empty_table(), folder / part_name(0))
-    return WrittenParts(rows, tuple(name for _, name in kept))
+    return WrittenParts(rows, tuple(name for _, name in kept), tuple(reader.schema.names))
 
 
 def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:

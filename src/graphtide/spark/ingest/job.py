@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from graphtide.model.errors import LimitError
 from graphtide.model.schema import GraphSchema
 from graphtide.model.summary import GraphSummary
+from graphtide.spark.addresses import reading_path
 from graphtide.spark.failures import translated
 from graphtide.spark.ingest.checked import checked_tables
 from graphtide.spark.ingest.edges import write_edges
@@ -76,7 +77,7 @@ def _stage(
         staged.append((found, assign_roles(table, found.columns, options, found.declared)))
     columns: dict[str, set[str]] = {"vertices": set(), "edges": set()}
     for found, _ in staged:
-        columns[found.table.kind].update(found.columns)
+        columns[found.table.kind].update(found.columns + found.left_out)
     check_names_are_columns(options, columns)
     return staged
 
@@ -126,7 +127,7 @@ def _label_values(table: DataFrame, name: str) -> list[str]:
 
 
 def _address(load: Load, name: str) -> str:
-    return (load.folder / name).as_uri()
+    return reading_path(load.folder / name)
 
 
 @contextlib.contextmanager

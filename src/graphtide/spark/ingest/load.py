@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import LimitError
+from graphtide.spark.addresses import writing_path
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import arrange_parts, read_sequence
 from graphtide.spark.ingest.typed import TypedTable, TypedTables
@@ -44,13 +45,13 @@ class Load:
         written = written.withColumnRenamed("_number", number)
         if sort:
             written = written.orderBy(number)
-        written.write.parquet((self.folder / name).as_uri())
+        written.write.parquet(writing_path(self.folder / name))
         return arrange_parts(self.folder / name, (number,))
 
     def write_renumbered(self, rows: DataFrame, name: str, number: str) -> int:
         """Write rows in the order of their `_number`, numbered anew without gaps."""
         kept = self.staging / f"{name}-kept"
-        rows.orderBy("_number").write.parquet(kept.as_uri())
+        rows.orderBy("_number").write.parquet(writing_path(kept))
         arrange_parts(kept, ("_number",))
         dense = read_sequence(self.spark, kept)
         columns: list[Column | str] = [F.col("_position").alias("_number")]

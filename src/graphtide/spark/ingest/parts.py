@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import StoreError
+from graphtide.spark.addresses import reading_path
 
 _DIGITS = 12
 
@@ -69,7 +70,7 @@ def positions() -> Column:
 
 def read_sequence(spark: SparkSession, folder: Path) -> DataFrame:
     """All columns of a sequence and `_position`."""
-    frame = spark.read.parquet(folder.as_uri())
+    frame = spark.read.parquet(reading_path(folder))
     return frame.select("*", positions().alias("_position"))
 
 

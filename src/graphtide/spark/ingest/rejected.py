@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import InputError
+from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.ingest.checked import REJECTED_COLUMNS, union
 from graphtide.spark.ingest.load import Load
 from graphtide.spark.ingest.parts import count_rows
@@ -35,14 +36,14 @@ _PLACES = pa.schema(
 def reject(load: Load, kind: str, tables: Sequence[TypedTable], rows: DataFrame) -> int:
     """Deal with bad rows as the options say: an error, or files in `quarantine/`; their number."""
     folder = load.staging / f"rejected-{kind}"
-    rows.select(*REJECTED_COLUMNS).write.parquet(folder.as_uri())
-    rejected = load.spark.read.parquet(folder.as_uri())
+    rows.select(*REJECTED_COLUMNS).write.parquet(writing_path(folder))
+    rejected = load.spark.read.parquet(reading_path(folder))
     located = _located(load.spark, kind, rejected, tables)
     if load.options.on_bad_rows == "refuse":
         raise _refusal(kind, count_rows(folder), rejected, located)
     kept = located.select("kind", "file", "line", "reason", "text")
     target = load.folder / "quarantine"
-    kept.write.mode("append").parquet(target.as_uri())
+    kept.write.mode("append").parquet(writing_path(target))
     _remove_marks(target)
     return count_rows(folder)
 

@@ -16,13 +16,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
 from graphtide.model.errors import InputError
+from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.ingest.arrow_parts import write_arrow_parts
 from graphtide.spark.ingest.convert import property_type_of
 from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import arrange_parts, read_part
 from graphtide.spark.ingest.source import TableSource
-from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, no_rows_before, write_staged
+from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, write_staged
 from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
 
 
@@ -54,7 +55,8 @@ def stage_parquet(
     write_staged(frame.select(*places, *cells), folder)
     rows = arrange_parts(folder, PLACE_COLUMNS)
     names = tuple(name for _, name in kept)
-    return StagedTable(table, folder, rows, names, tuple(types), found.paths)
+    out = _left_out(frame.columns, names)
+    return StagedTable(table, folder, rows, names, tuple(types), found.paths, left_out=out)
 
 
 def stage_frame(
@@ -77,7 +79,14 @@ def stage_frame(
     rows = arrange_parts(folder, ("_block", "_row"))
     names = tuple(name for _, name in kept)
     return StagedTable(
-        table, folder, rows, names, tuple(types), ("DataFrame",), rows_before=lambda: before
+        table,
+        folder,
+        rows,
+        names,
+        tuple(types),
+        ("DataFrame",),
+        rows_before=lambda: before,
+        left_out=_left_out(frame.columns, names),
     )
 
 
@@ -88,7 +97,7 @@ def stage_arrow(
     written = write_arrow_parts(
         table.name, table.data, folder, lambda names: kept_columns(table, names, options)
     )
-    schema = spark.read.parquet(folder.as_uri()).schema
+    schema = spark.read.parquet(reading_path(folder)).schema
     types = [schema[f"c{place}"].dataType for place in range(len(written.columns))]
     what = f"{type(table.data).__module__.split('.')[0]} {type(table.data).__name__}"
     return StagedTable(
@@ -98,7 +107,7 @@ def stage_arrow(
         written.columns,
         tuple(types),
         (what,),
-        rows_before=no_rows_before,
+        left_out=_left_out(written.found, written.columns),
     )
 
 
@@ -118,6 +127,10 @@ def kept_columns(
         if not {name, f"{table.kind}.{name}"} & set(options.drop)
         and not name.startswith("__index_level_")
     ]
+
+
+def _left_out(found: Sequence[str], kept: Sequence[str]) -> tuple[str, ...]:
+    return tuple(set(found) - set(kept))
 
 
 def _check_types(
@@ -156,11 +169,11 @@ def _root(found: FileList) -> str:
     common = Path(os.path.commonpath(folders))
     while "=" in common.name:
         common = common.parent
-    return common.as_uri()
+    return writing_path(common)
 
 
 def _addresses(paths: Sequence[str]) -> list[str]:
-    return [Path(path).as_uri() for path in paths]
+    return [reading_path(Path(path)) for path in paths]
 
 
 def _as_reported(paths: Sequence[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
+from graphtide.spark.addresses import writing_path
 from graphtide.spark.ingest.headers import DeclaredColumn
 from graphtide.spark.ingest.parts import read_sequence
 from graphtide.spark.ingest.source import TableSource
@@ -36,7 +37,7 @@ class StagedTable:
     """One table of the graph, staged.
 
     `types` are the Spark types of its columns; for text all of them are strings, and `separator`
-    is what rows without a `_raw` were joined by. `first_line` is the number of row 0.
+    is what rows without a `_raw` were joined by. `left_out` are columns that were not staged.
     """
 
     table: TableSource
@@ -47,8 +48,8 @@ class StagedTable:
     files: tuple[str, ...]
     separator: str | None = None
     declared: tuple[DeclaredColumn, ...] | None = None
-    first_line: int = 1
     rows_before: RowsBefore = no_rows_before
+    left_out: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:
@@ -79,4 +80,4 @@ def write_staged(rows: DataFrame, folder: Path) -> None:
     The rows of one large file are then read by several tasks.
     """
     writer = rows.write.option("compression", "snappy").option("parquet.block.size", 32 << 20)
-    writer.parquet(folder.as_uri())
+    writer.parquet(writing_path(folder))

@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from graphtide.spark.addresses import reading_path
 from graphtide.spark.ingest.files import FileList
 
 _DIGITS = 7
@@ -43,7 +44,7 @@ def link_files(found: FileList, folder: Path) -> LinkedFiles:
     folder.mkdir(parents=True)
     for place, path in enumerate(found.paths):
         os.symlink(path, folder / f"{place:0{_DIGITS}d}{_suffix(path, found.format)}")
-    return LinkedFiles((folder.as_uri(),), linked=True)
+    return LinkedFiles((reading_path(folder),), linked=True)
 
 
 def row_in_task() -> Column:

@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.ingest.checked import (
     checked_tables,
     no_properties,
@@ -40,7 +41,7 @@ def write_vertices(load: Load, spaces: Spaces, edges: Sequence[DataFrame]) -> tu
 
 def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:
     """`_id` and `_vertex` of all vertices of a space, from the table as written."""
-    vertices = load.spark.read.parquet((load.folder / "vertices").as_uri())
+    vertices = load.spark.read.parquet(reading_path(load.folder / "vertices"))
     if spaces.used:
         vertices = vertices.where(F.col(_space_column(load)) == F.lit(space))
     return vertices.select("_id", "_vertex")
@@ -75,7 +76,7 @@ def _without_bad(load: Load, checked: DataFrame, rows: int) -> tuple[int, int]:
 
 
 def _has_duplicates(load: Load, spaces: Spaces) -> bool:
-    vertices = load.spark.read.parquet((load.folder / "vertices").as_uri())
+    vertices = load.spark.read.parquet(reading_path(load.folder / "vertices"))
     keys = ["_id", _space_column(load)] if spaces.used else ["_id"]
     return not vertices.groupBy(*keys).count().where(F.col("count") > 1).isEmpty()
 
@@ -103,7 +104,7 @@ def _write_found(load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: 
     ]
     sorted_ids = load.staging / "endpoints"
     distinct = union(ends).distinct().orderBy(*_KEYS)
-    distinct.write.parquet(sorted_ids.as_uri())
+    distinct.write.parquet(writing_path(sorted_ids))
     found = arrange_parts(sorted_ids)
     check_count(start + found, "vertices")
     numbered = read_sequence(load.spark, sorted_ids).select(
@@ -114,7 +115,7 @@ def _write_found(load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: 
         *no_properties(load.tables.vertex_properties),
     )
     target = load.staging / "vertices-found"
-    numbered.write.parquet(target.as_uri())
+    numbered.write.parquet(writing_path(target))
     arrange_parts(target, ("_vertex",), start)
     _move_parts(target, load.folder / "vertices", found)
     return found
