@@ -49,7 +49,6 @@ _PRIVATE_SETTINGS = {
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.maxRecordsPerFile": "0",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
 
 
