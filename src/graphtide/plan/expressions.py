@@ -1,0 +1,252 @@
+"""The typed expressions of vertex programs.
+
+A tree is already checked: every name is known, and the operands of an operation have one type.
+Where Python would mix int and float, the tree says `float(...)` in so many words, so whoever
+evaluates it never has to choose. `u` is the vertex that an edge is traversed from and `v` the
+vertex it is traversed to; in `initialize` and `update` there is `v` alone.
+
+Arithmetic is that of int64 and float64: ints wrap around, a float divided by zero is an infinity
+or NaN, an int divided by zero (`//`, `%`) is 0, and `min(a, b)` is a unless b < a. An index
+outside of its array is a mistake that the evaluator must refuse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Number = int | float | bool
+Vertex = Literal["u", "v"]
+Fact = Literal["id", "out_degree", "in_degree", "degree"]
+Function = Literal[
+    "min", "max", "abs", "sqrt", "exp", "log", "floor", "ceil", "int", "float", "bool"
+]
+
+
+class ValueType(StrEnum):
+    """The types of values in a program: int64, float64 and truth."""
+
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+
+    @property
+    def is_number(self) -> bool:
+        """True for the two types that have arithmetic."""
+        return self is not ValueType.BOOL
+
+
+INT, FLOAT, BOOL = ValueType.INT, ValueType.FLOAT, ValueType.BOOL
+
+
+@dataclass(frozen=True)
+class Const:
+    """A number or truth value. Compares by type and value, so that 1, 1.0 and True stay apart."""
+
+    value: Number
+    type: ValueType
+
+
+@dataclass(frozen=True)
+class ParameterRef:
+    """The value of a parameter: a number, or the number of a vertex."""
+
+    name: str
+    type: ValueType
+
+
+@dataclass(frozen=True)
+class StateRef:
+    """A state field of u or v; with an index where the field is an array."""
+
+    vertex: Vertex
+    name: str
+    type: ValueType
+    index: Expression | None = None
+
+
+@dataclass(frozen=True)
+class AccumulatorRef:
+    """What v's accumulator holds after all edges were traversed; only in `update`."""
+
+    name: str
+    type: ValueType
+    index: Expression | None = None
+
+
+@dataclass(frozen=True)
+class EdgeProperty:
+    """A property of the edge; only in `traverse`."""
+
+    name: str
+    type: ValueType
+
+
+@dataclass(frozen=True)
+class VertexFact:
+    """What the graph itself says of u or v: its number, or how many live edges it has.
+
+    `degree` is `out_degree + in_degree`: a self-loop counts twice.
+    """
+
+    vertex: Vertex
+    fact: Fact
+
+    @property
+    def type(self) -> ValueType:
+        """All facts are ints."""
+        return INT
+
+
+@dataclass(frozen=True)
+class Member:
+    """True where u or v is one of the vertices that a parameter lists."""
+
+    vertex: Vertex
+    parameter: str
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class Local:
+    """A name of the function's own: assigned before, or the variable of an enclosing loop."""
+
+    name: str
+    type: ValueType
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """The number of the iteration, 1 in the first; only in `update`."""
+
+    @property
+    def type(self) -> ValueType:
+        """An int."""
+        return INT
+
+
+@dataclass(frozen=True)
+class Unary:
+    """`-` of a number or `not` of a truth value, of the operand's own type."""
+
+    operator: Literal["-", "not"]
+    operand: Expression
+
+    @property
+    def type(self) -> ValueType:
+        """The type of the operand."""
+        return self.operand.type
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Arithmetic on two operands of one type.
+
+    `/` takes and gives floats. `**` of ints has a constant exponent that is not negative.
+    """
+
+    operator: Literal["+", "-", "*", "/", "//", "%", "**"]
+    left: Expression
+    right: Expression
+
+    @property
+    def type(self) -> ValueType:
+        """The type that both operands have."""
+        return self.left.type
+
+
+@dataclass(frozen=True)
+class Compare:
+    """A comparison of two operands of one type; truth values know `==` and `!=` only."""
+
+    operator: Literal["<", "<=", ">", ">=", "==", "!="]
+    left: Expression
+    right: Expression
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """`and` or `or` of two or more truth values; stops at the first that decides."""
+
+    operator: Literal["and", "or"]
+    terms: tuple[Expression, ...]
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`yes if condition else no`, both of one type; only the chosen one is evaluated."""
+
+    condition: Expression
+    yes: Expression
+    no: Expression
+
+    @property
+    def type(self) -> ValueType:
+        """The type that both answers have."""
+        return self.yes.type
+
+
+@dataclass(frozen=True)
+class Call:
+    """A built-in function.
+
+    `min` and `max` take two or more arguments of one type, all others one: `sqrt`, `exp` and
+    `log` a float, `floor` and `ceil` a float to give an int, `int`, `float` and `bool` anything.
+    """
+
+    function: Function
+    arguments: tuple[Expression, ...]
+    type: ValueType
+
+
+Expression = (
+    Const
+    | ParameterRef
+    | StateRef
+    | AccumulatorRef
+    | EdgeProperty
+    | VertexFact
+    | Member
+    | Local
+    | Iteration
+    | Unary
+    | Binary
+    | Compare
+    | Boolean
+    | Choice
+    | Call
+)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside of one, from left to right; an index is one of them."""
+    match expression:
+        case Unary(_, operand):
+            return (operand,)
+        case Binary(_, left, right) | Compare(_, left, right):
+            return (left, right)
+        case Boolean(_, terms):
+            return terms
+        case Choice(condition, yes, no):
+            return (condition, yes, no)
+        case Call(_, arguments, _):
+            return arguments
+        case StateRef(index=index) | AccumulatorRef(index=index) if index is not None:
+            return (index,)
+        case _:
+            return ()
