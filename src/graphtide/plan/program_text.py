@@ -1,0 +1,237 @@
+"""Vertex programs as text: the functions as Python would write them, and `explain`.
+
+The text of a function, put back into a class, reads as the same plan: parentheses stand exactly
+where precedence needs them, and every conversion is written out.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import math
+from collections.abc import Iterable, Iterator
+
+from graphtide.plan.expressions import (
+    AccumulatorRef,
+    Binary,
+    Boolean,
+    Call,
+    Choice,
+    Compare,
+    Const,
+    EdgeProperty,
+    Expression,
+    Iteration,
+    Local,
+    Member,
+    Number,
+    ParameterRef,
+    StateRef,
+    Unary,
+    ValueType,
+    VertexFact,
+)
+from graphtide.plan.programs import (
+    Accumulator,
+    AccumulatorKind,
+    AssignLocal,
+    AssignState,
+    Body,
+    Direction,
+    ForRange,
+    If,
+    Parameter,
+    Send,
+    StateField,
+    Statement,
+    VertexProgram,
+)
+
+_CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _TERM, _SIGN, _POWER, _ATOM = range(10)
+_BINARY = {"+": _SUM, "-": _SUM, "*": _TERM, "/": _TERM, "//": _TERM, "%": _TERM, "**": _POWER}
+_INDENT = "    "
+_DIRECTIONS = {
+    Direction.OUT: "out: u is the src of an edge, v its dst",
+    Direction.IN: "in: u is the dst of an edge, v its src",
+    Direction.BOTH: "both: an edge is traversed from either end",
+}
+
+
+def explain(program: VertexProgram) -> str:
+    """The whole program, a declaration or statement a line."""
+    lines = [f"program {program.name}"]
+    if program.documentation:
+        lines.append(f"{_INDENT}{program.documentation.splitlines()[0]}")
+    lines += _section("parameters", map(parameter_text, program.parameters))
+    lines += _section("state", map(field_text, program.state))
+    lines += _section("accumulators", map(_accumulator_line, program.accumulators))
+    lines.append(f"direction {_DIRECTIONS[program.direction]}")
+    lines.append(f"iterations {_iterations_text(program)}")
+    if program.tolerance != 0.0:
+        lines.append(f"tolerance {program.tolerance}, relative")
+    lines += _section("initialize(v)", body_lines(program.initialize))
+    lines += _section("traverse(u, e, v)", body_lines(program.traverse))
+    lines += _section("update(v)", body_lines(program.update))
+    return "\n".join(lines)
+
+
+def parameter_text(parameter: Parameter) -> str:
+    """`source: vertex` or `damping: float = 0.85`."""
+    default = "" if parameter.default is None else f" = {number_text(parameter.default)}"
+    return f"{parameter.name}: {parameter.kind}{default}"
+
+
+def field_text(field: StateField) -> str:
+    """`dist: float = inf` or `factors: float[8] = 0.0`."""
+    return f"{field.name}: {field.type}{_size_text(field.size)} = {number_text(field.default)}"
+
+
+def body_lines(body: Body) -> list[str]:
+    """The statements of a function, a line each, indented below the ones they stand in."""
+    return [line for statement in body for line in _statement_lines(statement)]
+
+
+def expression_text(expression: Expression) -> str:
+    """The expression as Python writes it, with as few parentheses as it can do with."""
+    return _text(expression)[0]
+
+
+def number_text(value: Number) -> str:
+    """A constant: `inf` for infinity, and floats with a point."""
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return repr(value)
+
+
+def property_text(name: str) -> str:
+    """`e.weight`, or `e["my weight"]` where the name is no Python name."""
+    plain = name.isidentifier() and not keyword.iskeyword(name)
+    return f"e.{name}" if plain else f"e[{json.dumps(name, ensure_ascii=False)}]"
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    found = list(lines)
+    if found:
+        yield title
+        yield from (_INDENT + line for line in found)
+
+
+def _size_text(size: int | str | None) -> str:
+    return "" if size is None else f"[{size}]"
+
+
+def _accumulator_line(item: Accumulator) -> str:
+    of = "" if item.kind is AccumulatorKind.COUNT else f" of {item.type}"
+    return (
+        f"{item.name}{_size_text(item.size)}: {item.kind}{of}, {number_text(item.identity)} if none"
+    )
+
+
+def _iterations_text(program: VertexProgram) -> str:
+    if program.iterations is None:
+        return "until nothing changes"
+    return f"{program.iterations}, or until nothing changes"
+
+
+def _statement_lines(statement: Statement) -> list[str]:
+    match statement:
+        case AssignState(name, value, index):
+            return [f"v.{name}{_index_text(index)} = {expression_text(value)}"]
+        case AssignLocal(name, value):
+            return [f"{name} = {expression_text(value)}"]
+        case Send(name, value, index):
+            counted = "" if value == _ONE else expression_text(value)
+            return [f"v.{name}{_index_text(index)}({counted})"]
+        case If():
+            return _if_lines(statement, "if")
+        case ForRange(variable, _, _, body, _):
+            head = f"for {variable} in range({', '.join(_range_arguments(statement))}):"
+            return [head, *_block(body)]
+
+
+def _if_lines(statement: If, word: str) -> list[str]:
+    lines = [f"{word} {expression_text(statement.condition)}:", *_block(statement.then)]
+    match statement.otherwise:
+        case ():
+            return lines
+        case (If() as other,):
+            return lines + _if_lines(other, "elif")
+        case _:
+            return [*lines, "else:", *_block(statement.otherwise)]
+
+
+def _block(body: Body) -> list[str]:
+    return [_INDENT + line for line in body_lines(body) or ["pass"]]
+
+
+def _range_arguments(loop: ForRange) -> list[str]:
+    start, stop = expression_text(loop.start), expression_text(loop.stop)
+    if loop.step != 1:
+        return [start, stop, str(loop.step)]
+    return [stop] if start == "0" else [start, stop]
+
+
+def _index_text(index: Expression | None) -> str:
+    return "" if index is None else f"[{expression_text(index)}]"
+
+
+def _text(expression: Expression) -> tuple[str, int]:
+    match expression:
+        case Const(value):
+            text = number_text(value)
+            return text, _SIGN if text.startswith("-") else _ATOM
+        case Unary("-", operand):
+            return f"-{_within(operand, _SIGN)}", _SIGN
+        case Unary(_, operand):
+            return f"not {_within(operand, _NOT)}", _NOT
+        case Binary(operator, left, right):
+            return _binary_text(operator, left, right)
+        case Compare(operator, left, right):
+            return f"{_within(left, _SUM)} {operator} {_within(right, _SUM)}", _COMPARE
+        case Boolean(operator, terms):
+            level = _AND if operator == "and" else _OR
+            return f" {operator} ".join(_within(term, level + 1) for term in terms), level
+        case Choice(condition, yes, no):
+            head = f"{_within(yes, _OR)} if {_within(condition, _OR)}"
+            return f"{head} else {_within(no, _CHOICE)}", _CHOICE
+        case Member(vertex, parameter):
+            return f"{vertex} in self.{parameter}", _COMPARE
+        case _:
+            return _atom_text(expression), _ATOM
+
+
+def _atom_text(expression: Expression) -> str:
+    match expression:
+        case ParameterRef(name):
+            return f"self.{name}"
+        case StateRef(vertex, name, _, index):
+            return f"{vertex}.{name}{_index_text(index)}"
+        case AccumulatorRef(name, _, index):
+            return f"v.{name}{_index_text(index)}"
+        case EdgeProperty(name):
+            return property_text(name)
+        case VertexFact(vertex, fact):
+            return f"{vertex}.{fact}"
+        case Local(name):
+            return name
+        case Iteration():
+            return "self.iteration"
+        case Call(function, arguments):
+            return f"{function}({', '.join(map(expression_text, arguments))})"
+        case _:
+            raise AssertionError(f"not an atom: {expression!r}")
+
+
+def _binary_text(operator: str, left: Expression, right: Expression) -> tuple[str, int]:
+    level = _BINARY[operator]
+    if operator == "**":
+        return f"{_within(left, _ATOM)} ** {_within(right, _SIGN)}", level
+    return f"{_within(left, level)} {operator} {_within(right, level + 1)}", level
+
+
+def _within(expression: Expression, least: int) -> str:
+    text, level = _text(expression)
+    return text if level >= least else f"({text})"
+
+
+_ONE = Const(1, ValueType.INT)

@@ -1,0 +1,180 @@
+"""A program with values for its parameters: what a run or a maintainer is given.
+
+`bind` refuses unknown, missing and ill-typed values before anything is run. Vertices stay as the
+user named them; whoever knows the graph turns them into vertex numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.plan.programs import (
+    INT_MAX,
+    INT_MIN,
+    Accumulator,
+    Parameter,
+    ParameterKind,
+    Size,
+    StateField,
+    VertexProgram,
+)
+
+ParameterValue = Hashable
+"""A number, the id of a vertex, or a tuple of such ids."""
+
+
+@dataclass(frozen=True)
+class BoundProgram:
+    """A program and the values of all its parameters, in the order they are declared."""
+
+    program: VertexProgram
+    values: tuple[tuple[str, ParameterValue], ...]
+
+    def value(self, name: str) -> ParameterValue:
+        """The value of one parameter; KeyError if there is none of that name."""
+        return dict(self.values)[name]
+
+    @property
+    def iterations(self) -> int | None:
+        """How many iterations to run; None: until nothing changes."""
+        found = self.program.iterations
+        return self._whole(found) if isinstance(found, str) else found
+
+    @property
+    def tolerance(self) -> float:
+        """The relative change of a float field that counts as none."""
+        found = self.program.tolerance
+        value = self.value(found) if isinstance(found, str) else found
+        assert isinstance(value, float)
+        return value
+
+    def size(self, item: StateField | Accumulator) -> int | None:
+        """The length of an array; None for a scalar."""
+        return self._whole(item.size) if isinstance(item.size, str) else item.size
+
+    def _whole(self, name: str) -> int:
+        value = self.value(name)
+        assert isinstance(value, int)
+        return value
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.values)
+        return f"{self.program.name}({values})"
+
+
+def bind(program: VertexProgram, given: Mapping[str, object]) -> BoundProgram:
+    """The program with the given values, and defaults for the rest; InputError if it cannot be."""
+    known = [parameter.name for parameter in program.parameters]
+    for name in given:
+        if name not in known:
+            raise InputError(f"{program.name} has no parameter '{name}'", hint=_known(name, known))
+    values = tuple((item.name, _value(program, item, given)) for item in program.parameters)
+    bound = BoundProgram(program, values)
+    _check_settings(bound)
+    return bound
+
+
+def _known(name: str, known: list[str]) -> str:
+    near = closest(name, known)
+    if near:
+        return f"did you mean `{near}`?"
+    return f"it has {', '.join(known)}" if known else "it has no parameters: leave it out"
+
+
+def _value(
+    program: VertexProgram, parameter: Parameter, given: Mapping[str, object]
+) -> ParameterValue:
+    if parameter.name in given:
+        return _converted(program.name, parameter, given[parameter.name])
+    if parameter.default is None:
+        raise InputError(
+            f"{program.name} needs a value for '{parameter.name}'",
+            hint=f"give it: {program.name}({parameter.name}=...), {_WANTED[parameter.kind]}",
+        )
+    return parameter.default
+
+
+def _converted(program: str, parameter: Parameter, value: object) -> ParameterValue:
+    found = _CONVERSIONS[parameter.kind](value)
+    if found is None:
+        raise InputError(
+            f"{program}: '{parameter.name}' cannot be {value!r}",
+            hint=f"give {_WANTED[parameter.kind]}",
+        )
+    return found
+
+
+def _int_value(value: object) -> ParameterValue:
+    plain = _plain(value)
+    if isinstance(plain, bool) or not isinstance(plain, int):
+        return None
+    return plain if INT_MIN <= plain <= INT_MAX else None
+
+
+def _float_value(value: object) -> ParameterValue:
+    plain = _plain(value)
+    if isinstance(plain, bool) or not isinstance(plain, int | float):
+        return None
+    return None if math.isnan(plain) else float(plain)
+
+
+def _bool_value(value: object) -> ParameterValue:
+    plain = _plain(value)
+    return plain if isinstance(plain, bool) else None
+
+
+def _vertex_value(value: object) -> ParameterValue:
+    plain = _plain(value)
+    return plain if isinstance(plain, Hashable) else None
+
+
+def _vertices_value(value: object) -> ParameterValue:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        return None
+    found = [_vertex_value(item) for item in value]
+    return None if None in found else tuple(dict.fromkeys(found))
+
+
+def _plain(value: object) -> object:
+    """The Python value of a NumPy scalar; anything else as it is."""
+    item = getattr(value, "item", None)
+    return item() if item is not None and getattr(value, "shape", None) == () else value
+
+
+_CONVERSIONS = {
+    ParameterKind.INT: _int_value,
+    ParameterKind.FLOAT: _float_value,
+    ParameterKind.BOOL: _bool_value,
+    ParameterKind.VERTEX: _vertex_value,
+    ParameterKind.VERTICES: _vertices_value,
+}
+_WANTED = {
+    ParameterKind.INT: "a whole number of 64 bits",
+    ParameterKind.FLOAT: "a number",
+    ParameterKind.BOOL: "True or False",
+    ParameterKind.VERTEX: "the id of a vertex",
+    ParameterKind.VERTICES: "a list of ids of vertices",
+}
+
+
+def _check_settings(bound: BoundProgram) -> None:
+    program = bound.program
+    if isinstance(program.iterations, str) and (bound.iterations or 0) < 0:
+        _refuse(bound, program.iterations, "the number of iterations", "0 or more")
+    if isinstance(program.tolerance, str) and not 0 <= bound.tolerance < math.inf:
+        _refuse(bound, program.tolerance, "the tolerance", "0 or more, and finite")
+    arrays: list[StateField | Accumulator] = [*program.state, *program.accumulators]
+    for item in arrays:
+        if isinstance(item.size, str) and (bound.size(item) or 0) < 1:
+            _refuse(bound, item.size, f"the size of {item.name}", "1 or more")
+
+
+def _refuse(bound: BoundProgram, name: Size, what: str, wanted: str) -> None:
+    raise InputError(
+        f"{bound.program.name}: '{name}' is {what} and cannot be {bound.value(str(name))!r}",
+        hint=f"give {wanted}",
+    )
