@@ -71,7 +71,7 @@ VERTICES, EDGES = _rows()
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Session:
-    made = Session(tmp_path_factory.mktemp("generated"), SparkGateway(lambda: spark))
+    made = Session(tmp_path_factory.mktemp("generated"), lambda: SparkGateway(lambda: spark))
     write_graph(made.catalog, "G", SCHEMA, VERTICES, EDGES)
     return made
 
@@ -267,12 +267,14 @@ def test_within_in_the_text_and_beside_it(session: Session) -> None:
     check(
         found,
         {
-            "few": lambda edge: has(edge, "year")
-            and edge["year"] > 2002
-            and has(edge, "authors")
-            and edge["authors"] < 4
-            and has(edge, "weight")
-            and edge["weight"] > 3
+            "few": lambda edge: (
+                has(edge, "year")
+                and edge["year"] > 2002
+                and has(edge, "authors")
+                and edge["authors"] < 4
+                and has(edge, "weight")
+                and edge["weight"] > 3
+            )
         },
     )
 

@@ -54,7 +54,7 @@ show collections;
 def session(spark: SparkSession, tmp_path: Path) -> Session:
     (tmp_path / "vertices.txt").write_text(VERTICES)
     (tmp_path / "edges.txt").write_text(EDGES)
-    made = Session(tmp_path / "catalog", SparkGateway(lambda: spark))
+    made = Session(tmp_path / "catalog", lambda: SparkGateway(lambda: spark))
     made.execute(LOAD.format(folder=tmp_path))
     return made
 
@@ -87,7 +87,7 @@ def test_serialize_and_deserialize(session: Session, spark: SparkSession, tmp_pa
         f"serialize to '{tmp_path}/graph' threads 2; "
         f"serialize cube Years to '{tmp_path}/years' block_size 10 threads 10;"
     )
-    other = Session(tmp_path / "other", SparkGateway(lambda: spark))
+    other = Session(tmp_path / "other", lambda: SparkGateway(lambda: spark))
     answers = other.execute(
         f"deserialize from '{tmp_path}/graph'; deserialize cube from '{tmp_path}/years' threads 4;"
     )

@@ -39,10 +39,10 @@ def graph_answer(graph: Graph, stored: StoredGraph) -> Answer:
     """A graph that has just been loaded or is looked at."""
     text = (
         f"graph '{stored.name}': {stored.vertices:,} vertices and {stored.edges:,} edges"
-        f" from {stored.source}"
+        f" ({stored.source})"
     )
     if stored.quarantined:
-        text += f"; {stored.quarantined:,} bad rows in quarantine"
+        text += f"; in quarantine: {counted(stored.quarantined, 'bad row')}"
     return Answer(text, table=schema_table(stored), value=graph)
 
 
@@ -73,7 +73,7 @@ def collection_text(collection: Collection, stored: StoredCollection) -> str:
     """Views, plan and totals in a few lines."""
     totals = stored.plan.totals
     lines = [
-        f"collection '{stored.name}' on {stored.facts.graph}: {len(collection):,} views, "
+        f"collection '{stored.name}' on {stored.facts.graph}: {counted(len(collection), 'view')}, "
         f"made in {stored.facts.seconds:.1f} s",
         f"  plan: {stored.plan.kind}, {collection.differences:,} differences"
         + (f", {stored.plan.stones} stepping stones" if stored.plan.stones else ""),
@@ -126,6 +126,11 @@ def table_of(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Tab
     """Rows as an Arrow table; without rows, columns of no type but the right names."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     return pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+
+def counted(number: int, what: str) -> str:
+    """So many of a thing: `1 view`, `2 views`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _number(value: int | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from graphtide.plan.classes import EdgeClasses, classify_signatures
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate
 from graphtide.plan.signatures import layout_signatures
-from graphtide.spark.gateway import SparkGateway
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import (
     EDGES,
@@ -35,6 +34,9 @@ from graphtide.store.collection import (
 )
 from graphtide.store.commit import begin
 from graphtide.store.graph import StoredGraph
+
+if TYPE_CHECKING:
+    from graphtide.spark.gateway import SparkGateway
 
 Order = Literal["auto", "chain", "tree", "manual"]
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
 from graphtide.model.schema import PropertyType
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
-from graphtide.spark.gateway import SparkGateway
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import column_bounds
+
+if TYPE_CHECKING:
+    from graphtide.spark.gateway import SparkGateway
 
 
 class StoredGraphFacts:

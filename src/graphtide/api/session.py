@@ -5,6 +5,8 @@ Everything that is stored is found again by name in the next session on the same
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +24,8 @@ from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
 from graphtide.plan.predicates import EVERYTHING, Predicate
-from graphtide.spark.gateway import SparkGateway
 from graphtide.spark.ingest.options import ingest_options
 from graphtide.spark.ingest.source import GraphSource
-from graphtide.spark.session import open_session
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.commit import begin
@@ -35,18 +35,28 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from graphtide.api.answers import Answer
+    from graphtide.spark.gateway import SparkGateway
 
 
 class Session:
     """Graphs, views and collections under one folder. Use `graphtide.session` to get one."""
 
     def __init__(
-        self, folder: str | Path, gateway: SparkGateway, *, progress: bool | None = None
+        self,
+        folder: str | Path,
+        open_gateway: Callable[[], SparkGateway],
+        *,
+        progress: bool | None = None,
     ) -> None:
         self.catalog = Catalog(Path(folder).expanduser().resolve())
-        self.gateway = gateway
+        self._open_gateway = open_gateway
         self.progress = progress
         self.current: str | None = None
+
+    @cached_property
+    def gateway(self) -> SparkGateway:
+        """The door to Spark. Imported now: whoever only looks at what is stored needs no Spark."""
+        return self._open_gateway()
 
     @property
     def spark(self) -> SparkSession:
@@ -260,7 +270,12 @@ def session(
     one that driver and executors share. `progress` forces progress lines on or off.
     """
 
-    def connect() -> SparkSession:
-        return spark if spark is not None else open_session(master, remote=remote, memory=memory)
+    def open_gateway() -> SparkGateway:
+        from graphtide.spark.gateway import SparkGateway
+        from graphtide.spark.session import open_session
 
-    return Session(folder, SparkGateway(connect), progress=progress)
+        if spark is not None:
+            return SparkGateway(lambda: spark)
+        return SparkGateway(lambda: open_session(master, remote=remote, memory=memory))
+
+    return Session(folder, open_gateway, progress=progress)

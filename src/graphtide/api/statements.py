@@ -15,6 +15,7 @@ from graphtide.api.answers import (
     Answer,
     collection_answer,
     collections_table,
+    counted,
     graph_answer,
     graphs_table,
     table_of,
@@ -104,17 +105,17 @@ def _show(session: Session, statement: s.Show) -> Answer:
     match statement.what:
         case "graphs":
             stored = [open_graph(catalog, one) for one in session.graphs()]
-            return Answer(_count(len(stored), "graph"), graphs_table(stored))
+            return Answer(counted(len(stored), "graph"), graphs_table(stored))
         case "graph":
             return graph_answer(session.graph(name), open_graph(catalog, name))
         case "views":
             views = [open_collection(catalog, one) for one in session.views()]
-            return Answer(_count(len(views), "view"), views_table(views))
+            return Answer(counted(len(views), "view"), views_table(views))
         case "view":
             return view_answer(session.view(name), open_collection(catalog, name))
         case "collections":
             found = [open_collection(catalog, one) for one in session.collections()]
-            return Answer(_count(len(found), "collection"), collections_table(found))
+            return Answer(counted(len(found), "collection"), collections_table(found))
         case "collection" | "data":
             return collection_answer(session.collection(name), open_collection(catalog, name))
         case "computations":
@@ -128,12 +129,15 @@ def _delete(session: Session, statement: s.Delete) -> Answer:
         session.current = None if session.current == name else session.current
         return Answer(f"graph '{name}' is deleted")
     if name is not None:
+        found = open_collection(session.catalog, name).facts.kind
+        if found != statement.what:
+            raise InputError(f"'{name}' is a {found}", hint=f"delete {found} {name}")
         session.delete_collection(name)
         return Answer(f"{statement.what} '{name}' is deleted")
     names = session.collections()
     for one in names:
         session.delete_collection(one)
-    return Answer(f"{_count(len(names), 'collection')} deleted")
+    return Answer(f"{counted(len(names), 'collection')} deleted")
 
 
 def _set_threads(session: Session, statement: s.SetThreads) -> Answer:
@@ -202,10 +206,6 @@ def _given(name: str | None) -> str:
     if name is None:
         raise InputError("the statement needs a name")
     return name
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 _ACTIONS: dict[type, Callable[[Session, Any], Answer]] = {
