@@ -1,9 +1,10 @@
 """The examples of a documentation page, as programs that can be run and compared.
 
 A page is one program: its python blocks share their variables, and its sh blocks (of which the
-lines that call `graphtide` are carried out) share the folder. A text block that follows an
-example, with nothing but blank lines between, is what the example prints. Times and the name of
-the folder differ from run to run and are left out of the comparison.
+lines that call `graphtide` are carried out) share the folder. A page without a python block makes
+no data of its own, and is not a program. A text block that follows an example, with nothing but
+blank lines between, is what the example prints. Times and the name of the folder differ from run
+to run and are left out of the comparison.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def pages() -> list[Path]:
 
 
 def examples(page: Path) -> list[Example]:
-    """The python and sh blocks of a page, in order."""
+    """The python and sh blocks of a page, in order; none if there is no python among them."""
     text = page.read_text(encoding="utf-8")
     blocks = list(_FENCE.finditer(text))
     found = []
@@ -52,7 +53,7 @@ def examples(page: Path) -> list[Example]:
         if block["language"] in ("python", "sh"):
             line = text.count("\n", 0, block.start("code")) + 1
             found.append(Example(block["language"], block["code"], line, _printed(blocks, at)))
-    return found
+    return found if any(example.language == "python" for example in found) else []
 
 
 def run(page: Path) -> Iterator[tuple[Example, str]]:
