@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 
-from pyspark.sql import Column
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BooleanType,
@@ -134,7 +135,7 @@ def _from_text(text: Column, spec: TypeSpec, timezone: str) -> Column:
             return F.when(word.isin(*_TRUE), True).when(word.isin(*_FALSE), False)
         case PropertyType.DATE:
             if spec.format is not None:
-                return F.try_to_timestamp(trimmed, F.lit(spec.format)).cast("date")
+                return _formatted(trimmed, spec.format).cast("date")
             return F.when(trimmed.rlike(ISO_DATE), trimmed.try_cast("date"))
         case PropertyType.TIMESTAMP:
             return _timestamp_from_text(trimmed, spec.format, timezone)
@@ -146,8 +147,36 @@ def _timestamp_from_text(text: Column, format: str | None, timezone: str) -> Col
         local = F.to_utc_timestamp(parsed, timezone)
         has_offset = F.contains(text, F.lit(":")) & text.rlike(_OFFSET)
         return F.when(has_offset, parsed).otherwise(local)
-    parsed = F.try_to_timestamp(text, F.lit(format))
+    parsed = _formatted(text, format)
     return parsed if _has_zone(format) else F.to_utc_timestamp(parsed, timezone)
+
+
+def _formatted(text: Column, format: str) -> Column:
+    """A text read by a format.
+
+    A fraction that follows other digits at once, as in yyyyMMddHHmmssSSS, is read by itself:
+    Java takes its digits for the year's.
+    """
+    found = re.fullmatch(r"(.*[A-RT-Za-z])(S+)", format)
+    if found is None:
+        return F.try_to_timestamp(text, F.lit(format))
+    digits = len(found[2])
+    whole = F.try_to_timestamp(
+        F.substring(text, F.lit(1), F.length(text) - digits), F.lit(found[1])
+    )
+    fraction = F.rpad(F.right(text, F.lit(digits)), 6, "0").substr(1, 6).try_cast("bigint")
+    return F.timestamp_micros(F.unix_micros(whole) + fraction)
+
+
+def check_format(spark: SparkSession, format: str) -> None:
+    """An error if the format is none that Spark knows. Runs no job."""
+    try:
+        spark.range(1).select(_formatted(F.lit("2020"), format)).collect()
+    except PySparkException as error:
+        raise InputError(
+            f"'{format}' is not a format of dates or timestamps: {str(error).splitlines()[0]}",
+            hint="write it as in 'yyyy-MM-dd HH:mm:ss' or 'dd/MM/yyyy'",
+        ) from None
 
 
 def _has_zone(format: str) -> bool:

@@ -20,6 +20,7 @@ from graphtide.model.summary import GraphSummary
 from graphtide.spark.addresses import reading_path
 from graphtide.spark.failures import translated
 from graphtide.spark.ingest.checked import checked_tables
+from graphtide.spark.ingest.convert import check_format
 from graphtide.spark.ingest.edges import write_edges
 from graphtide.spark.ingest.load import Load
 from graphtide.spark.ingest.options import IngestOptions, Progress, no_progress
@@ -55,6 +56,8 @@ def write_graph(
         _interruptible(private),
         scratch_folder(folder) as staging,
     ):
+        for format_ in set(options.formats.values()):
+            check_format(private, format_)
         staged = _stage(private, source_tables(source, options), options, staging, progress)
         progress("finding types", 0.4)
         load = Load(private, folder, staging, options, find_types(private, staged, options))

@@ -1,0 +1,163 @@
+"""Types that are said, formats, units and time zones."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from pyspark.sql import SparkSession
+
+from graphtide.model.errors import InputError
+from tests.spark.loading import Loaded, load
+
+pytestmark = pytest.mark.spark
+
+
+def load_values(spark: SparkSession, root: Path, values: list[str], **options: Any) -> Loaded:
+    """Edges 0-0, 1-1, ... with the values as property x; bad ones set aside."""
+    lines = [f"{place},{place},{value}" for place, value in enumerate(values)]
+    (root / "e.csv").write_text("\n".join(["src,dst,x", *lines]))
+    return load(spark, root, root / "e.csv", on_bad_rows="quarantine", **options)
+
+
+def utc(*parts: int) -> dt.datetime:
+    return dt.datetime(*parts, tzinfo=dt.UTC)  # type: ignore[arg-type]
+
+
+# For each type that is said: texts, and what they are; a text that is not of the type is None.
+SAID: list[tuple[str, dict[str, Any]]] = [
+    ("int", {"7": 7, " 007": 7, "+5": 5, "1.5": None, "x": None, str(2**63): None, "1e3": None}),
+    (
+        "float",
+        {"7": 7.0, "1e3": 1000.0, ".5": 0.5, "-inf": float("-inf"), "1d": None, "0x1": None},
+    ),
+    ("bool", {"yes": True, "T": True, "1": True, "n": False, "0": False, "2": None}),
+    (
+        "date",
+        {"2020-02-29": dt.date(2020, 2, 29), "2020-1-5": dt.date(2020, 1, 5)}
+        | {"2021-02-29": None, "2020": None, "0000-01-01": None},
+    ),
+    ("unix_seconds", {"0": utc(1970, 1, 1), "1.5": utc(1970, 1, 1, 0, 0, 1, 500000), "1e30": None}),
+    ("unix_millis", {"1254192988123": utc(2009, 9, 29, 2, 56, 28, 123000), "-": None}),
+    ("unix_micros", {"-1": dt.datetime(1969, 12, 31, 23, 59, 59, 999999, dt.UTC)}),
+]
+
+
+@pytest.mark.parametrize(("type_", "cases"), SAID, ids=[type_ for type_, _ in SAID])
+def test_what_is_said_is_read_so_or_set_aside(
+    spark: SparkSession, tmp_path: Path, type_: str, cases: dict[str, Any]
+) -> None:
+    loaded = load_values(spark, tmp_path, list(cases), types={"x": type_})
+    assert loaded.column("x") == [value for value in cases.values() if value is not None]
+    bad = [text for text, value in cases.items() if value is None]
+    assert [row["text"].split(",")[2] for row in loaded.quarantine] == bad
+    assert {row["reason"] for row in loaded.quarantine} <= {f"'x' is not of type {type_}"}
+
+
+ZONED = {
+    "2020-07-01 12:00": utc(2020, 7, 1, 10),
+    "2020-01-01T12:00:00.123456": utc(2020, 1, 1, 11, 0, 0, 123456),
+    "2020-07-01T12:00:00Z": utc(2020, 7, 1, 12),
+    "2020-07-01T12:00:00+0530": utc(2020, 7, 1, 6, 30),
+    "2020-07-01 12:00:00-03": utc(2020, 7, 1, 15),
+    "2020-07-01": utc(2020, 6, 30, 22),
+    # This time does not exist: clocks went from 2 to 3. It moves forward by the gap.
+    "2020-03-29 02:30:00": utc(2020, 3, 29, 1, 30),
+    # This one comes twice: the earlier is meant.
+    "2020-10-25 02:30:00": utc(2020, 10, 25, 0, 30),
+}
+
+
+@pytest.mark.masters
+@pytest.mark.parametrize("said", [True, False])
+def test_timestamps_without_offset_are_of_the_zone_of_the_load(
+    spark: SparkSession, tmp_path: Path, said: bool
+) -> None:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        types = {"x": "timestamp"} if said else {}
+        loaded = load_values(spark, tmp_path, list(ZONED), timezone="Europe/Berlin", types=types)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+    assert loaded.types() == {"x": "timestamp"}
+    assert loaded.column("x") == list(ZONED.values())
+    assert loaded.summary.timezone == "Europe/Berlin"
+
+
+AT = utc(2010, 4, 22, 10, 30, 57, 947000)
+
+
+@pytest.mark.parametrize(
+    ("type_", "format", "text", "value"),
+    [
+        (
+            "timestamp",
+            "yyyyMMddHHmmssSSS",
+            "20100422123057947",
+            utc(2010, 4, 22, 10, 30, 57, 947000),
+        ),
+        ("timestamp", "dd/MM/yyyy HH:mm XXX", "01/07/2020 12:00 +05:00", utc(2020, 7, 1, 7)),
+        ("date", "yyyyMMdd", "19891203", dt.date(1989, 12, 3)),
+    ],
+)
+def test_formats(
+    spark: SparkSession, tmp_path: Path, type_: str, format: str, text: str, value: Any
+) -> None:
+    loaded = load_values(
+        spark,
+        tmp_path,
+        [text, "nonsense"],
+        types={"x": type_},
+        formats={"edges.x": format},
+        timezone="Europe/Berlin",
+    )
+    assert loaded.column("x") == [value]
+    assert len(loaded.quarantine) == 1
+
+
+def test_old_and_late_days_are_as_python_counts_them(spark: SparkSession, tmp_path: Path) -> None:
+    days = ["0001-01-01", "1500-02-28", "1582-10-10", "1900-01-01", "9999-12-31"]
+    loaded = load_values(spark, tmp_path, days)
+    assert loaded.column("x") == [dt.date.fromisoformat(day) for day in days]
+    times = load_values(spark, tmp_path, [f"{day}T12:00:00" for day in days])
+    assert times.column("x") == [
+        dt.datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=ZoneInfo("UTC")) for day in days
+    ]
+
+
+def test_no_inference_if_not_wanted(spark: SparkSession, tmp_path: Path) -> None:
+    loaded = load_values(spark, tmp_path, ["1", "2"], infer_types=False)
+    assert (loaded.types(), loaded.schema.id_type) == ({"x": "string"}, "string")
+
+
+def test_one_name_in_both_tables_may_be_of_two_types(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("src,dst,x\n1,1,5\n")
+    (tmp_path / "v.csv").write_text("id,x\n1,6\n")
+    loaded = load(
+        spark,
+        tmp_path,
+        tmp_path / "e.csv",
+        tmp_path / "v.csv",
+        types={"edges.x": "string", "vertices.x": "float"},
+    )
+    assert (loaded.column("x"), loaded.vertices[0]["x"]) == (["5"], 6.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"types": {"x": "colour"}}, "unknown property type 'colour'"),
+        ({"types": {"y": "int"}}, "types names the column 'y', which no table has"),
+        ({"types": {"x": "int"}, "formats": {"x": "yyyy"}}, "a format needs the type date"),
+        ({"types": {"x": "date"}, "formats": {"x": "bogus"}}, "bogus"),
+    ],
+)
+def test_types_that_cannot_be(
+    spark: SparkSession, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        load_values(spark, tmp_path, ["1"], **options)
