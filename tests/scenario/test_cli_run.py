@@ -50,7 +50,7 @@ def test_a_load_with_options(tmp_path: Path, spark: Any) -> None:
     assert "part-2.txt" in str(objects(refused)[0]["error"])
     assert gt.session(tmp_path).graphs() == []
     (answer,) = objects(graphtide(*command, "--on-bad-rows", "quarantine"))
-    assert "1 bad rows in quarantine" in answer["text"]
+    assert "in quarantine: 1 bad row" in answer["text"]
     assert {"of": "edge", "property": "n", "type": "float"} in answer["table"]
     graph = gt.session(tmp_path).graph("G")
     assert graph.edges().to_pylist() == [

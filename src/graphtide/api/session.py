@@ -261,13 +261,15 @@ def session(
     remote: str | None = None,
     memory: str | None = None,
     progress: bool | None = None,
+    quiet: bool = True,
 ) -> Session:
     """Open, or begin, the catalog in a folder.
 
     Spark starts when it is first needed: `spark` is a session of your own; otherwise the active
     one is used, or one is started on `master` (default: all cores of this machine) with so much
     driver `memory` (`3g`), or through Spark Connect at `remote`. On a cluster the folder must be
-    one that driver and executors share. `progress` forces progress lines on or off.
+    one that driver and executors share. `progress` forces progress lines on or off;
+    `quiet=False` lets Spark's own log through.
     """
 
     def open_gateway() -> SparkGateway:
@@ -276,6 +278,8 @@ def session(
 
         if spark is not None:
             return SparkGateway(lambda: spark)
-        return SparkGateway(lambda: open_session(master, remote=remote, memory=memory))
+        return SparkGateway(
+            lambda: open_session(master, remote=remote, memory=memory, quiet=quiet)
+        )
 
     return Session(folder, open_gateway, progress=progress)
