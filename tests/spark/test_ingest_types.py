@@ -94,12 +94,8 @@ AT = utc(2010, 4, 22, 10, 30, 57, 947000)
 @pytest.mark.parametrize(
     ("type_", "format", "text", "value"),
     [
-        (
-            "timestamp",
-            "yyyyMMddHHmmssSSS",
-            "20100422123057947",
-            utc(2010, 4, 22, 10, 30, 57, 947000),
-        ),
+        ("timestamp", "yyyyMMddHHmmssSSS", "20100422123057947", AT),
+        ("timestamp", "dd.MM.yyyy HH:mm:ss.SSS", "22.04.2010 12:30:57.947", AT),
         ("timestamp", "dd/MM/yyyy HH:mm XXX", "01/07/2020 12:00 +05:00", utc(2020, 7, 1, 7)),
         ("date", "yyyyMMdd", "19891203", dt.date(1989, 12, 3)),
     ],

@@ -32,6 +32,9 @@ from graphtide.model.errors import ExistsError, LockedError, NotFoundError, Stor
 FORMAT = 1
 _CURRENT, _LOCK, _MANIFEST, _PARTIAL = "CURRENT", "LOCK", "manifest.json", ".partial"
 
+# Times that a folder in use is removed again, a twentieth of a second apart.
+_PATIENCE = 100
+
 Manifest = dict[str, Any]
 
 
@@ -88,7 +91,7 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
             yield commit
         finally:
             if not commit.finished:
-                shutil.rmtree(commit.path, ignore_errors=True)
+                _remove_tree(commit.path)
 
 
 def open_committed(folder: Path) -> tuple[Path, Manifest]:
@@ -217,6 +220,15 @@ def _remove_all_but(folder: Path, kept: set[str | None]) -> None:
     for name in _generations(folder):
         if name not in kept:
             shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _remove_tree(path: Path) -> None:
+    """Remove a folder into which tasks that have been told to stop may still write for a moment."""
+    for _ in range(_PATIENCE):
+        shutil.rmtree(path, ignore_errors=True)
+        time.sleep(0.05)
+        if not path.exists():
+            return
 
 
 def _remove_if_bare(folder: Path) -> None:
