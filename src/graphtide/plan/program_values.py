@@ -167,8 +167,7 @@ def _check_settings(bound: BoundProgram) -> None:
         _refuse(bound, program.iterations, "the number of iterations", "0 or more")
     if isinstance(program.tolerance, str) and not 0 <= bound.tolerance < math.inf:
         _refuse(bound, program.tolerance, "the tolerance", "0 or more, and finite")
-    arrays: list[StateField | Accumulator] = [*program.state, *program.accumulators]
-    for item in arrays:
+    for item in program.sized:
         if isinstance(item.size, str) and (bound.size(item) or 0) < 1:
             _refuse(bound, item.size, f"the size of {item.name}", "1 or more")
 

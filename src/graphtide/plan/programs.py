@@ -141,7 +141,7 @@ class If:
 class ForRange:
     """`for variable in range(start, stop, step)`; bounds are ints, evaluated once.
 
-    The step is not 0. The variable is a local name that nothing else in the function assigns.
+    The step is not 0. Nothing in the body assigns the variable, and it has no value after the loop.
     """
 
     variable: str
@@ -175,6 +175,11 @@ class VertexProgram:
     iterations: int | str | None = None
     tolerance: float | str = 0.0
     documentation: str = ""
+
+    @property
+    def sized(self) -> tuple[StateField | Accumulator, ...]:
+        """All state fields and accumulators: what may be an array."""
+        return (*self.state, *self.accumulators)
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of that name; KeyError if there is none."""

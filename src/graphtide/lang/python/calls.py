@@ -1,0 +1,125 @@
+"""Calls of the few functions that programs know.
+
+The function is known by what it is, not by its name: `math.sqrt`, `sqrt` imported from math and
+`from math import sqrt as root` are all the same, and a user's own `sqrt` is none.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from graphtide.lang.python.references import array_length
+from graphtide.lang.python.scope import TYPE_WORDS, Scope, as_float
+from graphtide.lang.python.values import CALLABLE, function_name, look_up
+from graphtide.plan.expressions import (
+    BOOL,
+    FLOAT,
+    INT,
+    Binary,
+    Call,
+    Const,
+    Expression,
+    ValueType,
+)
+
+Read = Callable[[ast.expr, Scope], Expression]
+"""`read_expression`, handed down because arguments hold expressions again."""
+
+
+def read_call(node: ast.Call, scope: Scope, read: Read) -> Expression:
+    """The plan's expression for a call; LanguageError if the function is not known."""
+    name = _called(node, scope)
+    if node.keywords or any(isinstance(item, ast.Starred) for item in node.args):
+        raise scope.error(node, f"{name}() takes plain arguments only", "write them out one by one")
+    if name == "len":
+        return array_length(_single(node, "len", scope), scope)
+    if name == "float" and (infinite := _written_infinity(node)) is not None:
+        return infinite
+    if name in ("min", "max"):
+        return _extreme(node, name, scope, read)
+    if name == "**":
+        return _power(node, scope, read)
+    return _of_one(node, name, read(_single(node, name, scope), scope), scope)
+
+
+def _called(node: ast.Call, scope: Scope) -> str:
+    if isinstance(node.func, ast.Attribute) and scope.role(node.func.value) in ("u", "v"):
+        raise scope.error(
+            node,
+            "sending to an accumulator has no value",
+            "write it as a statement of its own, in `traverse`",
+        )
+    name = None
+    if not (isinstance(node.func, ast.Name) and node.func.id in scope.types):
+        name = function_name(look_up(node.func, scope.around))
+    if name is None or name == "range":
+        text = ast.unparse(node.func)
+        raise scope.error(node.func, f"a program cannot call {text}()", f"it can call {CALLABLE}")
+    return name
+
+
+def _single(node: ast.Call, name: str, scope: Scope) -> ast.expr:
+    if len(node.args) == 1:
+        return node.args[0]
+    raise scope.error(node, f"{name}() takes one argument here, not {len(node.args)}")
+
+
+def _written_infinity(node: ast.Call) -> Expression | None:
+    match node.args:
+        case [ast.Constant(value="inf" | "+inf" | "-inf" as text)]:
+            return Const(float(text), FLOAT)
+        case _:
+            return None
+
+
+def _extreme(node: ast.Call, name: str, scope: Scope, read: Read) -> Expression:
+    if len(node.args) < 2:
+        raise scope.error(node, f"{name}() needs two or more numbers here", f"write {name}(a, b)")
+    found = [_number(item, read(item, scope), scope) for item in node.args]
+    if any(item.type is FLOAT for item in found):
+        found = [item if item.type is FLOAT else as_float(item) for item in found]
+    return Call("min" if name == "min" else "max", tuple(found), found[0].type)
+
+
+def _power(node: ast.Call, scope: Scope, read: Read) -> Expression:
+    if len(node.args) != 2:
+        raise scope.error(node, "pow() takes two arguments here", "write a ** b")
+    base, exponent = (_number(item, read(item, scope), scope) for item in node.args)
+    return Binary("**", _floating(base), _floating(exponent))
+
+
+def _of_one(node: ast.Call, name: str, value: Expression, scope: Scope) -> Expression:
+    match name:
+        case "int" | "float" | "bool":
+            return _conversion(name, value)
+        case "abs":
+            return Call("abs", (_number(node.args[0], value, scope),), value.type)
+        case "sqrt" | "exp" | "log":
+            return Call(name, (_floating(_number(node.args[0], value, scope)),), FLOAT)
+        case "floor" | "ceil":
+            number = _number(node.args[0], value, scope)
+            return number if number.type is INT else Call(name, (number,), INT)
+        case _:
+            raise AssertionError(f"not a function of programs: {name}")
+
+
+def _conversion(name: str, value: Expression) -> Expression:
+    to = ValueType(name)
+    if value.type is to:
+        return value
+    if to is FLOAT and value.type is INT:
+        return as_float(value)
+    return Call("int" if to is INT else "float" if to is FLOAT else "bool", (value,), to)
+
+
+def _floating(value: Expression) -> Expression:
+    return value if value.type is FLOAT else as_float(value)
+
+
+def _number(node: ast.expr, value: Expression, scope: Scope) -> Expression:
+    if value.type is not BOOL:
+        return value
+    raise scope.error(
+        node, f"a number is expected here, and this is {TYPE_WORDS[BOOL]}", "write int(...)"
+    )

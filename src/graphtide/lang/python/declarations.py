@@ -1,0 +1,128 @@
+"""What the body of a program class is written with: parameters, state and accumulators.
+
+These objects only remember how they were made; `fields` checks them, because it knows the line
+they stand on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar, Final
+
+from graphtide.plan.programs import AccumulatorKind
+
+__all__ = [
+    "And",
+    "Count",
+    "Declaration",
+    "Max",
+    "Min",
+    "Or",
+    "Product",
+    "Property",
+    "State",
+    "Sum",
+    "Vertex",
+    "Vertices",
+    "inf",
+]
+
+
+class Vertex:
+    """The kind of a parameter that is one vertex: `source: gt.Vertex`."""
+
+
+class Vertices:
+    """The kind of a parameter that is a set of vertices: `sources: gt.Vertices`."""
+
+
+class _Unset:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+UNSET: Final = _Unset()
+
+
+@dataclass(frozen=True)
+class State:
+    """A state field: `dist = gt.State(float, default=inf)`, or an array with `size=8`.
+
+    A size is a number or the name of an int parameter. Without a default it is 0 or False.
+    """
+
+    type: object
+    default: object = UNSET
+    size: object = None
+
+
+@dataclass(frozen=True)
+class Property:
+    """The type of an edge property that is not a float: `hops = gt.Property(int)`."""
+
+    type: object
+
+
+@dataclass(frozen=True)
+class AccumulatorDeclaration:
+    """An accumulator: what it holds, and how many where it is an array."""
+
+    type: object
+    size: object = None
+    kind: ClassVar[AccumulatorKind]
+
+
+@dataclass(frozen=True)
+class Min(AccumulatorDeclaration):
+    """The least number sent: `best = gt.Min(float)`."""
+
+    kind = AccumulatorKind.MIN
+
+
+@dataclass(frozen=True)
+class Max(AccumulatorDeclaration):
+    """The greatest number sent."""
+
+    kind = AccumulatorKind.MAX
+
+
+@dataclass(frozen=True)
+class Sum(AccumulatorDeclaration):
+    """The sum of the numbers sent."""
+
+    kind = AccumulatorKind.SUM
+
+
+@dataclass(frozen=True)
+class Product(AccumulatorDeclaration):
+    """The product of the numbers sent."""
+
+    kind = AccumulatorKind.PRODUCT
+
+
+@dataclass(frozen=True)
+class Count(AccumulatorDeclaration):
+    """How often it was sent to: `votes = gt.Count()`, then `v.votes()`."""
+
+    type: object = int
+    kind = AccumulatorKind.COUNT
+
+
+@dataclass(frozen=True)
+class Or(AccumulatorDeclaration):
+    """True where any truth value sent is."""
+
+    type: object = bool
+    kind = AccumulatorKind.OR
+
+
+@dataclass(frozen=True)
+class And(AccumulatorDeclaration):
+    """True where all truth values sent are."""
+
+    type: object = bool
+    kind = AccumulatorKind.AND
+
+
+Declaration = State | Property | AccumulatorDeclaration

@@ -1,0 +1,308 @@
+"""Python expressions to typed expressions of the plan.
+
+Every kind of expression that a program may hold is one branch here; everything else ends in an
+error that names what was written and what can be written instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Literal, cast
+
+from graphtide.lang.python.calls import read_call
+from graphtide.lang.python.mistakes import unsupported
+from graphtide.lang.python.references import (
+    read_attribute,
+    read_vertex_attribute,
+    unknown_attribute,
+)
+from graphtide.lang.python.scope import TYPE_WORDS, Scope, as_float
+from graphtide.lang.python.values import MISSING, constant, look_up
+from graphtide.plan.expressions import (
+    BOOL,
+    FLOAT,
+    INT,
+    Binary,
+    Boolean,
+    Choice,
+    Compare,
+    Const,
+    EdgeProperty,
+    Expression,
+    Local,
+    Member,
+    Unary,
+    VertexFact,
+)
+from graphtide.plan.programs import INT_MIN, ParameterKind
+
+Arithmetic = Literal["+", "-", "*", "/", "//", "%", "**"]
+Order = Literal["<", "<=", ">", ">=", "==", "!="]
+
+_ARITHMETIC: dict[type[ast.operator], Arithmetic] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+}
+_ORDERS: dict[type[ast.cmpop], Order] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+
+
+def read_expression(node: ast.expr, scope: Scope) -> Expression:
+    """The plan's expression for a Python expression; LanguageError if it has none."""
+    match node:
+        case ast.Constant():
+            return _read_constant(node, scope)
+        case ast.Name():
+            return _read_name(node, scope)
+        case ast.Attribute():
+            return _read_attribute(node, scope)
+        case ast.Subscript():
+            return _read_subscript(node, scope)
+        case ast.UnaryOp(op=op, operand=operand):
+            return _read_unary(node, op, operand, scope)
+        case ast.BinOp(left=left, op=op, right=right):
+            return read_binary(
+                node, op, read_expression(left, scope), read_expression(right, scope), scope
+            )
+        case ast.BoolOp(op=op, values=values):
+            terms = tuple(read_condition(value, scope) for value in values)
+            return Boolean("and" if isinstance(op, ast.And) else "or", terms)
+        case ast.Compare():
+            return _read_comparisons(node, scope)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            condition = read_condition(test, scope)
+            yes, no = read_expression(body, scope), read_expression(orelse, scope)
+            return Choice(condition, *same_type(node, yes, no, scope))
+        case ast.Call():
+            return read_call(node, scope, read_expression)
+        case _:
+            raise unsupported(node, scope)
+
+
+def read_condition(node: ast.expr, scope: Scope) -> Expression:
+    """An expression that must be true or false."""
+    found = read_expression(node, scope)
+    if found.type is BOOL:
+        return found
+    raise scope.error(
+        node,
+        f"a condition is true or false, and this is {TYPE_WORDS[found.type]}",
+        "compare it, for example with `!= 0`",
+    )
+
+
+def read_index(node: ast.expr, scope: Scope) -> Expression:
+    """An expression that must be an int."""
+    if isinstance(node, ast.Slice | ast.Tuple):
+        raise scope.error(node, "an index is one int", "take elements one at a time, in a loop")
+    found = read_expression(node, scope)
+    if found.type is INT:
+        return found
+    raise scope.error(
+        node, f"an index is an int, and this is {TYPE_WORDS[found.type]}", "write int(...)"
+    )
+
+
+def read_binary(
+    node: ast.AST, op: ast.operator, left: Expression, right: Expression, scope: Scope
+) -> Expression:
+    """Arithmetic, with both sides made floats where one is or the operation needs it."""
+    operator = _ARITHMETIC.get(type(op))
+    if operator is None:
+        raise scope.error(
+            node, "this operator is not known in programs", "use + - * / // % ** or and, or, not"
+        )
+    for side in (left, right):
+        if side.type is BOOL:
+            raise scope.error(
+                node, "truth values have no arithmetic", "write int(...) around it to get 0 or 1"
+            )
+    whole_power = operator == "**" and isinstance(right, Const) and right.value >= 0
+    if operator == "/" or (operator == "**" and not whole_power):
+        left, right = (item if item.type is FLOAT else as_float(item) for item in (left, right))
+    return Binary(operator, *same_type(node, left, right, scope))
+
+
+def same_type(
+    node: ast.AST, one: Expression, other: Expression, scope: Scope
+) -> tuple[Expression, Expression]:
+    """Two values as one type: an int beside a float becomes a float."""
+    if one.type is other.type:
+        return one, other
+    if BOOL in (one.type, other.type):
+        raise scope.error(
+            node,
+            f"{TYPE_WORDS[one.type]} and {TYPE_WORDS[other.type]} do not go together",
+            "convert one of them with int(...), float(...) or bool(...)",
+        )
+    return (as_float(one), other) if one.type is INT else (one, as_float(other))
+
+
+def _read_constant(node: ast.Constant, scope: Scope) -> Expression:
+    found = constant(node.value)
+    if found is not None:
+        return found
+    if isinstance(node.value, int):
+        raise scope.error(node, "this number does not fit into 64 bits", "write it as a float")
+    raise scope.error(
+        node, "programs compute with int, float and bool only", "number what the text stands for"
+    )
+
+
+def _read_name(node: ast.Name, scope: Scope) -> Expression:
+    name = node.id
+    if scope.role(node) is not None:
+        raise _bare_argument(node, scope)
+    if name in scope.types:
+        if name in scope.assigned:
+            return Local(name, scope.types[name])
+        raise scope.error(
+            node, f"'{name}' may have no value here", "give it one before, outside of ifs and loops"
+        )
+    return _outside(node, scope)
+
+
+def _bare_argument(node: ast.Name, scope: Scope) -> Exception:
+    name, role = node.id, scope.role(node)
+    hints = {
+        "self": "parameters are written self.name",
+        "e": f"properties of the edge are written {name}.weight",
+    }
+    usual = f"write {name}.id for its number; a vertex itself can be compared with == and `in`"
+    return scope.error(node, f"'{name}' alone is no value", hints.get(role or "", usual))
+
+
+def _outside(node: ast.expr, scope: Scope) -> Expression:
+    """A constant from outside of the class."""
+    text = ast.unparse(node)
+    value = look_up(node, scope.around)
+    found = constant(value)
+    if found is not None:
+        return found
+    if text in scope.fields.parameters:
+        raise scope.error(node, f"nothing here is called '{text}'", f"write self.{text}")
+    if value is MISSING:
+        raise scope.error(node, f"nothing here is called '{text}'", _names_hint(scope))
+    raise scope.error(
+        node,
+        f"'{text}' is not a number, and only numbers come into a program from outside",
+        "give it as a parameter",
+    )
+
+
+def _names_hint(scope: Scope) -> str:
+    given = [name for name, role in scope.roles.items() if role != "self"]
+    return f"there are {', '.join(given)}, self, names assigned before, and numbers from outside"
+
+
+def _read_attribute(node: ast.Attribute, scope: Scope) -> Expression:
+    role = scope.role(node.value)
+    if role is not None:
+        return read_attribute(node, role, scope)
+    return _outside(node, scope)
+
+
+def _read_subscript(node: ast.Subscript, scope: Scope) -> Expression:
+    match node.value:
+        case ast.Name() if scope.role(node.value) == "e":
+            return _quoted_property(node, scope)
+        case ast.Attribute(value=owner) as attribute if scope.role(owner) in ("u", "v"):
+            vertex = cast(Literal["u", "v"], scope.role(owner))
+            if attribute.attr not in {**scope.fields.state, **scope.fields.accumulators}:
+                raise unknown_attribute(attribute, scope)
+            index = read_index(node.slice, scope)
+            return read_vertex_attribute(attribute, vertex, index, scope)
+    raise scope.error(
+        node, "only arrays of a vertex have elements", "declare one: `x = gt.State(float, size=8)`"
+    )
+
+
+def _quoted_property(node: ast.Subscript, scope: Scope) -> Expression:
+    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        name = node.slice.value
+        return EdgeProperty(name, scope.fields.properties.get(name, FLOAT))
+    raise scope.error(
+        node.slice, "a property of the edge has a fixed name", 'write e.weight or e["my weight"]'
+    )
+
+
+def _read_unary(node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: Scope) -> Expression:
+    if isinstance(op, ast.Not):
+        return Unary("not", read_condition(operand, scope))
+    if isinstance(op, ast.Invert):
+        raise scope.error(node, "`~` is not known in programs", "use `not`")
+    if isinstance(op, ast.USub) and ast.unparse(operand) == str(-INT_MIN):
+        return Const(INT_MIN, INT)
+    found = read_expression(operand, scope)
+    if found.type is BOOL:
+        raise scope.error(node, "truth values have no sign", "use `not`")
+    if isinstance(op, ast.UAdd):
+        return found
+    folded = constant(-found.value) if isinstance(found, Const) else None
+    return folded or Unary("-", found)
+
+
+def _read_comparisons(node: ast.Compare, scope: Scope) -> Expression:
+    sides = [node.left, *node.comparators]
+    found = [
+        _read_comparison(node, op, sides[at], sides[at + 1], scope)
+        for at, op in enumerate(node.ops)
+    ]
+    return found[0] if len(found) == 1 else Boolean("and", tuple(found))
+
+
+def _read_comparison(
+    node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr, scope: Scope
+) -> Expression:
+    if isinstance(op, ast.In | ast.NotIn):
+        member = _read_member(node, left, right, scope)
+        return Unary("not", member) if isinstance(op, ast.NotIn) else member
+    operator = _ORDERS.get(type(op))
+    if operator is None:
+        raise scope.error(node, "`is` is not known in programs", "use == or !=")
+    same = operator in ("==", "!=")
+    one, other = (_read_side(side, same, scope) for side in (left, right))
+    one, other = same_type(node, one, other, scope)
+    if one.type is BOOL and not same:
+        raise scope.error(node, "truth values have no order", "use ==, !=, and, or, not")
+    return Compare(operator, one, other)
+
+
+def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> Expression:
+    """One side of a comparison, where a vertex may stand for its number."""
+    role = scope.role(node)
+    if vertices and role in ("u", "v"):
+        return VertexFact(role, "id")
+    return read_expression(node, scope)
+
+
+def _read_member(node: ast.Compare, left: ast.expr, right: ast.expr, scope: Scope) -> Expression:
+    match right:
+        case ast.Attribute(value=owner, attr=name) if scope.role(owner) == "self":
+            parameter = scope.fields.parameters.get(name)
+            role = scope.role(left)
+            sets = parameter is not None and parameter.kind is ParameterKind.VERTICES
+            if sets and role in ("u", "v"):
+                return Member(role, name)
+    raise scope.error(
+        node,
+        "`in` asks whether a vertex is in a set of vertices",
+        "declare `sources: gt.Vertices` and write `v in self.sources`",
+    )
+
+
+def is_infinite(expression: Expression) -> bool:
+    """True of the constants inf and -inf."""
+    return isinstance(expression, Const) and math.isinf(expression.value)

@@ -1,0 +1,271 @@
+"""The body of a program class: parameters, state, accumulators and settings, checked.
+
+An annotated name is state if `initialize` or `update` assigns it on a vertex, and a parameter
+otherwise; everything else says itself what it is. Types and names come from the running class,
+places from its source.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from graphtide.lang.python.declarations import (
+    UNSET,
+    AccumulatorDeclaration,
+    Property,
+    State,
+    Vertex,
+    Vertices,
+)
+from graphtide.lang.python.settings import Settings, read_settings
+from graphtide.lang.python.source import FUNCTIONS, ClassSource
+from graphtide.lang.python.values import constant
+from graphtide.plan.expressions import BOOL, FLOAT, INT, Number, ValueType
+from graphtide.plan.programs import (
+    Accumulator,
+    AccumulatorKind,
+    Parameter,
+    ParameterKind,
+    Size,
+    StateField,
+)
+
+_RESERVED = ("id", "out_degree", "in_degree", "degree", "iteration")
+_SETTINGS = ("direction", "iterations", "tolerance")
+_TYPES: dict[object, ValueType] = {int: INT, float: FLOAT, bool: BOOL}
+_KINDS: dict[object, ParameterKind] = {
+    int: ParameterKind.INT,
+    float: ParameterKind.FLOAT,
+    bool: ParameterKind.BOOL,
+    Vertex: ParameterKind.VERTEX,
+    Vertices: ParameterKind.VERTICES,
+}
+_WORDS: dict[str, object] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "Vertex": Vertex,
+    "Vertices": Vertices,
+}
+
+
+@dataclass
+class Fields:
+    """Everything that a program class declares, by name."""
+
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    state: dict[str, StateField] = field(default_factory=dict)
+    accumulators: dict[str, Accumulator] = field(default_factory=dict)
+    properties: dict[str, ValueType] = field(default_factory=dict)
+    places: dict[str, ast.stmt] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+
+
+def read_fields(cls: type, source: ClassSource) -> Fields:
+    """All declarations of the class; LanguageError at the first that cannot be."""
+    reader = _FieldReader(cls, source)
+    for node in source.node.body:
+        reader.read(node)
+    reader.check_sizes()
+    reader.fields.settings = read_settings(
+        cls, source, reader.fields.places, reader.fields.parameters
+    )
+    return reader.fields
+
+
+class _FieldReader:
+    def __init__(self, cls: type, source: ClassSource) -> None:
+        self.source = source
+        self.values = vars(cls)
+        self.annotations: dict[str, object] = getattr(cls, "__annotations__", {})
+        self.assigned = set(_assigned_on_vertex(source.node))
+        self.fields = Fields()
+
+    def read(self, node: ast.stmt) -> None:
+        """One statement of the class body."""
+        match node:
+            case ast.FunctionDef(name=name):
+                self._place(name, node)
+                self._check_function(name, node)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                self._place(name, node)
+                self._read_annotated(name, node)
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                self._place(name, node)
+                self._read_plain(name, node)
+            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
+                pass
+            case _:
+                raise self.source.error(
+                    node,
+                    "this cannot stand in the body of a program",
+                    "it holds declarations such as `best = gt.Min(float)`, and the functions "
+                    "initialize, traverse and update",
+                )
+
+    def _place(self, name: str, node: ast.stmt) -> None:
+        if name in self.fields.places:
+            raise self.source.error(
+                node, f"'{name}' is declared twice", "give the two different names"
+            )
+        if name in _RESERVED:
+            raise self.source.error(
+                node, f"'{name}' has a meaning of its own in programs", "choose another name"
+            )
+        self.fields.places[name] = node
+
+    def _check_function(self, name: str, node: ast.FunctionDef) -> None:
+        if name not in FUNCTIONS:
+            raise self.source.error(
+                node,
+                f"a program has no function '{name}'",
+                "it has initialize(self, v), traverse(self, u, e, v) and update(self, v); "
+                "write the rest into these",
+            )
+
+    def _read_annotated(self, name: str, node: ast.AnnAssign) -> None:
+        value = self.values.get(name, UNSET)
+        setting = name == "direction" or (name in _SETTINGS and value is None)
+        if setting or isinstance(value, State | Property | AccumulatorDeclaration):
+            self._read_plain(name, node)
+        elif name in self.assigned:
+            value_type = self._annotated_type(name, node)
+            self.fields.state[name] = StateField(
+                name, value_type, self._default(node, value_type, value)
+            )
+        else:
+            self._read_parameter(name, node, value)
+
+    def _read_parameter(self, name: str, node: ast.AnnAssign, value: object) -> None:
+        kind = _KINDS.get(self._annotation(name))
+        if kind is None:
+            raise self.source.error(
+                node.annotation,
+                f"'{name}' has a kind that parameters cannot have",
+                "use int, float, bool, gt.Vertex or gt.Vertices",
+            )
+        if value is UNSET:
+            default = None
+        elif kind is ParameterKind.VERTICES:
+            raise self.source.error(
+                node, "a set of vertices has no default", "leave it out and give it in the call"
+            )
+        else:
+            whole = kind is ParameterKind.VERTEX
+            default = self._default(node, INT if whole else ValueType(kind.value), value)
+        self.fields.parameters[name] = Parameter(name, kind, default)
+
+    def _read_plain(self, name: str, node: ast.Assign | ast.AnnAssign) -> None:
+        if name in _SETTINGS:
+            return
+        match self.values.get(name, UNSET):
+            case State(declared, default, size):
+                value_type = self._type(node, declared)
+                self.fields.state[name] = StateField(
+                    name,
+                    value_type,
+                    self._default(node, value_type, default),
+                    self._size(node, size),
+                )
+            case Property(declared):
+                self.fields.properties[name] = self._type(node, declared)
+            case AccumulatorDeclaration() as item:
+                self.fields.accumulators[name] = self._accumulator(name, node, item)
+            case _:
+                raise self.source.error(
+                    node,
+                    f"'{name}' says neither that it is a parameter nor that it is state",
+                    f"annotate a parameter, `{name}: float = ...`; "
+                    f"write state as `{name} = gt.State(float)`",
+                )
+
+    def _accumulator(self, name: str, node: ast.stmt, item: AccumulatorDeclaration) -> Accumulator:
+        value_type = self._type(node, item.type)
+        word = type(item).__name__
+        logic = item.kind in (AccumulatorKind.OR, AccumulatorKind.AND)
+        if logic and value_type is not BOOL:
+            raise self.source.error(node, f"{word} holds truth values", f"write gt.{word}()")
+        if item.kind is AccumulatorKind.COUNT and value_type is not INT:
+            raise self.source.error(node, "Count holds ints", "write gt.Count()")
+        if not logic and value_type is BOOL:
+            raise self.source.error(
+                node, f"{word} holds numbers", "use int or float, or gt.Or() and gt.And()"
+            )
+        return Accumulator(name, item.kind, value_type, self._size(node, item.size))
+
+    def _annotation(self, name: str) -> object:
+        found = self.annotations.get(name)
+        return _WORDS.get(found.strip().split(".")[-1]) if isinstance(found, str) else found
+
+    def _annotated_type(self, name: str, node: ast.AnnAssign) -> ValueType:
+        found = _TYPES.get(self._annotation(name))
+        if found is None:
+            raise self.source.error(
+                node.annotation, f"the state '{name}' has no such type", "use int, float or bool"
+            )
+        return found
+
+    def _type(self, node: ast.stmt, declared: object) -> ValueType:
+        if isinstance(declared, type) and declared in _TYPES:
+            return _TYPES[declared]
+        raise self.source.error(node, "values have no such type", "use int, float or bool")
+
+    def _default(self, node: ast.stmt, value_type: ValueType, value: object) -> Number:
+        found = constant(0 if value is UNSET else value)
+        if value is UNSET:
+            return {INT: 0, FLOAT: 0.0, BOOL: False}[value_type]
+        if found is not None and found.type is value_type:
+            return found.value
+        if found is not None and found.type is INT and value_type is FLOAT:
+            return float(found.value)
+        hint = f"give a constant of type {value_type}"
+        if value_type is INT and isinstance(value, float):
+            hint = "ints have no infinity and no fractions: declare it as float"
+        raise self.source.error(node, f"{value!r} is no default for {_ARTICLE[value_type]}", hint)
+
+    def _size(self, node: ast.stmt, size: object) -> Size | None:
+        if size is None or isinstance(size, str):
+            return size
+        if isinstance(size, int) and not isinstance(size, bool) and size >= 1:
+            return size
+        raise self.source.error(
+            node, f"an array cannot have size {size!r}", "use 1 or more, or the name of a parameter"
+        )
+
+    def check_sizes(self) -> None:
+        """Sizes that are names are int parameters; only now are all parameters known."""
+        sizes = {name: item.size for name, item in self.fields.state.items()}
+        sizes |= {name: item.size for name, item in self.fields.accumulators.items()}
+        for name, size in sizes.items():
+            known = self.fields.parameters.get(size) if isinstance(size, str) else None
+            if isinstance(size, str) and (known is None or known.kind is not ParameterKind.INT):
+                raise self.source.error(
+                    self.fields.places[name],
+                    f"'{size}' is no int parameter, so it is no size",
+                    f"declare it: `{size}: int`",
+                )
+
+
+_ARTICLE = {INT: "an int", FLOAT: "a float", BOOL: "a bool"}
+
+
+def _assigned_on_vertex(node: ast.ClassDef) -> Iterator[str]:
+    for function in node.body:
+        if isinstance(function, ast.FunctionDef) and function.name in ("initialize", "update"):
+            for inner in ast.walk(function):
+                if isinstance(inner, ast.Assign):
+                    yield from filter(None, map(_attribute_of, inner.targets))
+                elif isinstance(inner, ast.AugAssign | ast.AnnAssign):
+                    yield from filter(None, [_attribute_of(inner.target)])
+
+
+def _attribute_of(target: ast.expr) -> str | None:
+    if isinstance(target, ast.Subscript):
+        target = target.value
+    match target:
+        case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner != "self":
+            return name
+        case _:
+            return None

@@ -1,0 +1,47 @@
+"""The decorator that turns a class into a program, and the program that users then hold."""
+
+from __future__ import annotations
+
+from graphtide.lang.python.read import read_program
+from graphtide.model.errors import InputError
+from graphtide.plan.program_text import explain
+from graphtide.plan.program_values import BoundProgram, bind
+from graphtide.plan.programs import VertexProgram
+
+
+class Program:
+    """A program that is ready to be given its parameters: `ShortestPaths(source=3)`."""
+
+    def __init__(self, plan: VertexProgram) -> None:
+        self.plan = plan
+        self.__name__ = plan.name
+        self.__doc__ = plan.documentation
+
+    def __call__(self, /, *values: object, **parameters: object) -> BoundProgram:
+        """The program with values for its parameters; InputError if they do not fit."""
+        if values:
+            known = [item.name for item in self.plan.parameters]
+            raise InputError(
+                f"the parameters of {self.plan.name} are given by name",
+                hint=f"write {self.plan.name}({', '.join(f'{name}=...' for name in known)})",
+            )
+        return bind(self.plan, parameters)
+
+    def explain(self) -> str:
+        """The plan as text."""
+        return explain(self.plan)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self.plan == other.plan
+
+    def __hash__(self) -> int:
+        return hash(self.plan)
+
+    def __repr__(self) -> str:
+        names = ", ".join(item.name for item in self.plan.parameters)
+        return f"<program {self.plan.name}({names})>"
+
+
+def program(cls: type) -> Program:
+    """Read a class into a program, from its source: see docs/reference/programs.md."""
+    return Program(read_program(cls))

@@ -1,0 +1,156 @@
+"""What stands behind a dot: parameters, state, accumulators, facts of a vertex, edge properties.
+
+Each may be used in some of the three functions only; the errors say in which, and what to write
+instead.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from graphtide.lang.python.scope import Role, Scope
+from graphtide.model.errors import LanguageError
+from graphtide.model.schema import closest
+from graphtide.plan.expressions import (
+    FLOAT,
+    INT,
+    AccumulatorRef,
+    Const,
+    EdgeProperty,
+    Expression,
+    Fact,
+    Iteration,
+    ParameterRef,
+    StateRef,
+    ValueType,
+    Vertex,
+    VertexFact,
+)
+from graphtide.plan.programs import Accumulator, ParameterKind, Size, StateField
+
+FACTS: tuple[Fact, ...] = ("id", "out_degree", "in_degree", "degree")
+
+
+def read_attribute(node: ast.Attribute, role: Role, scope: Scope) -> Expression:
+    """The value of `self.x`, `e.x`, `u.x` or `v.x` where x is no array."""
+    match role:
+        case "self":
+            return _read_self(node, scope)
+        case "e":
+            return EdgeProperty(node.attr, scope.fields.properties.get(node.attr, FLOAT))
+        case "u" | "v":
+            return read_vertex_attribute(node, role, None, scope)
+
+
+def read_vertex_attribute(
+    node: ast.Attribute, vertex: Vertex, index: Expression | None, scope: Scope
+) -> Expression:
+    """The value of `v.x` or `v.x[index]`."""
+    name = node.attr
+    if name in FACTS and index is None:
+        return VertexFact(vertex, name)
+    if name in scope.fields.state:
+        item = scope.fields.state[name]
+        check_index(node, item, index, scope)
+        return StateRef(vertex, name, item.type, index)
+    if name in scope.fields.accumulators:
+        return _read_accumulator(node, vertex, index, scope)
+    raise unknown_attribute(node, scope)
+
+
+def check_index(
+    node: ast.AST, item: StateField | Accumulator, index: Expression | None, scope: Scope
+) -> None:
+    """Arrays need an index and scalars have none; a constant index is within the array."""
+    if item.size is None:
+        if index is not None:
+            raise scope.error(
+                node, f"'{item.name}' is no array", "declare it with a size, or leave the index out"
+            )
+        return
+    if index is None:
+        raise scope.error(
+            node,
+            f"'{item.name}' is an array of {item.size}, and is used one element at a time",
+            f"write `for k in range({_length_text(item.size)})` and `{item.name}[k]`",
+        )
+    size = item.size if isinstance(item.size, int) else None
+    if isinstance(index, Const) and (index.value < 0 or (size and index.value >= size)):
+        raise scope.error(
+            node,
+            f"{index.value} is outside of '{item.name}'",
+            f"its elements are 0 to {f'{size - 1}' if size else f'{item.size} - 1'}",
+        )
+
+
+def array_length(node: ast.expr, scope: Scope) -> Expression:
+    """The value of `len(v.x)`: a constant, or the parameter that is its size."""
+    if isinstance(node, ast.Attribute) and scope.role(node.value) in ("u", "v"):
+        found = scope.fields.state.get(node.attr) or scope.fields.accumulators.get(node.attr)
+        if found is not None and found.size is not None:
+            size = found.size
+            return ParameterRef(size, INT) if isinstance(size, str) else Const(size, INT)
+    raise scope.error(
+        node, "only arrays of a vertex have a length", "write len(v.x) with x declared with a size"
+    )
+
+
+def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
+    """The error for a name that a vertex does not have."""
+    name = node.attr
+    known = [*scope.fields.state, *scope.fields.accumulators, *FACTS]
+    near = closest(name, known)
+    if name in scope.fields.parameters:
+        hint = f"'{name}' is a parameter: write self.{name}"
+    elif near:
+        hint = f"did you mean `{near}`?"
+    else:
+        hint = f"declare it in the class: `{name}: float = 0.0` for state, "
+        hint += f"`{name} = gt.Sum(float)` for an accumulator"
+    return scope.error(node, f"a vertex has no '{name}'", hint)
+
+
+def _read_self(node: ast.Attribute, scope: Scope) -> Expression:
+    name = node.attr
+    if name == "iteration":
+        if scope.function == "update":
+            return Iteration()
+        raise scope.error(
+            node, f"{scope.function} does not know the iteration", "only `update` does"
+        )
+    parameter = scope.fields.parameters.get(name)
+    if parameter is None:
+        raise scope.error(node, f"the program has no parameter '{name}'", _self_hint(name, scope))
+    if parameter.kind is ParameterKind.VERTICES:
+        raise scope.error(
+            node,
+            f"'{name}' is a set of vertices, and can only be asked what is in it",
+            f"write `v in self.{name}`",
+        )
+    whole = parameter.kind is ParameterKind.VERTEX
+    return ParameterRef(name, INT if whole else ValueType(parameter.kind.value))
+
+
+def _self_hint(name: str, scope: Scope) -> str:
+    if name in scope.fields.state or name in scope.fields.accumulators:
+        return f"'{name}' belongs to a vertex: write v.{name}"
+    near = closest(name, scope.fields.parameters)
+    return f"did you mean `{near}`?" if near else f"declare it in the class: `{name}: float`"
+
+
+def _read_accumulator(
+    node: ast.Attribute, vertex: Vertex, index: Expression | None, scope: Scope
+) -> Expression:
+    item = scope.fields.accumulators[node.attr]
+    if scope.function != "update":
+        raise scope.error(
+            node,
+            f"the accumulator '{node.attr}' cannot be read in {scope.function}",
+            "it is complete, and can be read, in `update`",
+        )
+    check_index(node, item, index, scope)
+    return AccumulatorRef(node.attr, item.type, index)
+
+
+def _length_text(size: Size) -> str:
+    return str(size) if isinstance(size, int) else f"self.{size}"

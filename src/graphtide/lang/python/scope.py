@@ -1,0 +1,95 @@
+"""What is known while one function of a program is read: names, their meaning and their types.
+
+Local names have one type in the whole function. Where an int later receives a float, the name is
+widened and the function is read again: `total = 0` may be followed by `total += e.weight`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from graphtide.lang.python.fields import Fields
+from graphtide.lang.python.source import ClassSource
+from graphtide.model.errors import LanguageError
+from graphtide.plan.expressions import FLOAT, INT, Call, Const, Expression, ValueType
+
+Role = Literal["self", "u", "e", "v"]
+TYPE_WORDS = {ValueType.INT: "an int", ValueType.FLOAT: "a float", ValueType.BOOL: "a truth value"}
+
+
+class WidenedError(Exception):
+    """A local name turned out to be a float after it was read as an int: read again."""
+
+
+@dataclass
+class Scope:
+    """One function as it is being read.
+
+    `types` outlives a second reading; `assigned` are the local names that surely have a value
+    at the point that is being read.
+    """
+
+    source: ClassSource
+    fields: Fields
+    function: str
+    roles: Mapping[str, Role]
+    around: Mapping[str, object]
+    types: dict[str, ValueType] = field(default_factory=dict)
+    assigned: set[str] = field(default_factory=set)
+    loops: list[str] = field(default_factory=list)
+
+    def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
+        """The error for a mistake at a node, to be raised by the caller."""
+        return self.source.error(node, what, hint)
+
+    def role(self, node: ast.AST) -> Role | None:
+        """Which argument of the function a bare name is; None for anything else."""
+        return self.roles.get(node.id) if isinstance(node, ast.Name) else None
+
+    def name_of(self, role: Role) -> str | None:
+        """What the user calls an argument; None where the function has none such."""
+        return next((name for name, item in self.roles.items() if item == role), None)
+
+    def assign(self, node: ast.AST, name: str, value: Expression) -> Expression:
+        """Give a local name a value: the value converted to the name's type."""
+        known = self.types.setdefault(name, value.type)
+        if known is INT and value.type is FLOAT:
+            self.types[name] = FLOAT
+            raise WidenedError
+        self.assigned.add(name)
+        return self.convert(node, value, known, f"'{name}'")
+
+    def convert(self, node: ast.AST, value: Expression, to: ValueType, what: str) -> Expression:
+        """The value as what a target holds; ints become floats, all else must match."""
+        if value.type is to:
+            return value
+        if value.type is INT and to is FLOAT:
+            return as_float(value)
+        hint = f"write {to}(...) around it to convert it"
+        if to is INT:
+            hint = f"declare {what} as float, or write int(...) around the value"
+        raise self.error(
+            node, f"{what} is {TYPE_WORDS[to]}, and this is {TYPE_WORDS[value.type]}", hint
+        )
+
+    @contextmanager
+    def loop(self, variable: str) -> Iterator[None]:
+        """Inside of a loop its variable has a value; after it, neither it nor what it assigned."""
+        before = set(self.assigned)
+        self.types[variable] = INT
+        self.assigned.add(variable)
+        self.loops.append(variable)
+        yield
+        self.loops.pop()
+        self.assigned = before
+
+
+def as_float(value: Expression) -> Expression:
+    """An int as a float: constants at once, all else by a call."""
+    if isinstance(value, Const):
+        return Const(float(value.value), FLOAT)
+    return Call("float", (value,), FLOAT)

@@ -1,0 +1,115 @@
+"""The source of a program class: its syntax tree, and the place of every node in the user's file.
+
+The class is found by the line that its compiled functions remember, so two classes of one name in
+one file, classes inside of functions and cells of a notebook are all told apart. Where there is no
+source to read (a prompt that keeps none), the error says so.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import FunctionType
+
+from graphtide.model.errors import LanguageError
+
+FUNCTIONS = ("initialize", "traverse", "update")
+
+
+@dataclass(frozen=True)
+class ClassSource:
+    """A class as it stands in its file."""
+
+    node: ast.ClassDef
+    text: str
+    file: str
+
+    def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
+        """The error for a mistake at a node, to be raised by the caller."""
+        # Imported here: only a mistake needs it, and it brings the parser of GVDL along.
+        from graphtide.lang.gvdl.diagnostics import Source, Span, language_error
+
+        start, end = self._offsets(node)
+        return language_error(what, Span(Source(self.text, self.file), start, end), hint)
+
+    def _offsets(self, node: ast.AST) -> tuple[int, int]:
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        end_line = getattr(node, "end_lineno", None) or line
+        end_column = getattr(node, "end_col_offset", None) or column + 1
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.For | ast.If | ast.While):
+            end_line, end_column = line, len(_line(self.text, line).encode())
+        return self._offset(line, column), self._offset(end_line, end_column)
+
+    def _offset(self, line: int, column: int) -> int:
+        """Syntax trees count columns in bytes of UTF-8; places count characters."""
+        before = sum(len(item) + 1 for item in self.text.split("\n")[: line - 1])
+        return before + len(_line(self.text, line).encode()[:column].decode(errors="ignore"))
+
+
+def find_source(cls: type) -> ClassSource:
+    """The source of a class that has at least one of the three functions of a program."""
+    functions = [item for item in vars(cls).values() if isinstance(item, FunctionType)]
+    for function in functions:
+        code = function.__code__
+        linecache.checkcache(code.co_filename)
+        text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+        node = _find_class(text, cls.__name__, function.__name__, code.co_firstlineno)
+        if node is not None:
+            return ClassSource(node, text, code.co_filename)
+    if not functions:
+        raise LanguageError(
+            f"the program {cls.__name__} has no functions",
+            hint="write `def traverse(self, u, e, v)` and `def update(self, v)` in the class",
+        )
+    raise LanguageError(
+        f"the source of {cls.__name__} cannot be found, and a program is read from its source",
+        where=functions[0].__code__.co_filename,
+        hint="write the class in a file or in a cell of a notebook, and import it anew "
+        "if the file changed",
+    )
+
+
+def names_around(function: FunctionType) -> Mapping[str, object]:
+    """The values that names outside of a function have at this moment."""
+    found: dict[str, object] = dict(vars(builtins))
+    found.update(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # assigned only after the class
+            found.pop(name, None)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _parse(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _find_class(text: str, name: str, function: str, line: int) -> ast.ClassDef | None:
+    tree = _parse(text)
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            found = {item.name: _first_line(item) for item in _functions(node)}
+            if found.get(function) == line:
+                return node
+    return None
+
+
+def _functions(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    return (item for item in node.body if isinstance(item, ast.FunctionDef))
+
+
+def _first_line(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(item.lineno for item in node.decorator_list)])
+
+
+def _line(text: str, line: int) -> str:
+    return text.split("\n")[line - 1]

@@ -1,0 +1,212 @@
+"""The three functions of a program: Python statements to statements of the plan."""
+
+from __future__ import annotations
+
+import ast
+
+from graphtide.lang.python.expressions import (
+    is_infinite,
+    read_binary,
+    read_condition,
+    read_expression,
+    read_index,
+)
+from graphtide.lang.python.mistakes import bad_target, unsupported
+from graphtide.lang.python.references import check_index, unknown_attribute
+from graphtide.lang.python.scope import Scope, WidenedError
+from graphtide.lang.python.sending import read_send
+from graphtide.lang.python.values import function_name, look_up
+from graphtide.plan.expressions import BOOL, FLOAT, INT, Const, Expression, ValueType
+from graphtide.plan.programs import AssignLocal, AssignState, Body, ForRange, If, Statement
+
+_TYPES = {"int": INT, "float": FLOAT, "bool": BOOL}
+
+
+def read_body(nodes: list[ast.stmt], scope: Scope) -> Body:
+    """The statements of a whole function; read again as long as local names widen."""
+    while True:
+        scope.assigned.clear()
+        scope.loops.clear()
+        try:
+            return read_statements(nodes, scope)
+        except WidenedError:
+            continue
+
+
+def read_statements(nodes: list[ast.stmt], scope: Scope) -> Body:
+    """Statements one after the other; `pass` and texts are none."""
+    return tuple(found for node in nodes for found in _read_statement(node, scope))
+
+
+def _read_statement(node: ast.stmt, scope: Scope) -> Body:
+    match node:
+        case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
+            return ()
+        case ast.Assign(targets=[target], value=value):
+            return (_assign(target, read_expression(value, scope), value, scope),)
+        case ast.AugAssign(target=target, op=op, value=value):
+            return (_assign(target, _changed(node, target, op, value, scope), value, scope),)
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            _declare(node, name, scope)
+            return (_assign(node.target, read_expression(value, scope), value, scope),)
+        case ast.If(test=test, body=body, orelse=orelse):
+            return (_read_if(test, body, orelse, scope),)
+        case ast.For():
+            return (_read_for(node, scope),)
+        case ast.Expr(value=ast.Call() as call):
+            return read_send(call, scope)
+        case ast.Expr():
+            raise scope.error(node, "this does nothing", "assign it, or send it: v.x(...)")
+        case ast.Assign() | ast.AnnAssign():
+            raise bad_target(node, scope)
+        case _:
+            raise unsupported(node, scope)
+
+
+def _changed(
+    node: ast.AST, target: ast.expr, op: ast.operator, value: ast.expr, scope: Scope
+) -> Expression:
+    """The new value of `target op= value`."""
+    if not isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
+        raise bad_target(target, scope)
+    return read_binary(
+        node, op, read_expression(target, scope), read_expression(value, scope), scope
+    )
+
+
+def _declare(node: ast.AnnAssign, name: str, scope: Scope) -> None:
+    """`x: float = 0`: the type of a local name, in words."""
+    declared = _TYPES.get(ast.unparse(node.annotation))
+    if declared is None or scope.types.setdefault(name, declared) is not declared:
+        raise scope.error(
+            node.annotation,
+            f"'{name}' cannot have this type here",
+            "a name in a function is int, float or bool, and the same everywhere",
+        )
+
+
+def _assign(target: ast.expr, value: Expression, node: ast.expr, scope: Scope) -> Statement:
+    match target:
+        case ast.Name(id=name):
+            _check_local(target, name, scope)
+            return AssignLocal(name, scope.assign(node, name, value))
+        case ast.Attribute(value=owner) if scope.role(owner) is not None:
+            return _assign_state(target, None, value, node, scope)
+        case ast.Subscript(value=ast.Attribute(value=owner) as field) if scope.role(owner):
+            if field.attr not in scope.fields.state:
+                return _assign_state(field, None, value, node, scope)
+            index = read_index(target.slice, scope)
+            return _assign_state(field, index, value, node, scope)
+        case _:
+            raise bad_target(target, scope)
+
+
+def _check_local(target: ast.expr, name: str, scope: Scope) -> None:
+    if scope.role(target) is not None or name in scope.loops:
+        raise scope.error(
+            target, f"'{name}' cannot be assigned: it has its value already", "use another name"
+        )
+
+
+def _assign_state(
+    target: ast.Attribute,
+    index: Expression | None,
+    value: Expression,
+    node: ast.expr,
+    scope: Scope,
+) -> AssignState:
+    _check_owner(target, scope)
+    name = target.attr
+    if name not in scope.fields.state:
+        raise _no_state(target, scope)
+    field = scope.fields.state[name]
+    check_index(target, field, index, scope)
+    if field.type is INT and is_infinite(value):
+        raise _no_infinity(node, name, scope)
+    return AssignState(name, scope.convert(node, value, field.type, f"v.{name}"), index)
+
+
+def _check_owner(target: ast.Attribute, scope: Scope) -> None:
+    if scope.function == "traverse":
+        raise scope.error(
+            target,
+            "traverse cannot assign: many edges meet at one vertex",
+            "send to an accumulator, v.best(...), and assign in `update`",
+        )
+    if scope.role(target.value) == "self":
+        raise scope.error(
+            target, "parameters keep their value", f"state is assigned on a vertex: v.{target.attr}"
+        )
+
+
+def _no_state(target: ast.Attribute, scope: Scope) -> Exception:
+    name = target.attr
+    if name in scope.fields.accumulators:
+        return scope.error(
+            target,
+            f"'{name}' is an accumulator and cannot be assigned",
+            f"send to it in `traverse`: v.{name}(...)",
+        )
+    if name in ("id", "out_degree", "in_degree", "degree"):
+        return scope.error(target, f"'{name}' is what the graph says", "assign to state")
+    return unknown_attribute(target, scope)
+
+
+def _no_infinity(node: ast.expr, name: str, scope: Scope) -> Exception:
+    return scope.error(
+        node,
+        f"v.{name} is an int, and ints have no infinity",
+        f"declare {name} as float, or use a number that is large enough",
+    )
+
+
+def _read_if(
+    test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], scope: Scope
+) -> Statement:
+    condition = read_condition(test, scope)
+    before = set(scope.assigned)
+    then = read_statements(body, scope)
+    after_then, scope.assigned = scope.assigned, before
+    otherwise = read_statements(orelse, scope)
+    scope.assigned &= after_then
+    return If(condition, then, otherwise)
+
+
+def _read_for(node: ast.For, scope: Scope) -> Statement:
+    if not isinstance(node.target, ast.Name) or node.orelse:
+        raise scope.error(node, "a loop is `for k in range(...)`", "with one name and no else")
+    variable = node.target.id
+    if scope.role(node.target) or variable in scope.assigned:
+        raise scope.error(
+            node.target, f"'{variable}' has a value already", "use another name for the loop"
+        )
+    start, stop, step = _read_range(node.iter, scope)
+    if scope.types.get(variable, INT) is not INT:
+        raise scope.error(node.target, f"'{variable}' is also a float", "use another name")
+    with scope.loop(variable):
+        body = read_statements(node.body, scope)
+    return ForRange(variable, start, stop, body, step)
+
+
+def _read_range(node: ast.expr, scope: Scope) -> tuple[Expression, Expression, int]:
+    if not (
+        isinstance(node, ast.Call)
+        and function_name(look_up(node.func, scope.around)) == "range"
+        and 1 <= len(node.args) <= 3
+        and not node.keywords
+    ):
+        raise scope.error(
+            node, "a loop goes over a range", "write range(8), range(self.rank) or range(len(v.x))"
+        )
+    bounds = [read_index(item, scope) for item in node.args[:2]]
+    start = bounds[0] if len(bounds) == 2 else Const(0, ValueType.INT)
+    return start, bounds[-1], _read_step(node, scope)
+
+
+def _read_step(node: ast.Call, scope: Scope) -> int:
+    if len(node.args) < 3:
+        return 1
+    step = read_expression(node.args[2], scope)
+    if isinstance(step, Const) and step.type is INT and step.value != 0:
+        return int(step.value)
+    raise scope.error(node.args[2], "the step of a range is a fixed int", "for example 2 or -1")

@@ -1,0 +1,93 @@
+"""A plan as the Python class that reads as it: the counterpart of `read`.
+
+The class names what it needs through `gt`, and `inf` as `inf`. A plan that no class can hold (a
+loop variable that is also state, say) is not checked for here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphtide.plan.expressions import FLOAT, EdgeProperty
+from graphtide.plan.program_text import body_lines, number_text
+from graphtide.plan.programs import (
+    Accumulator,
+    AccumulatorKind,
+    Body,
+    Direction,
+    Parameter,
+    ParameterKind,
+    StateField,
+    VertexProgram,
+    expressions_of,
+)
+
+_INDENT = "    "
+_KINDS = {ParameterKind.VERTEX: "gt.Vertex", ParameterKind.VERTICES: "gt.Vertices"}
+_WITHOUT_TYPE = (AccumulatorKind.COUNT, AccumulatorKind.OR, AccumulatorKind.AND)
+
+
+def unparse(program: VertexProgram) -> str:
+    """The source of the class, decorator included."""
+    lines = list(_documentation(program.documentation))
+    lines += [_parameter_line(item) for item in program.parameters]
+    lines += [_state_line(item) for item in program.state]
+    lines += [_accumulator_line(item) for item in program.accumulators]
+    lines += _property_lines(program)
+    lines += _setting_lines(program)
+    lines += _function("initialize(self, v)", program.initialize)
+    lines += _function("traverse(self, u, e, v)", program.traverse)
+    lines += _function("update(self, v)", program.update)
+    body = "\n".join(_INDENT + line if line else "" for line in lines)
+    return f"@gt.program\nclass {program.name}:\n{body}\n"
+
+
+def _documentation(text: str) -> Iterator[str]:
+    if text:
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        yield from f'"""{escaped}"""'.split("\n")
+
+
+def _parameter_line(parameter: Parameter) -> str:
+    kind = _KINDS.get(parameter.kind, parameter.kind.value)
+    default = "" if parameter.default is None else f" = {number_text(parameter.default)}"
+    return f"{parameter.name}: {kind}{default}"
+
+
+def _state_line(field: StateField) -> str:
+    default = f", default={number_text(field.default)}"
+    return f"{field.name} = gt.State({field.type}{default}{_size_text(field.size)})"
+
+
+def _accumulator_line(item: Accumulator) -> str:
+    declared = "" if item.kind in _WITHOUT_TYPE else item.type.value
+    arguments = (declared + _size_text(item.size)).removeprefix(", ")
+    return f"{item.name} = gt.{item.kind.value.capitalize()}({arguments})"
+
+
+def _size_text(size: int | str | None) -> str:
+    return "" if size is None else f", size={size!r}"
+
+
+def _property_lines(program: VertexProgram) -> list[str]:
+    found = {
+        item.name: item.type
+        for item in expressions_of(program.traverse)
+        if isinstance(item, EdgeProperty) and item.type is not FLOAT
+    }
+    return [f"{name} = gt.Property({value_type})" for name, value_type in found.items()]
+
+
+def _setting_lines(program: VertexProgram) -> Iterator[str]:
+    if program.direction is not Direction.OUT:
+        yield f'direction = "{program.direction}"'
+    if program.iterations not in (None, "iterations"):
+        yield f"iterations = {program.iterations!r}"
+    if program.tolerance not in (0.0, "tolerance"):
+        yield f"tolerance = {program.tolerance!r}"
+
+
+def _function(head: str, body: Body) -> Iterator[str]:
+    yield ""
+    yield f"def {head}:"
+    yield from (_INDENT + line for line in body_lines(body) or ["pass"])
