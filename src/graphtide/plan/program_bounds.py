@@ -1,0 +1,223 @@
+"""Proofs that an expression stays on one side of a constant, for the analysis of programs.
+
+A proof is the set of obligations under which the statement holds for every edge: conditions on
+edge properties and parameters that can be checked when the data is there. No proof is None, which
+says nothing about the statement itself. NaN satisfies no obligation, so under them there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from graphtide.plan.expressions import (
+    INT,
+    Binary,
+    Call,
+    Choice,
+    Const,
+    EdgeProperty,
+    Expression,
+    Number,
+    ParameterRef,
+    StateRef,
+    Unary,
+    VertexFact,
+)
+from graphtide.plan.program_text import expression_text, number_text
+from graphtide.plan.programs import subexpressions
+
+_MOST_VERTICES = 2**31
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """A condition on an edge property or a parameter that the data must satisfy."""
+
+    subject: EdgeProperty | ParameterRef
+    operator: Literal[">=", "<=", ">", "<"]
+    bound: Number
+
+    def __str__(self) -> str:
+        return f"{expression_text(self.subject)} {self.operator} {number_text(self.bound)}"
+
+    def holds_for(self, value: Number) -> bool:
+        """Whether one value satisfies it; NaN never does."""
+        match self.operator:
+            case ">=":
+                return value >= self.bound
+            case "<=":
+                return value <= self.bound
+            case ">":
+                return value > self.bound
+            case "<":
+                return value < self.bound
+
+
+Proof = frozenset[Obligation]
+PROVED: Proof = frozenset()
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is taken for granted about the source's state while something else is proved."""
+
+    source: StateRef
+    at_least_zero: bool = False
+    finite: bool = False
+
+
+def both(*proofs: Proof | None) -> Proof | None:
+    """All of the statements; None as soon as one of them has no proof."""
+    found: Proof = PROVED
+    for proof in proofs:
+        if proof is None:
+            return None
+        found |= proof
+    return found
+
+
+def either(proofs: Iterable[Proof | None]) -> Proof | None:
+    """Any one of the statements: the proof that obliges least."""
+    return min((proof for proof in proofs if proof is not None), key=len, default=None)
+
+
+def at_least(expression: Expression, bound: Number, known: Known) -> Proof | None:
+    """A proof of expression >= bound."""
+    return _beyond(expression, bound, True, known)
+
+
+def at_most(expression: Expression, bound: Number, known: Known) -> Proof | None:
+    """A proof of expression <= bound."""
+    return _beyond(expression, bound, False, known)
+
+
+def above_zero(expression: Expression, known: Known) -> Proof | None:
+    """A proof of expression > 0, for divisors and factors."""
+    match expression:
+        case Const(value):
+            return PROVED if value > 0 else None
+        case EdgeProperty() | ParameterRef():
+            return frozenset({Obligation(expression, ">", 0)})
+        case Call("float", (inner,)):
+            return above_zero(inner, known)
+        case Call("min", arguments):
+            return both(*(above_zero(item, known) for item in arguments))
+        case Call("max", arguments):
+            return either(above_zero(item, known) for item in arguments)
+        case _:
+            return None
+
+
+def below_infinity(expression: Expression) -> Proof | None:
+    """A proof that a factor is not infinite above, so that it makes no NaN of a zero."""
+    match expression:
+        case Const(value):
+            return PROVED if value < float("inf") else None
+        case EdgeProperty() | ParameterRef():
+            return frozenset({Obligation(expression, "<", float("inf"))})
+        case Call("float" | "min" | "max", arguments):
+            return both(*map(below_infinity, arguments))
+        case _:
+            return None
+
+
+def _beyond(expression: Expression, bound: Number, up: bool, known: Known) -> Proof | None:
+    match expression:
+        case Const(value):
+            return PROVED if (value >= bound if up else value <= bound) else None
+        case EdgeProperty() | ParameterRef():
+            return frozenset({Obligation(expression, ">=" if up else "<=", bound)})
+        case VertexFact():
+            return PROVED if (bound <= 0 if up else bound >= _MOST_VERTICES) else None
+        case StateRef() if expression == known.source:
+            return PROVED if up and bound <= 0 and known.at_least_zero else None
+        case Unary("-", operand):
+            return _beyond(operand, -bound, not up, known)
+        case Choice(_, yes, no):
+            return both(_beyond(yes, bound, up, known), _beyond(no, bound, up, known))
+        case Call():
+            return _call_beyond(expression, bound, up, known)
+        case Binary():
+            return _binary_beyond(expression, bound, up, known)
+        case _:
+            return None
+
+
+def _call_beyond(call: Call, bound: Number, up: bool, known: Known) -> Proof | None:
+    proofs = [_beyond(item, bound, up, known) for item in call.arguments]
+    match call.function:
+        case "float":
+            return None if _may_wrap(call.arguments[0]) else proofs[0]
+        case "min" | "max":
+            return both(*proofs) if (call.function == "min") is up else either(proofs)
+        case "abs" | "exp":
+            return PROVED if up and bound <= 0 else None
+        case _:
+            return None
+
+
+def _may_wrap(expression: Expression) -> bool:
+    return any(isinstance(item, Binary) and item.type is INT for item in subexpressions(expression))
+
+
+def _binary_beyond(binary: Binary, bound: Number, up: bool, known: Known) -> Proof | None:
+    left, right = binary.left, binary.right
+    match binary.operator:
+        case "+":
+            return either(
+                (
+                    _shifted(left, right, bound, up, known),
+                    _shifted(right, left, bound, up, known),
+                )
+            )
+        case "-":
+            return _shifted(left, Unary("-", right), bound, up, known)
+        case "*":
+            return _product_beyond(left, right, bound, up, known)
+        case "/" if up and bound <= 0:
+            finite = both(below_infinity(left), below_infinity(right))
+            return both(finite, _beyond(left, 0, True, known), above_zero(right, known))
+        case _:
+            return None
+
+
+def _shifted(
+    one: Expression, other: Expression, bound: Number, up: bool, known: Known
+) -> Proof | None:
+    """one + other beyond the bound: by a constant shift, or with each on its side of zero."""
+    shift = _constant_value(other)
+    # Shifting a float bound rounds it, except away from zero.
+    if shift is not None and (bound == 0 or one.type is INT):
+        return _beyond(one, bound - shift, up, known)
+    if bound <= 0 if up else bound >= 0:
+        return both(_beyond(one, 0, up, known), _beyond(other, 0, up, known))
+    return None
+
+
+def _constant_value(expression: Expression) -> Number | None:
+    match expression:
+        case Const(value):
+            return value
+        case Unary("-", Const(value)):
+            return -value
+        case _:
+            return None
+
+
+def _product_beyond(
+    left: Expression, right: Expression, bound: Number, up: bool, known: Known
+) -> Proof | None:
+    sides = (left, right)
+    if left.type is INT:  # a product of ints may wrap around
+        return None
+    if up and bound <= 0:
+        finite = both(*map(below_infinity, sides))
+        return both(finite, *(_beyond(side, 0, True, known) for side in sides))
+    if up and bound <= 1:
+        return both(*(_beyond(side, 1, True, known) for side in sides))
+    if not up and bound >= 1:
+        unit = [_beyond(side, 0, True, known) for side in sides]
+        return both(*unit, *(_beyond(side, 1, False, known) for side in sides))
+    return None

@@ -1,0 +1,194 @@
+"""Proofs about messages: that they rise with the state of their source, and never overtake it.
+
+Both are what a selecting program needs so that one value a vertex is enough to maintain it: if
+messages rise, a better source never gives a worse message, so the order of work does not matter;
+if they never overtake, no vertex can owe its value to itself along a cycle.
+"""
+
+from __future__ import annotations
+
+import math
+
+from graphtide.plan.expressions import (
+    BOOL,
+    INT,
+    Binary,
+    Boolean,
+    Call,
+    Choice,
+    Compare,
+    Const,
+    Expression,
+    Unary,
+)
+from graphtide.plan.program_bounds import (
+    PROVED,
+    Known,
+    Proof,
+    above_zero,
+    at_least,
+    at_most,
+    below_infinity,
+    both,
+    either,
+)
+from graphtide.plan.programs import INT_MAX, INT_MIN, subexpressions
+
+LARGEST_STEP = 2**30
+"""What an int edge property may add: over any path this stays within int64."""
+
+
+def rises(expression: Expression, known: Known, up: bool = True) -> Proof | None:
+    """A proof that the expression never falls (up) or never rises (not up) with the source."""
+    if known.source not in subexpressions(expression):
+        return PROVED
+    match expression:
+        case Unary(_, operand):
+            return rises(operand, known, not up)
+        case Binary():
+            return _binary_rises(expression, known, up)
+        case Compare(">" | ">=", left, right):
+            return both(rises(left, known, up), rises(right, known, not up))
+        case Compare("<" | "<=", left, right):
+            return both(rises(left, known, not up), rises(right, known, up))
+        case Boolean(_, terms):
+            return both(*(rises(term, known, up) for term in terms))
+        case Choice():
+            return _choice_rises(expression, known, up)
+        case Call():
+            return _call_rises(expression, known, up)
+        case _:
+            return PROVED if up and expression == known.source else None
+
+
+def never_overtakes(expression: Expression, known: Known, up: bool) -> Proof | None:
+    """A proof that the message is never below (up) or never above (not up) its source's state."""
+    match expression:
+        case Const():
+            return PROVED if is_extreme(expression, up) else None
+        case Binary():
+            return _binary_stays(expression, known, up)
+        case Choice(condition, yes, no):
+            proofs = []
+            for branch, taken in ((yes, True), (no, False)):
+                certain = _tells_enough(condition, taken, known, up)
+                proofs.append(PROVED if certain else never_overtakes(branch, known, up))
+            return both(*proofs)
+        case Boolean(operator, terms):
+            proofs = [never_overtakes(term, known, up) for term in terms]
+            return either(proofs) if (operator == "or") is up else both(*proofs)
+        case Call("min" | "max" as function, arguments):
+            proofs = [never_overtakes(item, known, up) for item in arguments]
+            return either(proofs) if (function == "max") is up else both(*proofs)
+        case Call("abs", (inner,)) if up:
+            return never_overtakes(inner, known, up)
+        case _:
+            return PROVED if expression == known.source else None
+
+
+def is_extreme(expression: Expression, up: bool) -> bool:
+    """True of the constant that nothing of its type exceeds."""
+    if not isinstance(expression, Const):
+        return False
+    if expression.type is BOOL:
+        return expression.value is up
+    if expression.type is INT:
+        return expression.value == (INT_MAX if up else INT_MIN)
+    return expression.value == (math.inf if up else -math.inf)
+
+
+def _binary_rises(binary: Binary, known: Known, up: bool) -> Proof | None:
+    left, right = binary.left, binary.right
+    match binary.operator:
+        case "+":
+            return both(rises(left, known, up), rises(right, known, up))
+        case "-":
+            return both(rises(left, known, up), rises(right, known, not up))
+        case "*" if binary.type is not INT:
+            return either(
+                (_scaled(left, right, known, up), _scaled(right, left, known, up)),
+            )
+        case "/" | "//" if known.source not in subexpressions(right):
+            return both(rises(left, known, up), above_zero(right, known), below_infinity(right))
+        case _:
+            return None
+
+
+def _scaled(one: Expression, factor: Expression, known: Known, up: bool) -> Proof | None:
+    """one * factor, where an infinite source times zero must not make a NaN."""
+    if known.source in subexpressions(factor):
+        return None
+    positive = at_least(factor, 0, known) if known.finite else above_zero(factor, known)
+    return both(rises(one, known, up), positive, below_infinity(factor))
+
+
+def _choice_rises(choice: Choice, known: Known, up: bool) -> Proof | None:
+    """Where the condition itself turns with the source, the turn must not be a step back."""
+    branches = both(rises(choice.yes, known, up), rises(choice.no, known, up))
+    if known.source not in subexpressions(choice.condition):
+        return branches
+    turns = []
+    for low, high, turned_on in (
+        (choice.no, choice.yes, True),
+        (choice.yes, choice.no, False),
+    ):
+        if is_extreme(high, up) or is_extreme(low, not up):
+            turns.append(rises(choice.condition, known, turned_on))
+    return both(branches, either(turns))
+
+
+def _call_rises(call: Call, known: Known, up: bool) -> Proof | None:
+    plain = call.function in ("min", "max", "exp", "float")
+    truth = call.function == "int" and call.arguments[0].type is BOOL
+    if plain or truth:
+        return both(*(rises(item, known, up) for item in call.arguments))
+    return None
+
+
+def _binary_stays(binary: Binary, known: Known, up: bool) -> Proof | None:
+    left, right = binary.left, binary.right
+    match binary.operator:
+        case "+":
+            return either(
+                (
+                    both(never_overtakes(left, known, up), _step(right, known, up)),
+                    both(never_overtakes(right, known, up), _step(left, known, up)),
+                )
+            )
+        case "-":
+            return both(never_overtakes(left, known, up), _step(right, known, not up))
+        case "*" if binary.type is not INT and known.at_least_zero:
+            factors = [right] if left == known.source else []
+            factors += [left] if right == known.source else []
+            return either(_factor(factor, known, up) for factor in factors)
+        case "/" if left == known.source and known.at_least_zero and not up:
+            return both(at_least(right, 1, known), below_infinity(right))
+        case _:
+            return None
+
+
+def _step(expression: Expression, known: Known, up: bool) -> Proof | None:
+    """What is added points away from the source, and for ints is small enough not to wrap."""
+    if up:
+        away, small = at_least(expression, 0, known), at_most(expression, LARGEST_STEP, known)
+    else:
+        away, small = at_most(expression, 0, known), at_least(expression, -LARGEST_STEP, known)
+    return both(away, small) if expression.type is INT else away
+
+
+def _factor(factor: Expression, known: Known, up: bool) -> Proof | None:
+    if up:
+        return both(at_least(factor, 1, known), below_infinity(factor))
+    positive = at_least(factor, 0, known) if known.finite else above_zero(factor, known)
+    return both(positive, at_most(factor, 1, known))
+
+
+def _tells_enough(condition: Expression, taken: bool, known: Known, up: bool) -> bool:
+    """Where the way was chosen by a true source, nothing is above it; by a false one, below it."""
+    if known.source.type is not BOOL or taken is up:
+        return False
+    match condition:
+        case Boolean(operator, terms) if (operator == "and") is taken:
+            return known.source in terms
+        case _:
+            return condition == known.source

@@ -1,0 +1,128 @@
+"""What the functions of a program look at: the facts that decide whose messages a change touches.
+
+A message that reads u's degree changes on all of u's edges when one of them comes or goes; a
+message that reads v must be taken anew when v changes, not only when u does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphtide.plan.expressions import (
+    EdgeProperty,
+    Expression,
+    Fact,
+    Iteration,
+    Member,
+    ParameterRef,
+    StateRef,
+    ValueType,
+    VertexFact,
+)
+from graphtide.plan.programs import (
+    Accumulator,
+    Body,
+    VertexProgram,
+    expressions_of,
+    subexpressions,
+)
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Everything that a function or an expression looks at besides accumulators."""
+
+    source_state: frozenset[str]
+    target_state: frozenset[str]
+    source_facts: frozenset[Fact]
+    target_facts: frozenset[Fact]
+    edge_properties: frozenset[EdgeProperty]
+    parameters: frozenset[str]
+    iteration: bool
+    target_membership: bool
+
+    @property
+    def source_degrees(self) -> bool:
+        """True where it depends on how many edges u has."""
+        return bool(self.source_facts - {"id"})
+
+    @property
+    def target_degrees(self) -> bool:
+        """True where it depends on how many edges v has."""
+        return bool(self.target_facts - {"id"})
+
+    @property
+    def reads_target(self) -> bool:
+        """True where it depends on v in any way."""
+        return bool(self.target_state or self.target_facts or self.target_membership)
+
+
+@dataclass(frozen=True)
+class Invertible:
+    """A program whose accumulators can all take a contribution back: sum, product, count.
+
+    `traverse` is what its messages look at.
+    """
+
+    accumulators: tuple[Accumulator, ...]
+    traverse: Reads
+    reason: str
+
+
+def reads(body: Body) -> Reads:
+    """What a function looks at."""
+    return _collect(expressions_of(body))
+
+
+def reads_expression(expression: Expression) -> Reads:
+    """What one expression looks at."""
+    return _collect(subexpressions(expression))
+
+
+def edge_properties(program: VertexProgram) -> dict[str, ValueType]:
+    """The edge properties that the program needs, with the type it takes each as."""
+    found = reads(program.traverse).edge_properties
+    return {item.name: item.type for item in sorted(found, key=lambda item: item.name)}
+
+
+def invertible(program: VertexProgram) -> Invertible | None:
+    """What maintaining by differences needs to know; None if some accumulator has no inverse."""
+    if why_not_invertible(program) is not None:
+        return None
+    found = reads(program.traverse)
+    names = " and ".join(dict.fromkeys(str(item.kind) for item in program.accumulators))
+    reason = f"{names} can take a contribution back"
+    if found.source_degrees:
+        reason += "; a change of u's degree changes all messages of u"
+    if found.target_degrees or found.target_state:
+        reason += "; a change of v changes all messages to v"
+    return Invertible(program.accumulators, found, reason)
+
+
+def why_not_invertible(program: VertexProgram) -> str | None:
+    """The reason in words why differences do not do; None if they do."""
+    for item in program.accumulators:
+        if item.kind.selects:
+            return f"the {item.kind} '{item.name}' cannot take a contribution back"
+    if not program.accumulators:
+        return "it has no accumulators"
+    return None
+
+
+def _collect(expressions: Iterable[Expression]) -> Reads:
+    found = list(expressions)
+    states = [item for item in found if isinstance(item, StateRef)]
+    facts = [item for item in found if isinstance(item, VertexFact)]
+    members = [item for item in found if isinstance(item, Member)]
+    named = [item.name for item in found if isinstance(item, ParameterRef)]
+    return Reads(
+        source_state=frozenset(item.name for item in states if item.vertex == "u"),
+        target_state=frozenset(item.name for item in states if item.vertex == "v"),
+        source_facts=frozenset(item.fact for item in facts if item.vertex == "u"),
+        target_facts=frozenset(item.fact for item in facts if item.vertex == "v"),
+        edge_properties=frozenset(item for item in found if isinstance(item, EdgeProperty)),
+        parameters=frozenset([*named, *(item.parameter for item in members)]),
+        iteration=any(isinstance(item, Iteration) for item in found),
+        target_membership=any(item.vertex == "v" for item in members),
+    )

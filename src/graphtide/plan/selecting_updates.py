@@ -1,0 +1,58 @@
+"""The shapes of an update that keeps the better of what a vertex holds and what it is offered."""
+
+from __future__ import annotations
+
+from graphtide.plan.expressions import (
+    BOOL,
+    AccumulatorRef,
+    Boolean,
+    Call,
+    Choice,
+    Compare,
+    Const,
+    Expression,
+    StateRef,
+)
+
+
+def keeps_better(update: Expression, held: StateRef, offered: AccumulatorRef, least: bool) -> bool:
+    """Whether an update is the lesser (or the greater) of the two, however it is written.
+
+    min(held, offered)   offered if offered < held else held   held or offered   ...
+    """
+    match update:
+        case Call("min" | "max" as function, arguments):
+            return (function == "min") is least and _are(arguments, held, offered)
+        case Boolean(operator, terms):
+            return (operator == "and") is least and _are(terms, held, offered)
+        case Choice(condition, yes, no):
+            if held.type is BOOL and _is_logical(update, held, offered, least):
+                return True
+            return _are((yes, no), held, offered) and _prefers(condition, yes, no, least)
+        case _:
+            return False
+
+
+def _are(pair: tuple[Expression, ...], held: Expression, offered: Expression) -> bool:
+    return pair in ((held, offered), (offered, held))
+
+
+def _prefers(condition: Expression, yes: Expression, no: Expression, least: bool) -> bool:
+    """Whether the condition says that yes is better than no; ties do not matter."""
+    match condition:
+        case Compare(operator, left, right) if operator in ("<", "<=", ">", ">="):
+            lesser, greater = (left, right) if operator.startswith("<") else (right, left)
+            return (lesser, greater) == ((yes, no) if least else (no, yes))
+        case _:
+            return False
+
+
+def _is_logical(choice: Choice, held: Expression, offered: Expression, least: bool) -> bool:
+    """`True if offered else held` is an or, `held if offered else False` an and; either way."""
+    for one, other in ((held, offered), (offered, held)):
+        if choice.condition == one:
+            if least and (choice.yes, choice.no) == (other, Const(False, BOOL)):
+                return True
+            if not least and (choice.yes, choice.no) == (Const(True, BOOL), other):
+                return True
+    return False
