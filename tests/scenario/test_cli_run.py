@@ -151,7 +151,7 @@ def test_ctrl_c_stops_a_statement_and_leaves_nothing_behind(stored: Path) -> Non
         assert shell.wait_for("graphtide> ") == "\ngraphtide> "
         assert not name.exists()
         shell.type("create view collection years on Calls [a: year < 2012];\n")
-        assert "collection 'years' on Calls: 1 views" in shell.wait_for("graphtide> ", 120)
+        assert "collection 'years' on Calls: 1 view" in shell.wait_for("graphtide> ", 120)
         shell.interrupt()
         shell.wait_for("graphtide> ")
         shell.type(END)

@@ -80,6 +80,7 @@ def test_headers_of_neo4j(spark: SparkSession, tmp_path: Path) -> None:
         (None, None, "Up"),
     ]
     assert loaded.column("_label") == ["ACTED", "SAW"]
+    assert set(loaded.vertices[0]) == {"_vertex", "_id", "_label", "name", "age", "title"}
     assert loaded.types() == {"pay": "float"}
 
 

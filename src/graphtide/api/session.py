@@ -6,7 +6,6 @@ Everything that is stored is found again by name in the next session on the same
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,13 +49,16 @@ class Session:
     ) -> None:
         self.catalog = Catalog(Path(folder).expanduser().resolve())
         self._open_gateway = open_gateway
+        self._gateway: SparkGateway | None = None
         self.progress = progress
         self.current: str | None = None
 
-    @cached_property
+    @property
     def gateway(self) -> SparkGateway:
         """The door to Spark. Imported now: whoever only looks at what is stored needs no Spark."""
-        return self._open_gateway()
+        if self._gateway is None:
+            self._gateway = self._open_gateway()
+        return self._gateway
 
     @property
     def spark(self) -> SparkSession:

@@ -136,7 +136,11 @@ def remove(folder: Path, what: str) -> None:
 
 @contextlib.contextmanager
 def _lock(folder: Path, what: str) -> Iterator[None]:
-    file = _take_lock(folder, what)
+    try:
+        file = _take_lock(folder, what)
+    except KeyboardInterrupt:
+        _sweep(folder)
+        raise
     try:
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()} since {_now()}")
@@ -146,6 +150,13 @@ def _lock(folder: Path, what: str) -> Iterator[None]:
     finally:
         _remove_if_bare(folder)
         file.close()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the bare folder of a lock that was interrupted while being taken, if nobody has it."""
+    with contextlib.suppress(OSError), open(folder / _LOCK, encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove_if_bare(folder)
 
 
 def _take_lock(folder: Path, what: str) -> TextIO:
