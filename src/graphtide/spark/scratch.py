@@ -1,7 +1,7 @@
-"""What a job keeps for a while: folders to write into, and frames held in memory.
+"""Folders that a job writes into for a while.
 
-The one place that persists, checkpoints or makes temporary folders, so that nothing of the kind
-outlives the job that asked for it.
+The one place that makes them, so that none outlives the job that asked for it. Frames are never
+held in memory: what is needed twice is written, and read again.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-
-from pyspark.sql import DataFrame
 
 
 @contextlib.contextmanager
@@ -23,13 +21,3 @@ def scratch_folder(parent: Path, name: str = "staging") -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def persisted(frame: DataFrame) -> Iterator[DataFrame]:
-    """The frame, computed at most once while the block lasts."""
-    kept = frame.persist()
-    try:
-        yield kept
-    finally:
-        kept.unpersist()

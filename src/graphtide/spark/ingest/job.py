@@ -31,7 +31,7 @@ from graphtide.spark.ingest.stage import source_tables, stage_table
 from graphtide.spark.ingest.staged import StagedTable
 from graphtide.spark.ingest.type_spec import check_names_are_columns
 from graphtide.spark.ingest.typed import TypedTable, find_types
-from graphtide.spark.ingest.vertices import write_vertices
+from graphtide.spark.ingest.vertices import hide_spaces, write_vertices
 from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.session import private_session
 
@@ -94,6 +94,7 @@ def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
     vertices, bad_vertices = write_vertices(load, spaces, checked)
     progress("writing edges", 0.7)
     edges, bad_edges = write_edges(load, spaces, checked, vertices)
+    hide_spaces(load, spaces)
     schema = GraphSchema(
         tables.id_type,
         tables.vertex_properties,

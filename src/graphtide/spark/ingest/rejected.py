@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from graphtide.model.errors import InputError
 from graphtide.spark.addresses import reading_path, writing_path
-from graphtide.spark.ingest.checked import REJECTED_COLUMNS, union
+from graphtide.spark.ingest.checked import REJECTED_COLUMNS
 from graphtide.spark.ingest.load import Load
 from graphtide.spark.ingest.parts import count_rows
 from graphtide.spark.ingest.typed import TypedTable
@@ -100,13 +100,6 @@ def _refusal(kind: str, count: int, rejected: DataFrame, located: DataFrame) -> 
         f"{count:,} bad {kind} {rows}, nothing was loaded: {'; '.join(told)}",
         where="\n      ".join(shown),
         hint="correct them, or load the rest and keep these aside with on_bad_rows='quarantine'",
-    )
-
-
-def bad_rows(frames: Sequence[DataFrame]) -> DataFrame:
-    """The rows of checked frames that have a reason."""
-    return union([frame.select(*REJECTED_COLUMNS) for frame in frames]).where(
-        F.col("_reason").isNotNull()
     )
 
 

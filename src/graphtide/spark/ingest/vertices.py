@@ -43,8 +43,23 @@ def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:
     """`_id` and `_vertex` of all vertices of a space, from the table as written."""
     vertices = load.spark.read.parquet(reading_path(load.folder / "vertices"))
     if spaces.used:
-        vertices = vertices.where(F.col(_space_column(load)) == F.lit(space))
+        vertices = vertices.where(F.col(_space_column(load, spaces)) == F.lit(space))
     return vertices.select("_id", "_vertex")
+
+
+def hide_spaces(load: Load, spaces: Spaces) -> None:
+    """Write the table once more without its spaces, where it has both spaces and labels.
+
+    To be called when no more ids are looked up.
+    """
+    if _space_column(load, spaces) != "_space":
+        return
+    table, bare = load.folder / "vertices", load.staging / "vertices-bare"
+    vertices = load.spark.read.parquet(reading_path(table))
+    vertices.drop("_space").write.parquet(writing_path(bare))
+    arrange_parts(bare, ("_vertex",))
+    _clear(table)
+    bare.rename(table)
 
 
 def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
@@ -58,26 +73,26 @@ def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
             for frame, table in zip(frames, tables, strict=True)
         ]
     )
-    good = _table_columns(load, checked.where(F.col("_reason").isNull()))
+    good = _table_columns(load, spaces, checked.where(F.col("_reason").isNull()))
     written = load.write_numbered(good, "vertices", "_vertex", sort=has_small_parts(tables))
     if written == rows and not _has_duplicates(load, spaces):
         return written, 0
-    return _without_bad(load, checked, rows)
+    return _without_bad(load, spaces, checked)
 
 
-def _without_bad(load: Load, checked: DataFrame, rows: int) -> tuple[int, int]:
+def _without_bad(load: Load, spaces: Spaces, checked: DataFrame) -> tuple[int, int]:
     """Write the table again without bad rows and second vertices of an id."""
     judged = _with_duplicates(checked)
     bad = judged.where(F.col("_reason").isNotNull())
     rejected = reject(load, "vertex", load.tables.vertices, bad)
     _clear(load.folder / "vertices")
-    good = _table_columns(load, judged.where(F.col("_reason").isNull()))
+    good = _table_columns(load, spaces, judged.where(F.col("_reason").isNull()))
     return load.write_renumbered(good, "vertices", "_vertex"), rejected
 
 
 def _has_duplicates(load: Load, spaces: Spaces) -> bool:
     vertices = load.spark.read.parquet(reading_path(load.folder / "vertices"))
-    keys = ["_id", _space_column(load)] if spaces.used else ["_id"]
+    keys = ["_id", _space_column(load, spaces)] if spaces.used else ["_id"]
     return not vertices.groupBy(*keys).count().where(F.col("count") > 1).isEmpty()
 
 
@@ -111,7 +126,7 @@ def _write_found(load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: 
         (F.col("_position") + start).cast("int").alias("_vertex"),
         "_id",
         F.col("_space").alias("_label"),
-        *([F.col("_space")] if _space_column(load) == "_space" else []),
+        *([F.col("_space")] if _space_column(load, spaces) == "_space" else []),
         *no_properties(load.tables.vertex_properties),
     )
     target = load.staging / "vertices-found"
@@ -132,17 +147,17 @@ def _endpoints(frame: DataFrame, ends: Sequence[Space], spaces: Spaces) -> DataF
     return good.select(F.explode(F.array(*pairs)).alias("end")).select("end._space", "end._id")
 
 
-def _table_columns(load: Load, checked: DataFrame) -> DataFrame:
+def _table_columns(load: Load, spaces: Spaces, checked: DataFrame) -> DataFrame:
     columns: list[Column | str] = ["_number", F.col("_key0").alias("_id"), "_label"]
-    if _space_column(load) == "_space":
+    if _space_column(load, spaces) == "_space":
         columns.append("_space")
     return checked.select(*columns, *property_columns(load.tables.vertex_properties))
 
 
-def _space_column(load: Load) -> str:
+def _space_column(load: Load, spaces: Spaces) -> str:
     """Labels are the spaces, unless rows have labels of their own: then the table has both."""
     own = any(table.roles.label is not None for table in load.tables.vertices)
-    return "_space" if own else "_label"
+    return "_space" if own and spaces.used else "_label"
 
 
 def _move_parts(source: Path, target: Path, rows: int) -> None:
