@@ -8,6 +8,7 @@ user's session are, and never changes them.
 
 from __future__ import annotations
 
+import atexit
 import os
 import tempfile
 import warnings
@@ -86,11 +87,30 @@ def active_session() -> SparkSession | None:
 
 
 def private_session(session: SparkSession) -> SparkSession:
-    """A session beside the given one, on the same Spark, with the settings our jobs rely on."""
+    """A session beside the given one, on the same Spark, with the settings our jobs rely on.
+
+    Over Connect it is a connection of its own: `release` it when it is not needed any more.
+    """
     private = session.newSession()
     for key, value in _PRIVATE_SETTINGS.items():
         private.conf.set(key, value)
+    if is_connect(private):
+        # A connection still open when Python ends says goodbye to its server, and waits minutes
+        # for an answer if that has been stopped.
+        atexit.register(private.client.close)
     return private
+
+
+def release(private: SparkSession) -> None:
+    """End a private session. The Spark that it ran on goes on."""
+    if is_connect(private):
+        atexit.unregister(private.client.close)
+        private.client.close()
+
+
+def is_connect(session: SparkSession) -> bool:
+    """True if the session talks to its Spark over Connect."""
+    return "connect" in type(session).__module__
 
 
 def local_settings(memory: str | None = None, *, quiet: bool = True) -> dict[str, str]:

@@ -33,7 +33,7 @@ from graphtide.spark.ingest.type_spec import check_names_are_columns
 from graphtide.spark.ingest.typed import TypedTable, find_types
 from graphtide.spark.ingest.vertices import hide_spaces, write_vertices
 from graphtide.spark.scratch import scratch_folder
-from graphtide.spark.session import private_session
+from graphtide.spark.session import private_session, release
 
 _MOST_LABELS = 10_000
 
@@ -136,7 +136,7 @@ def _address(load: Load, name: str) -> str:
 
 @contextlib.contextmanager
 def _interruptible(spark: SparkSession) -> Iterator[None]:
-    """If the block is left by an error or by Ctrl-C, stop what Spark still does for it."""
+    """Release the session after the block; after an error or Ctrl-C stop what it still does."""
     tag = f"graphtide-{uuid.uuid4().hex}"
     spark.addTag(tag)
     try:
@@ -147,3 +147,4 @@ def _interruptible(spark: SparkSession) -> Iterator[None]:
         raise
     finally:
         spark.removeTag(tag)
+        release(spark)
