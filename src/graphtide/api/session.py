@@ -280,8 +280,6 @@ def session(
 
         if spark is not None:
             return SparkGateway(lambda: spark)
-        return SparkGateway(
-            lambda: open_session(master, remote=remote, memory=memory, quiet=quiet)
-        )
+        return SparkGateway(lambda: open_session(master, remote=remote, memory=memory, quiet=quiet))
 
     return Session(folder, open_gateway, progress=progress)
