@@ -31,6 +31,7 @@ from graphtide.plan.expressions import (
     ValueType,
     VertexFact,
 )
+from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import (
     Accumulator,
     AccumulatorKind,
@@ -65,6 +66,7 @@ def explain(program: VertexProgram) -> str:
     lines += _section("parameters", map(parameter_text, program.parameters))
     lines += _section("state", map(field_text, program.state))
     lines += _section("accumulators", map(_accumulator_line, program.accumulators))
+    lines += _section("edge properties", _property_texts(program))
     lines.append(f"direction {_DIRECTIONS[program.direction]}")
     lines.append(f"iterations {_iterations_text(program)}")
     if program.tolerance != 0.0:
@@ -122,9 +124,12 @@ def _size_text(size: int | str | None) -> str:
 
 def _accumulator_line(item: Accumulator) -> str:
     of = "" if item.kind is AccumulatorKind.COUNT else f" of {item.type}"
-    return (
-        f"{item.name}{_size_text(item.size)}: {item.kind}{of}, {number_text(item.identity)} if none"
-    )
+    held = f"{item.kind}{of}{_size_text(item.size)}"
+    return f"{item.name}: {held}, {number_text(item.identity)} if nothing is sent"
+
+
+def _property_texts(program: VertexProgram) -> list[str]:
+    return [f"{property_text(name)}: {kind}" for name, kind in edge_properties(program).items()]
 
 
 def _iterations_text(program: VertexProgram) -> str:

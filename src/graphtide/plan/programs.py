@@ -3,8 +3,9 @@
 A run is synchronous. Iteration 0 gives every state field its default and then runs `initialize`.
 Iteration i empties the accumulators, runs `traverse` for every live edge on the state of
 iteration i - 1, and then `update` for every vertex. It ends after the given number of iterations,
-or after the first iteration that changes no state. Every way to run or maintain a program must
-give what this gives.
+or after the first iteration that changes no state; a program with a number of iterations whose
+`update` reads the iteration runs all of them. Every way to run or maintain a program must give
+what this gives.
 
 Within one function, statements run in order, and a field that was assigned reads as its new
 value. With direction `both`, an edge is traversed once each way, a self-loop therefore twice.
@@ -161,7 +162,8 @@ class VertexProgram:
 
     `iterations` is a number, the name of an int parameter, or None: until nothing changes.
     `tolerance` is a number or the name of a float parameter: a float field that moves by no more
-    than this share of itself counts as unchanged when the run asks whether to go on.
+    than this share of itself counts as unchanged when the run asks whether to go on (a move from
+    or to an infinity always counts).
     """
 
     name: str

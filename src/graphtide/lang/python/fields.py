@@ -197,7 +197,9 @@ class _FieldReader:
 
     def _annotation(self, name: str) -> object:
         found = self.annotations.get(name)
-        return _WORDS.get(found.strip().split(".")[-1]) if isinstance(found, str) else found
+        if isinstance(found, str):
+            return _WORDS.get(found.strip(" '\"").split(".")[-1])
+        return found if isinstance(found, type) else None
 
     def _annotated_type(self, name: str, node: ast.AnnAssign) -> ValueType:
         found = _TYPES.get(self._annotation(name))
