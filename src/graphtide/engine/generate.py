@@ -1,0 +1,53 @@
+"""The compiled module of a program: its own functions, then the kernels of a template.
+
+A module is a file in the cache folder, named after a hash of its text, so that it is written
+once, read by every process that needs it, and found again in Numba's cache. Writing is atomic:
+two processes that make the same file make the same file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+
+from graphtide.kernels.jit import cache_folder
+
+_BEGIN, _END = "# program section: begin\n", "# program section: end\n"
+
+
+def generated_source(section: str, template: str) -> str:
+    """The text of a template with a program's functions in place of the sample's."""
+    text = files("graphtide.engine.templates").joinpath(f"{template}.py").read_text("utf-8")
+    before, rest = text.split(_BEGIN)
+    _, after = rest.split(_END)
+    return f"{before}{_BEGIN}{section}\n\n{_END}{after}"
+
+
+@cache
+def generated_module(source: str, name: str) -> ModuleType:
+    """Import a generated text as a module, once a process; `name` is for people who look."""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:20]
+    path = cache_folder() / "programs" / f"{name}_{digest}.py"
+    if not path.is_file():
+        _write(path, source)
+    module_name = f"graphtide_generated_{name}_{digest}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write(path: Path, source: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(f".{os.getpid()}")
+    fresh.write_text(source, encoding="utf-8")
+    fresh.replace(path)

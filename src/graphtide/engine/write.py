@@ -1,0 +1,153 @@
+"""Expressions and statements of a program as Python source that Numba compiles.
+
+What a name becomes is up to `Places`: the same expression reads its state from an array in one
+kernel and from an argument in another. Arithmetic is the plan's: ints divided by zero are 0, and
+`min(a, b)` is a unless b < a, which Python's and Numba's min agree on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graphtide.plan.expressions import (
+    AccumulatorRef,
+    Binary,
+    Boolean,
+    Call,
+    Choice,
+    Compare,
+    Const,
+    EdgeProperty,
+    Expression,
+    Iteration,
+    Local,
+    Member,
+    ParameterRef,
+    StateRef,
+    Unary,
+    ValueType,
+    VertexFact,
+)
+from graphtide.plan.programs import AssignLocal, AssignState, Body, ForRange, If, Send, Statement
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the names of a program are found in the kernel that is being written.
+
+    Each takes the name, and gives source text; `state` and `accumulator` take the source text of
+    the index too, or None.
+    """
+
+    parameter: Callable[[str], str]
+    edge_property: Callable[[str], str]
+    state: Callable[[str, str, str | None], str]
+    accumulator: Callable[[str, str | None], str]
+    fact: Callable[[str, str], str]
+    member: Callable[[str, str], str]
+    assign: Callable[[str, str | None], str]
+    send: Callable[[str, str | None, str], list[str]]
+
+
+def write_expression(node: Expression, places: Places) -> str:
+    """One expression, in parentheses where it is not an atom."""
+
+    def write(inner: Expression) -> str:
+        return write_expression(inner, places)
+
+    match node:
+        case Const(value, type_):
+            return _constant(value, type_)
+        case ParameterRef(name):
+            return places.parameter(name)
+        case StateRef(vertex, name, _, index):
+            return places.state(vertex, name, None if index is None else write(index))
+        case AccumulatorRef(name, _, index):
+            return places.accumulator(name, None if index is None else write(index))
+        case EdgeProperty(name):
+            return places.edge_property(name)
+        case VertexFact(vertex, fact):
+            return places.fact(vertex, fact)
+        case Member(vertex, parameter):
+            return places.member(vertex, parameter)
+        case Local(name):
+            return f"local_{name}"
+        case Iteration():
+            return "iteration"
+        case Unary(operator, operand):
+            return f"({operator} {write(operand)})"
+        case Binary(operator, left, right):
+            return _binary(operator, write(left), write(right), left.type)
+        case Compare(operator, left, right):
+            return f"({write(left)} {operator} {write(right)})"
+        case Boolean(operator, terms):
+            return "(" + f" {operator} ".join(map(write, terms)) + ")"
+        case Choice(condition, yes, no):
+            return f"({write(yes)} if {write(condition)} else {write(no)})"
+        case Call(function, arguments):
+            return _call(function, [write(argument) for argument in arguments])
+
+
+def write_body(body: Body, places: Places, indent: int = 1) -> list[str]:
+    """Statements as lines of source."""
+    lines: list[str] = []
+    for statement in body:
+        lines.extend(_statement(statement, places, indent))
+    return lines
+
+
+def _statement(statement: Statement, places: Places, indent: int) -> list[str]:
+    pad = "    " * indent
+    match statement:
+        case AssignState(name, value, index):
+            place = None if index is None else write_expression(index, places)
+            return [f"{pad}{places.assign(name, place)} = {write_expression(value, places)}"]
+        case AssignLocal(name, value):
+            return [f"{pad}local_{name} = {write_expression(value, places)}"]
+        case Send(accumulator, value, index):
+            place = None if index is None else write_expression(index, places)
+            sent = places.send(accumulator, place, write_expression(value, places))
+            return [pad + line for line in sent]
+        case If(condition, then, otherwise):
+            lines = [f"{pad}if {write_expression(condition, places)}:"]
+            lines += write_body(then, places, indent + 1) or [pad + "    pass"]
+            if otherwise:
+                lines.append(f"{pad}else:")
+                lines += write_body(otherwise, places, indent + 1)
+            return lines
+        case ForRange(variable, start, stop, body, step):
+            bounds = f"{write_expression(start, places)}, {write_expression(stop, places)}, {step}"
+            head = f"{pad}for local_{variable} in range({bounds}):"
+            return [head, *(write_body(body, places, indent + 1) or [pad + "    pass"])]
+
+
+def _constant(value: float, type_: ValueType) -> str:
+    if type_ is ValueType.FLOAT:
+        number = float(value)
+        if math.isnan(number):
+            return "np.nan"
+        if math.isinf(number):
+            return "np.inf" if number > 0 else "(-np.inf)"
+        return repr(number)
+    return repr(value)
+
+
+def _binary(operator: str, left: str, right: str, type_: ValueType) -> str:
+    if operator in ("//", "%") and type_ is ValueType.INT:
+        return f"(({left} {operator} {right}) if {right} != 0 else 0)"
+    return f"({left} {operator} {right})"
+
+
+def _call(function: str, arguments: list[str]) -> str:
+    if function in ("min", "max"):
+        return f"{function}({', '.join(arguments)})"
+    (argument,) = arguments
+    match function:
+        case "abs" | "int" | "float" | "bool":
+            return f"{function}({argument})"
+        case "floor" | "ceil":
+            return f"int(np.{function}({argument}))"
+        case _:
+            return f"np.{function}({argument})"

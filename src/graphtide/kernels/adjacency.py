@@ -1,0 +1,155 @@
+"""Live-prefix adjacency: slabs of neighbours, live edges first.
+
+For each direction a vertex has a slab, a run of entries (neighbour, edge). The first `live` of
+them are the edges of the current version; the rest are known but not there now. `slot[edge]` is
+where an edge stands, so that taking it out or in is one swap across the border of the prefix. A
+scan touches live edges only.
+
+The source of an edge is the neighbour that its entry in `into` names, its destination the one
+in `out`: no other endpoint arrays are kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.jit import kernel
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+
+class Slabs(NamedTuple):
+    """One direction: vertex v's slab is entries start[v] to start[v] + room[v]."""
+
+    start: Int64
+    live: Int32
+    used: Int32
+    room: Int32
+    neighbour: Int32
+    edge: Int32
+    slot: Int32
+
+
+class Adjacency(NamedTuple):
+    """Both directions of one graph."""
+
+    out: Slabs
+    into: Slabs
+
+
+@kernel
+def count_ends(ends: Int32, counts: Int64) -> None:
+    """Add up how many edges each vertex is an end of."""
+    for end in ends:
+        counts[end] += 1
+
+
+@kernel
+def fill_slabs(slabs: Slabs, ends: Int32, others: Int32, first: int) -> None:
+    """Append edges first, first + 1, ... to the slabs of `ends`, behind what they hold, not live.
+
+    There must be room.
+    """
+    for at in range(len(ends)):
+        end = ends[at]
+        place = slabs.start[end] + slabs.used[end]
+        slabs.neighbour[place] = others[at]
+        slabs.edge[place] = first + at
+        slabs.slot[first + at] = place
+        slabs.used[end] += 1
+
+
+@kernel
+def revive_all(slabs: Slabs) -> None:
+    """Make every edge that is known live. O(vertices)."""
+    for vertex in range(len(slabs.live)):
+        slabs.live[vertex] = slabs.used[vertex]
+
+
+@kernel
+def swap_entries(slabs: Slabs, one: int, other: int) -> None:
+    """Exchange two entries of the pool."""
+    one_edge, other_edge = slabs.edge[one], slabs.edge[other]
+    one_end, other_end = slabs.neighbour[one], slabs.neighbour[other]
+    slabs.edge[one], slabs.edge[other] = other_edge, one_edge
+    slabs.neighbour[one], slabs.neighbour[other] = other_end, one_end
+    slabs.slot[one_edge] = other
+    slabs.slot[other_edge] = one
+
+
+@kernel
+def source_of(graph: Adjacency, edge: int) -> int:
+    """The vertex that an edge leaves."""
+    return int(graph.into.neighbour[graph.into.slot[edge]])
+
+
+@kernel
+def destination_of(graph: Adjacency, edge: int) -> int:
+    """The vertex that an edge enters."""
+    return int(graph.out.neighbour[graph.out.slot[edge]])
+
+
+@kernel
+def is_live(graph: Adjacency, edge: int) -> bool:
+    """True if the edge is in the current version."""
+    source = source_of(graph, edge)
+    return bool(graph.out.slot[edge] < graph.out.start[source] + graph.out.live[source])
+
+
+@kernel
+def bury_edge(graph: Adjacency, edge: int) -> None:
+    """Take a live edge out of both prefixes. O(1)."""
+    source, destination = source_of(graph, edge), destination_of(graph, edge)
+    graph.out.live[source] -= 1
+    border = graph.out.start[source] + graph.out.live[source]
+    swap_entries(graph.out, graph.out.slot[edge], border)
+    graph.into.live[destination] -= 1
+    border = graph.into.start[destination] + graph.into.live[destination]
+    swap_entries(graph.into, graph.into.slot[edge], border)
+
+
+@kernel
+def revive_edge(graph: Adjacency, edge: int) -> None:
+    """Bring an edge that is not live into both prefixes. O(1)."""
+    source, destination = source_of(graph, edge), destination_of(graph, edge)
+    border = graph.out.start[source] + graph.out.live[source]
+    swap_entries(graph.out, graph.out.slot[edge], border)
+    graph.out.live[source] += 1
+    border = graph.into.start[destination] + graph.into.live[destination]
+    swap_entries(graph.into, graph.into.slot[edge], border)
+    graph.into.live[destination] += 1
+
+
+@kernel
+def flip_edges(graph: Adjacency, edges: Int32, alive: bool) -> None:
+    """Move each edge into or out of the live prefixes of its two slabs. O(1) an edge."""
+    for edge in edges:
+        if alive:
+            revive_edge(graph, edge)
+        else:
+            bury_edge(graph, edge)
+
+
+@kernel
+def first_misplaced(graph: Adjacency, edges: Int32, alive: bool) -> int:
+    """The position of the first edge that is not (alive: that is) dead already; -1 if none."""
+    for at in range(len(edges)):
+        if is_live(graph, edges[at]) == alive:
+            return at
+    return -1
+
+
+@kernel
+def live_edges(graph: Adjacency, found: Int32) -> int:
+    """List the live edges, by source; returns how many. `found` must have room for them."""
+    count = 0
+    for vertex in range(len(graph.out.live)):
+        start = graph.out.start[vertex]
+        for place in range(start, start + graph.out.live[vertex]):
+            found[count] = graph.out.edge[place]
+            count += 1
+    return count

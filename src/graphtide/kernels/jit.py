@@ -1,0 +1,48 @@
+"""The one decorator of all kernels, and where their machine code is kept.
+
+Numba caches compiled code beside a source file and checks that file alone: editing a kernel that
+another one calls would leave the caller stale. So the cache folder is named after a hash of all
+our kernel sources, and after the bounds-check setting, which Numba's own key leaves out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import ParamSpec, TypeVar, cast
+
+Inputs = ParamSpec("Inputs")
+Output = TypeVar("Output")
+
+
+def cache_root() -> Path:
+    """The folder of everything compiled: GRAPHTIDE_CACHE, or the user's cache folder."""
+    chosen = os.environ.get("GRAPHTIDE_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "graphtide"
+
+
+@cache
+def cache_folder() -> Path:
+    """The folder for machine code of exactly these sources and settings."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    checked = os.environ.get("NUMBA_BOUNDSCHECK", "0")
+    return cache_root() / f"kernels-{digest.hexdigest()[:16]}-bounds{checked}"
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
+
+import numba  # noqa: E402
+
+
+def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
+    """Compile on first call; cached on disk, without the interpreter lock, NumPy's division."""
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast(Callable[Inputs, Output], compiled)

@@ -1,0 +1,86 @@
+"""Fixpoint maintenance equals the naive synchronous run after every step, and undoes exactly."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.plan.programs import ParameterKind, VertexProgram
+from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
+from tests.equivalence.programs import SELECTING
+from tests.oracle.programs import run
+
+ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "6"))
+PLANS = [item.plan for item in SELECTING]
+
+
+def parameters_for(program: VertexProgram, pick: random.Random, vertices: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for item in program.parameters:
+        one = pick.randrange(vertices)
+        found[item.name] = (one,) if item.kind is ParameterKind.VERTICES else one
+    return found
+
+
+def expected(program: VertexProgram, parameters: dict[str, Any], campaign: Campaign) -> list[Any]:
+    state = run(program, parameters, campaign.vertices, campaign.edges())[0]
+    return list(state[program.state[0].name])
+
+
+def inside(graph: ResidentGraph, edges: tuple[int, ...]) -> np.ndarray:
+    return graph.numbers[list(edges)].astype(np.int32) if edges else np.empty(0, np.int32)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("program", PLANS, ids=lambda plan: plan.name)
+def test_every_step_equals_the_naive_run(program: VertexProgram, shape: Shape) -> None:
+    for seed in range(ROUNDS):
+        pick = random.Random(f"{program.name} {shape} {seed}")
+        campaign = make_campaign(pick, shape)
+        graph = ResidentGraph(
+            campaign.vertices,
+            campaign.src,
+            campaign.dst,
+            {"weight": np.array(campaign.weights)},
+        )
+        dead = tuple(at for at, live in enumerate(campaign.live) if not live)
+        graph.flip(inside(graph, ()), inside(graph, dead))
+        parameters = parameters_for(program, pick, campaign.vertices)
+        maintainer = FixpointMaintainer(graph, program, tuple(parameters.values()))
+        maintainer.start()
+        assert maintainer.values.tolist() == expected(program, parameters, campaign)
+        for step in campaign.steps(pick, 10):
+            before = maintainer.values.copy()
+            if step.kind == "rollback":
+                maintainer.rollback()
+            else:
+                change = maintainer.advance(
+                    inside(graph, step.inserted), inside(graph, step.deleted)
+                )
+                differ = np.flatnonzero(before != maintainer.values)
+                assert sorted(change.vertices.tolist()) == differ.tolist()
+                assert change.old.tolist() == before[change.vertices].tolist()
+            assert maintainer.values.tolist() == expected(program, parameters, campaign), seed
+        maintainer.verify()
+
+
+def test_work_is_in_proportion_to_what_changes() -> None:
+    """One edge at the end of a long path touches what hangs on it, not the path."""
+    length = 20_000
+    src = np.arange(length, dtype=np.int32)
+    graph = ResidentGraph(length + 1, src, src + 1)
+    maintainer = FixpointMaintainer(graph, SELECTING[0].plan, (0,))
+    maintainer.start()
+    last = graph.numbers[[length - 1]].astype(np.int32)
+    nothing = np.empty(0, np.int32)
+    change = maintainer.advance(nothing, last)
+    assert (change.vertices.tolist(), change.old.tolist()) == ([length], [float(length)])
+    assert maintainer.touched <= 2
+    maintainer.advance(last, nothing)
+    assert maintainer.touched <= 2
