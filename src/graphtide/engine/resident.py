@@ -1,8 +1,11 @@
 """A graph in memory: live-prefix adjacency and edge properties, growing as edges arrive.
 
-All edges ever seen keep their number; a version is which of them are live. Edges given at the
-start are numbered by source inside, so that a scan of out-edges reads their properties in
-sequence; `numbers` leads from the caller's edge numbers to these.
+All edges known keep their number; a version is which of them are live. Edges given at the start
+are numbered by source inside, so that a scan of out-edges reads their properties in sequence;
+`numbers` leads from the caller's edge numbers to these. Edges appended later have the same number
+inside and outside. What was appended last can be forgotten again.
+
+The arrays that it hands out are those of this moment: growing replaces them.
 """
 
 from __future__ import annotations
@@ -11,20 +14,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from graphtide.engine.growing import GrowingArray, GrowingSlabs
 from graphtide.kernels.adjacency import (
     Adjacency,
-    Slabs,
-    fill_slabs,
+    edges_between,
     first_misplaced,
     flip_edges,
+    forget_edges,
+    live_edges,
     revive_all,
 )
-from graphtide.model.errors import InputError, LimitError
+from graphtide.model.errors import InputError
 
 Int32 = NDArray[np.int32]
-_MOST_ENTRIES = 2**31 - 1
+Int64 = NDArray[np.int64]
 
 
 class ResidentGraph:
@@ -42,13 +47,15 @@ class ResidentGraph:
         order = np.argsort(src, kind="stable")
         self.vertices = vertices
         self.numbers = _inverse(order)
-        self.properties = {
-            name: np.ascontiguousarray(values[order]) for name, values in (properties or {}).items()
+        self._columns = {
+            name: GrowingArray(np.ascontiguousarray(values[order]))
+            for name, values in (properties or {}).items()
         }
+        self._converted: dict[tuple[str, np.dtype[Any]], GrowingArray] = {}
         sorted_src, sorted_dst = src[order], dst[order]
-        self.adjacency = Adjacency(
-            _slabs(vertices, sorted_src, sorted_dst), _slabs(vertices, sorted_dst, sorted_src)
-        )
+        self._out = GrowingSlabs(vertices, sorted_src, sorted_dst)
+        self._into = GrowingSlabs(vertices, sorted_dst, sorted_src)
+        self.adjacency = Adjacency(self._out.view, self._into.view)
         if live:
             revive_all(self.adjacency.out)
             revive_all(self.adjacency.into)
@@ -58,12 +65,84 @@ class ResidentGraph:
         """How many edges are known, live or not."""
         return len(self.adjacency.out.slot)
 
+    @property
+    def properties(self) -> dict[str, NDArray[Any]]:
+        """The edge properties by inside number, as they were given."""
+        return {name: column.view for name, column in self._columns.items()}
+
+    def column(self, name: str, dtype: DTypeLike) -> NDArray[Any]:
+        """An edge property as one type; converted once, and from then on kept beside the original.
+
+        KeyError if there is no such property.
+        """
+        column, wanted = self._columns[name], np.dtype(dtype)
+        if column.dtype == wanted:
+            return column.view
+        if (name, wanted) not in self._converted:
+            self._converted[name, wanted] = GrowingArray(column.view.astype(wanted))
+        return self._converted[name, wanted].view
+
     def flip(self, inserted: Int32, deleted: Int32) -> None:
         """Bring edges (inside numbers) in and out. O(1) an edge; refuses what is already so."""
         for edges, alive in ((deleted, False), (inserted, True)):
             self._check(edges, alive)
         flip_edges(self.adjacency, deleted, False)
         flip_edges(self.adjacency, inserted, True)
+
+    def append_vertices(self, count: int) -> None:
+        """More vertices, without edges. O(count) on average."""
+        self.vertices += count
+        self._resize(self.edges)
+
+    def append_edges(self, src: Int32, dst: Int32, properties: Mapping[str, NDArray[Any]]) -> Int32:
+        """More edges between vertices that are there, not live yet; returns their numbers.
+
+        `properties` has a column for each property. O(edges, and the slabs that had to move).
+        """
+        first = self.edges
+        self._out.append(src, dst)
+        self._into.append(dst, src)
+        for name, column in self._columns.items():
+            column.extend(properties[name])
+        for (name, _), column in self._converted.items():
+            column.extend(properties[name])
+        self.adjacency = Adjacency(self._out.view, self._into.view)
+        return np.arange(first, self.edges, dtype=np.int32)
+
+    def forget(self, vertices: int, edges: int) -> None:
+        """Have only so many vertices and edges again; what goes is not live. O(what goes)."""
+        forget_edges(self.adjacency, edges)
+        self.vertices = vertices
+        for column in (*self._columns.values(), *self._converted.values()):
+            column.resize(edges)
+        self._resize(edges)
+
+    def between(self, src: Int32, dst: Int32, alive: bool) -> tuple[Int64, Int32]:
+        """The live edges (or the known others) of each pair, as bounds and a list of edges.
+
+        A pair costs the shorter of the two slabs that could hold its edges.
+        """
+        bounds, found = np.empty(len(src) + 1, np.int64), np.empty(len(src), np.int32)
+        count = edges_between(self.adjacency, src, dst, alive, bounds, found)
+        if count > len(found):
+            found = np.empty(count, np.int32)
+            edges_between(self.adjacency, src, dst, alive, bounds, found)
+        return bounds, found[:count]
+
+    def live_edges(self) -> Int32:
+        """The edges of the current version, by source."""
+        found = np.empty(self.edges, np.int32)
+        return found[: live_edges(self.adjacency, found)]
+
+    def ends(self, edges: Int32) -> tuple[Int32, Int32]:
+        """The sources and the destinations of edges."""
+        out, into = self.adjacency
+        return into.neighbour[into.slot[edges]], out.neighbour[out.slot[edges]]
+
+    def _resize(self, edges: int) -> None:
+        for slabs in (self._out, self._into):
+            slabs.resize(self.vertices, edges)
+        self.adjacency = Adjacency(self._out.view, self._into.view)
 
     def _check(self, edges: Int32, alive: bool) -> None:
         if len(np.unique(edges)) != len(edges):
@@ -81,21 +160,3 @@ def _inverse(order: NDArray[np.int64]) -> Int32:
     numbers = np.empty(len(order), np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
     return numbers
-
-
-def _slabs(vertices: int, ends: Int32, others: Int32) -> Slabs:
-    if len(ends) > _MOST_ENTRIES:
-        raise LimitError(f"{len(ends):,} edges are more than one graph in memory can hold")
-    room = np.bincount(ends, minlength=vertices)
-    start = np.concatenate([[0], np.cumsum(room)[:-1]]).astype(np.int64)
-    slabs = Slabs(
-        start=start,
-        live=np.zeros(vertices, np.int32),
-        used=np.zeros(vertices, np.int32),
-        room=room.astype(np.int32),
-        neighbour=np.empty(len(ends), np.int32),
-        edge=np.empty(len(ends), np.int32),
-        slot=np.empty(len(ends), np.int32),
-    )
-    fill_slabs(slabs, ends, others, 0)
-    return slabs

@@ -1,0 +1,152 @@
+"""A growing graph holds what a plain list of edges holds, through appends, flips and undoing."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from graphtide.engine.growing import GrowingArray
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+
+Edge = tuple[int, int, float]
+
+
+@dataclass
+class Listed:
+    """The same graph as a list of edges and a list of what is live."""
+
+    vertices: int
+    edges: list[Edge]
+    live: list[bool] = field(default_factory=list)
+
+
+def numbers(edges: list[int]) -> np.ndarray:
+    return np.array(edges, np.int32)
+
+
+def columns(edges: list[Edge]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    src, dst, weight = zip(*edges, strict=True) if edges else ((), (), ())
+    return numbers(list(src)), numbers(list(dst)), np.array(weight, np.float64)
+
+
+def random_edges(pick: random.Random, vertices: int, count: int) -> list[Edge]:
+    return [
+        (pick.randrange(vertices), pick.randrange(vertices), float(pick.randrange(3)))
+        for _ in range(count)
+    ]
+
+
+def check(graph: ResidentGraph, listed: Listed) -> None:
+    live = [at for at, alive in enumerate(listed.live) if alive]
+    assert sorted(graph.live_edges().tolist()) == live
+    assert (graph.vertices, graph.edges) == (listed.vertices, len(listed.edges))
+    src, dst = graph.ends(np.arange(graph.edges, dtype=np.int32))
+    weight = graph.properties["weight"]
+    assert list(zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True)) == listed.edges
+    assert graph.column("weight", np.int64).tolist() == [int(w) for _, _, w in listed.edges]
+    for slabs, end in ((graph.adjacency.out, 0), (graph.adjacency.into, 1)):
+        counts = [sum(listed.edges[at][end] == v for at in live) for v in range(listed.vertices)]
+        assert slabs.live.tolist() == counts
+        assert (slabs.used <= slabs.room).all()
+
+
+def check_between(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
+    pairs = [(src, dst) for src, dst, _ in random_edges(pick, listed.vertices, 5)]
+    src, dst = (numbers(list(ends)) for ends in zip(*pairs, strict=True))
+    for alive in (True, False):
+        bounds, found = graph.between(src, dst, alive)
+        for at, pair in enumerate(pairs):
+            expected = [
+                edge
+                for edge, (one, other, _) in enumerate(listed.edges)
+                if (one, other) == pair and listed.live[edge] == alive
+            ]
+            assert sorted(found[bounds[at] : bounds[at + 1]].tolist()) == expected
+
+
+def grow(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
+    more = pick.choice([0, 0, 1, 3])
+    graph.append_vertices(more)
+    listed.vertices += more
+    edges = random_edges(pick, listed.vertices, pick.randrange(6))
+    src, dst, weight = columns(edges)
+    added = graph.append_edges(src, dst, {"weight": weight})
+    assert added.tolist() == list(range(len(listed.edges), len(listed.edges) + len(edges)))
+    listed.edges += edges
+    listed.live += [False] * len(edges)
+
+
+def flip(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
+    chosen = [at for at in range(len(listed.edges)) if pick.random() < 0.4]
+    graph.flip(
+        numbers([at for at in chosen if not listed.live[at]]),
+        numbers([at for at in chosen if listed.live[at]]),
+    )
+    for at in chosen:
+        listed.live[at] = not listed.live[at]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_appending_flipping_and_forgetting_equal_a_list(seed: int) -> None:
+    pick = random.Random(f"growth {seed}")
+    edges = sorted(random_edges(pick, 5, pick.randrange(8)), key=lambda edge: edge[0])
+    src, dst, weight = columns(edges)
+    graph = ResidentGraph(5, src, dst, {"weight": weight})
+    listed = Listed(5, edges, [True] * len(edges))
+    graph.column("weight", np.int64)
+    before: list[Listed] = []
+    for _ in range(15):
+        if before and pick.random() < 0.35:
+            was = before.pop()
+            now = listed.live + [False] * (len(was.live) - len(listed.live))
+            then = was.live + [False] * (len(listed.live) - len(was.live))
+            graph.flip(
+                numbers([at for at, alive in enumerate(then) if alive and not now[at]]),
+                numbers([at for at, alive in enumerate(now) if alive and not then[at]]),
+            )
+            graph.forget(was.vertices, len(was.edges))
+            listed = was
+        else:
+            before.append(Listed(listed.vertices, list(listed.edges), list(listed.live)))
+            grow(graph, listed, pick)
+            flip(graph, listed, pick)
+        check(graph, listed)
+        check_between(graph, listed, pick)
+
+
+def test_a_pool_grows_in_proportion_to_its_edges() -> None:
+    """Appending one at a time to one vertex moves its slab a logarithmic number of times."""
+    graph = ResidentGraph(1, numbers([]), numbers([]))
+    for _ in range(1000):
+        graph.append_edges(numbers([0]), numbers([0]), {})
+    assert len(graph.adjacency.out.neighbour) <= 4 * 1000
+
+
+def test_appending_and_forgetting_again_and_again_takes_no_more_room() -> None:
+    graph = ResidentGraph(2, numbers([0]), numbers([1]))
+    for _ in range(50):
+        graph.append_vertices(1)
+        graph.append_edges(numbers([0, 2]), numbers([2, 1]), {})
+        graph.forget(2, 1)
+    assert len(graph.adjacency.out.neighbour) <= 8
+
+
+def test_an_array_grows_by_doubling_and_keeps_its_rows() -> None:
+    array = GrowingArray(np.arange(4).reshape(2, 2))
+    array.extend(np.array([[9, 9]]))
+    assert array.view.tolist() == [[0, 1], [2, 3], [9, 9]]
+    array.resize(1)
+    assert array.view.tolist() == [[0, 1]]
+
+
+def test_what_is_already_so_cannot_be_flipped() -> None:
+    graph = ResidentGraph(2, numbers([0]), numbers([1]))
+    with pytest.raises(InputError, match="already there"):
+        graph.flip(numbers([0]), numbers([]))
+    with pytest.raises(InputError, match="twice"):
+        graph.flip(numbers([]), numbers([0, 0]))
+    assert graph.live_edges().tolist() == [0]
