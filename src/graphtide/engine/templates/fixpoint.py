@@ -111,6 +111,17 @@ def run_from_scratch(context: Context, state: FixpointState) -> None:
 
 
 @kernel
+def begin_vertices(context: Context, state: FixpointState, first: int) -> None:
+    """Give vertices that came later their start; their edges are offered by the repair."""
+    for vertex in range(first, len(state.value)):
+        state.value[vertex] = initial(vertex, context.parameters)
+        state.parent[vertex] = NO_EDGE
+        state.level[vertex] = 0
+        state.stamp[vertex] = -1
+        state.place[vertex] = -1
+
+
+@kernel
 def spread_all(context: Context, state: FixpointState, size: int) -> None:
     """Pass values on without logging, best first, until nothing improves."""
     while size > 0:
