@@ -42,7 +42,8 @@ test: lint types layers
 	$(PY) -m pytest -q -m spark
 
 campaign: $(READY)
-	GRAPHTIDE_CAMPAIGN=1 $(PY) -m pytest -q tests/equivalence tests/property
+	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
+	  tests/equivalence tests/property tests/spark/test_collections.py tests/spark/test_ingest_csv.py
 
 bench: $(READY)
 	$(PY) -m bench views
