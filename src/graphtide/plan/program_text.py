@@ -28,7 +28,6 @@ from graphtide.plan.expressions import (
     ParameterRef,
     StateRef,
     Unary,
-    ValueType,
     VertexFact,
 )
 from graphtide.plan.program_reads import edge_properties
@@ -71,9 +70,9 @@ def explain(program: VertexProgram) -> str:
     lines.append(f"iterations {_iterations_text(program)}")
     if program.tolerance != 0.0:
         lines.append(f"tolerance {program.tolerance}, relative")
-    lines += _section("initialize(v)", body_lines(program.initialize))
-    lines += _section("traverse(u, e, v)", body_lines(program.traverse))
-    lines += _section("update(v)", body_lines(program.update))
+    lines += _section("initialize(v)", body_lines(program.initialize, program))
+    lines += _section("traverse(u, e, v)", body_lines(program.traverse, program))
+    lines += _section("update(v)", body_lines(program.update, program))
     return "\n".join(lines)
 
 
@@ -88,9 +87,9 @@ def field_text(field: StateField) -> str:
     return f"{field.name}: {field.type}{_size_text(field.size)} = {number_text(field.default)}"
 
 
-def body_lines(body: Body) -> list[str]:
+def body_lines(body: Body, program: VertexProgram) -> list[str]:
     """The statements of a function, a line each, indented below the ones they stand in."""
-    return [line for statement in body for line in _statement_lines(statement)]
+    return [line for statement in body for line in _statement_lines(statement, program)]
 
 
 def expression_text(expression: Expression) -> str:
@@ -138,35 +137,37 @@ def _iterations_text(program: VertexProgram) -> str:
     return f"{program.iterations}, or until nothing changes"
 
 
-def _statement_lines(statement: Statement) -> list[str]:
+def _statement_lines(statement: Statement, program: VertexProgram) -> list[str]:
     match statement:
         case AssignState(name, value, index):
             return [f"v.{name}{_index_text(index)} = {expression_text(value)}"]
         case AssignLocal(name, value):
             return [f"{name} = {expression_text(value)}"]
         case Send(name, value, index):
-            counted = "" if value == _ONE else expression_text(value)
-            return [f"v.{name}{_index_text(index)}({counted})"]
+            counts = program.accumulator(name).kind is AccumulatorKind.COUNT
+            sent = "" if counts else expression_text(value)
+            return [f"v.{name}{_index_text(index)}({sent})"]
         case If():
-            return _if_lines(statement, "if")
+            return _if_lines(statement, "if", program)
         case ForRange(variable, _, _, body, _):
             head = f"for {variable} in range({', '.join(_range_arguments(statement))}):"
-            return [head, *_block(body)]
+            return [head, *_block(body, program)]
 
 
-def _if_lines(statement: If, word: str) -> list[str]:
-    lines = [f"{word} {expression_text(statement.condition)}:", *_block(statement.then)]
+def _if_lines(statement: If, word: str, program: VertexProgram) -> list[str]:
+    head = f"{word} {expression_text(statement.condition)}:"
+    lines = [head, *_block(statement.then, program)]
     match statement.otherwise:
         case ():
             return lines
         case (If() as other,):
-            return lines + _if_lines(other, "elif")
+            return lines + _if_lines(other, "elif", program)
         case _:
-            return [*lines, "else:", *_block(statement.otherwise)]
+            return [*lines, "else:", *_block(statement.otherwise, program)]
 
 
-def _block(body: Body) -> list[str]:
-    return [_INDENT + line for line in body_lines(body) or ["pass"]]
+def _block(body: Body, program: VertexProgram) -> list[str]:
+    return [_INDENT + line for line in body_lines(body, program) or ["pass"]]
 
 
 def _range_arguments(loop: ForRange) -> list[str]:
@@ -237,6 +238,3 @@ def _binary_text(operator: str, left: Expression, right: Expression) -> tuple[st
 def _within(expression: Expression, least: int) -> str:
     text, level = _text(expression)
     return text if level >= least else f"({text})"
-
-
-_ONE = Const(1, ValueType.INT)

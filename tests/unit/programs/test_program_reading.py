@@ -83,7 +83,8 @@ class Tried:
         v.i = 0
 {lines}
 """
-    return body_lines(read(text, **around).plan.update)[3:]
+    plan = read(text, **around).plan
+    return body_lines(plan.update, plan)[3:]
 
 
 @pytest.mark.parametrize(
@@ -202,8 +203,8 @@ def test_arguments_have_the_names_that_users_give_them() -> None:
             def update(this, vertex): vertex.dist = vertex.best
         """
     ).plan
-    assert body_lines(plan.traverse) == ['v.best(u.dist + e["my weight"])']
-    assert body_lines(plan.update) == ["v.dist = v.best"]
+    assert body_lines(plan.traverse, plan) == ['v.best(u.dist + e["my weight"])']
+    assert body_lines(plan.update, plan) == ["v.dist = v.best"]
 
 
 def test_annotations_may_be_text() -> None:

@@ -13,7 +13,6 @@ from graphtide.plan.program_text import body_lines, number_text
 from graphtide.plan.programs import (
     Accumulator,
     AccumulatorKind,
-    Body,
     Direction,
     Parameter,
     ParameterKind,
@@ -35,9 +34,9 @@ def unparse(program: VertexProgram) -> str:
     lines += [_accumulator_line(item) for item in program.accumulators]
     lines += _property_lines(program)
     lines += _setting_lines(program)
-    lines += _function("initialize(self, v)", program.initialize)
-    lines += _function("traverse(self, u, e, v)", program.traverse)
-    lines += _function("update(self, v)", program.update)
+    lines += _function("initialize(self, v)", body_lines(program.initialize, program))
+    lines += _function("traverse(self, u, e, v)", body_lines(program.traverse, program))
+    lines += _function("update(self, v)", body_lines(program.update, program))
     body = "\n".join(_INDENT + line if line else "" for line in lines)
     return f"@gt.program\nclass {program.name}:\n{body}\n"
 
@@ -87,7 +86,7 @@ def _setting_lines(program: VertexProgram) -> Iterator[str]:
         yield f"tolerance = {program.tolerance!r}"
 
 
-def _function(head: str, body: Body) -> Iterator[str]:
+def _function(head: str, body: list[str]) -> Iterator[str]:
     yield ""
     yield f"def {head}:"
-    yield from (_INDENT + line for line in body_lines(body) or ["pass"])
+    yield from (_INDENT + line for line in body or ["pass"])
