@@ -139,6 +139,12 @@ class ResidentGraph:
         out, into = self.adjacency
         return into.neighbour[into.slot[edges]], out.neighbour[out.slot[edges]]
 
+    def are_live(self, edges: Int32) -> NDArray[np.bool_]:
+        """Which of the edges are in the current version."""
+        out, (sources, _) = self.adjacency.out, self.ends(edges)
+        found: NDArray[np.bool_] = out.slot[edges] < out.start[sources] + out.live[sources]
+        return found
+
     def _resize(self, edges: int) -> None:
         for slabs in (self._out, self._into):
             slabs.resize(self.vertices, edges)
