@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.figures import print_figures, write_json
 
-BENCHMARKS = ("views",)
+BENCHMARKS = ("views", "engine")
 
 
 def main() -> int:

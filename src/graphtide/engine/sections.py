@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from graphtide.engine.write import Places, write_expression
-from graphtide.plan.expressions import EdgeProperty, Expression
+from graphtide.plan.expressions import EdgeProperty, Expression, StateRef, VertexFact
 from graphtide.plan.program_analysis import Selection
 from graphtide.plan.programs import (
     AccumulatorKind,
     Direction,
     VertexProgram,
     expressions_of,
+    subexpressions,
 )
 
 
@@ -35,6 +36,7 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             f"SIGN = {sign}",
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
+            f"COPIES, UNIFORM = {_copies(selection)}, {_uniform(selection)}",
             "",
             "",
             "@kernel",
@@ -46,6 +48,18 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             "def message(value, source, edge, properties, parameters):",
             f"    return {_typed(selection.message, places)}",
         ]
+    )
+
+
+def _copies(selection: Selection) -> bool:
+    """True where an edge carries its source's value as it is."""
+    return selection.message == StateRef("u", selection.state, selection.type)
+
+
+def _uniform(selection: Selection) -> bool:
+    """True where all edges carry the same for the same value."""
+    return not any(
+        isinstance(item, EdgeProperty | VertexFact) for item in subexpressions(selection.message)
     )
 
 

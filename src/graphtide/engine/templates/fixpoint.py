@@ -35,6 +35,7 @@ from graphtide.kernels.jit import kernel
 SIGN = 1
 IDENTITY = np.inf
 FORWARD, BACKWARD = True, False
+COPIES, UNIFORM = False, True
 
 
 @kernel
@@ -97,17 +98,116 @@ def offer(context: Context, state: FixpointState, source: int, edge: int) -> Any
 
 @kernel
 def run_from_scratch(context: Context, state: FixpointState) -> None:
-    """Values, parents and levels of the current version. O(edges log vertices)."""
-    size = 0
+    """Values, parents and levels of the current version.
+
+    Copied values flood the graph, best first, and every vertex is reached once. Where no edge
+    differs from another, rounds are enough. Otherwise a heap brings vertices in the order of
+    their values: O(edges log vertices).
+    """
     for vertex in range(len(state.value)):
         state.value[vertex] = initial(vertex, context.parameters)
         state.parent[vertex] = NO_EDGE
         state.level[vertex] = 0
         state.place[vertex] = -1
+    if COPIES:
+        flood_all(context, state)
+    elif UNIFORM:
+        spread_in_rounds(context, state)
+    else:
+        size = 0
+        for vertex in range(len(state.value)):
+            if state.value[vertex] != IDENTITY:
+                size = heap_push(state.heap, state.place, size, vertex, state.value, SIGN)
+        spread_all(context, state, size)
+
+
+@kernel
+def flood_all(context: Context, state: FixpointState) -> None:
+    """Let each start flood what no better one has reached, in the order of their values."""
+    in_order = True
+    for vertex in range(1, len(state.value)):
+        if better(state.value[vertex], state.value[vertex - 1]):
+            in_order = False
+            break
+    order = np.arange(len(state.value)) if in_order else np.argsort(SIGN * state.value)
+    queue = state.heap
+    for root in order:
+        if state.value[root] == IDENTITY or state.parent[root] != NO_EDGE:
+            continue
+        queue[0] = root
+        done, size = 0, 1
+        while done < size:
+            vertex = queue[done]
+            done += 1
+            if FORWARD:
+                size = flood(state, context.graph.out, vertex, size)
+            if BACKWARD:
+                size = flood(state, context.graph.into, vertex, size)
+
+
+@kernel
+def flood(state: FixpointState, slabs: Slabs, vertex: int, size: int) -> int:
+    """Hand a vertex's value to those along one direction that have a worse one."""
+    value, level = state.value[vertex], state.level[vertex] + 1
+    start = slabs.start[vertex]
+    for at in range(start, start + slabs.live[vertex]):
+        other = slabs.neighbour[at]
+        if better(value, state.value[other]):
+            state.value[other] = value
+            state.parent[other] = slabs.edge[at]
+            state.level[other] = level
+            state.heap[size] = other
+            size += 1
+    return size
+
+
+@kernel
+def spread_in_rounds(context: Context, state: FixpointState) -> None:
+    """Pass values on round by round; a vertex is in the next round once at most."""
+    current, following = state.heap, np.empty(len(state.heap), np.int32)
+    count = 0
     for vertex in range(len(state.value)):
         if state.value[vertex] != IDENTITY:
-            size = heap_push(state.heap, state.place, size, vertex, state.value, SIGN)
-    spread_all(context, state, size)
+            current[count] = vertex
+            count += 1
+    while count > 0:
+        size = 0
+        for number in range(count):
+            vertex = current[number]
+            if FORWARD:
+                size = hand_on(context, state, context.graph.out, (vertex, following, size))
+            if BACKWARD:
+                size = hand_on(context, state, context.graph.into, (vertex, following, size))
+        for number in range(size):
+            state.place[following[number]] = -1
+        current, following = following, current
+        count = size
+
+
+@kernel
+def hand_on(context: Context, state: FixpointState, slabs: Slabs, work: Any) -> int:
+    """Offer a vertex's value along one direction; list those that take it for the next round.
+
+    Those whose support has risen to their level or above it rise too, and pass that on.
+    """
+    vertex, following, size = work
+    value, level = state.value[vertex], state.level[vertex] + 1
+    start = slabs.start[vertex]
+    for at in range(start, start + slabs.live[vertex]):
+        other, edge = slabs.neighbour[at], slabs.edge[at]
+        offered = message(value, vertex, edge, context.properties, context.parameters)
+        supported = state.parent[other] == edge and state.level[other] < level
+        if not better(offered, state.value[other]) and not supported:
+            continue
+        if better(offered, state.value[other]):
+            state.value[other] = offered
+            state.parent[other] = edge
+        state.level[other] = level
+        if state.place[other] < 0:
+            state.place[other] = 0
+            following[size] = other
+            size += 1
+    return int(size)
 
 
 @kernel
