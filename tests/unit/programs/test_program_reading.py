@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 import pickle
 
 import pytest
 
 import graphtide.lang.python as gt
+from graphtide.model.errors import LanguageError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan.program_text import body_lines
@@ -225,3 +227,46 @@ def test_annotations_may_be_text() -> None:
     plan = read(text).plan
     assert [item.kind for item in plan.parameters] == ["vertex", "vertices"]
     assert (plan.direction, plan.iterations) == (p.Direction.BOTH, None)
+
+
+PAGE = """\
+# A page
+
+Text that is no Python, with `ticks`.
+
+    class Shown: not this one
+
+```python
+def make():
+    @gt.program
+    class Shown:
+        x: float
+
+        # a comment
+        a = gt.Sum(float)
+        def traverse(self, u, e, v): v.a({value})
+
+        def update(self, v): v.x = v.a
+    return Shown
+shown = make()
+```
+
+More text.
+"""
+
+
+def test_programs_on_a_page_that_is_not_python_as_a_whole() -> None:
+    def run(value: str) -> gt.Program:
+        text = PAGE.format(value=value)
+        lines = text.splitlines(keepends=True)
+        linecache.cache["page.md"] = (len(text), None, lines, "page.md")
+        start = text.index("def make")
+        block = "\n" * text.count("\n", 0, start) + text[start : text.index("```\n\nMore")]
+        names = {"gt": gt}
+        exec(compile(block, "page.md", "exec"), names)
+        return names["shown"]  # type: ignore[return-value]
+
+    assert run("2").plan.state[0].name == "x"
+    with pytest.raises(LanguageError) as caught:
+        run("[2]")
+    assert (caught.value.where or "").startswith("page.md, line 15, column 42")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -94,13 +95,36 @@ def _parse(text: str) -> ast.Module | None:
 
 
 def _find_class(text: str, name: str, function: str, line: int) -> ast.ClassDef | None:
-    tree = _parse(text)
+    tree = _parse(text) or _parse(_class_alone(text, name, line))
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.ClassDef) and node.name == name:
             found = {item.name: _first_line(item) for item in _functions(node)}
             if found.get(function) == line:
                 return node
     return None
+
+
+def _class_alone(text: str, name: str, line: int) -> str:
+    """The class that ends above or on a line, every character at its place and nothing else.
+
+    For files that are not Python as a whole: pages of documentation, or a file being edited.
+    """
+    lines = text.split("\n")
+    heads = [at for at in range(min(line, len(lines))) if _is_head(lines[at], name)]
+    if not heads:
+        return ""
+    start, stop = heads[-1], heads[-1] + 1
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    while stop < len(lines) and (not lines[stop].strip() or lines[stop][: indent + 1].isspace()):
+        stop += 1
+    above = [""] * start
+    if indent and above:
+        above[-1] = "if True:"
+    return "\n".join(above + lines[start:stop])
+
+
+def _is_head(line: str, name: str) -> bool:
+    return re.match(rf"\s*class\s+{re.escape(name)}\b", line) is not None
 
 
 def _functions(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
