@@ -177,7 +177,7 @@ def test_claims_hold_where_their_obligations_do(program: p.VertexProgram, data: 
 
 
 @given(programs())
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_closed_forms_compute_what_the_statements_compute(program: p.VertexProgram) -> None:
     scalars = tuple(item for item in STATE if item.size is None)
     try:
