@@ -165,7 +165,7 @@ def outages(session: gt.Session) -> list[Figure]:
 
 
 def _times_a_group_by(
-    session: gt.Session, graph: gt.Graph, views: str, quick: bool
+    session: gt.Session, graph: gt.CatalogGraph, views: str, quick: bool
 ) -> tuple[float, str, gt.Collection]:
     """Median time to make a collection over that of a group-by, taken in turns."""
     path = str(open_graph(session.catalog, graph.name).edges_path)
@@ -187,7 +187,7 @@ def _times_a_group_by(
     return one / other, f"{one:.2f} s over {other:.2f} s", session.collection("measured")
 
 
-def _spark_part(session: gt.Session, graph: gt.Graph, views: str, quick: bool) -> float:
+def _spark_part(session: gt.Session, graph: gt.CatalogGraph, views: str, quick: bool) -> float:
     """Median time of the two Spark jobs alone, without planning."""
     statement = CreateCollection("w", view_items(views), base=graph.name)
     request = session.collection_request(statement)
@@ -213,7 +213,7 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _bounds(graph: gt.Graph, name: str) -> tuple[int, int]:
+def _bounds(graph: gt.CatalogGraph, name: str) -> tuple[int, int]:
     values = graph.edges().column(name).to_numpy()
     return int(values.min()), int(values.max())
 

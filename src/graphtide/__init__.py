@@ -6,6 +6,10 @@
     calls = session.load("Calls", vertices="customers.csv", edges="calls.csv")
     years = calls.collection("years", "for y in 2010..2020 [upto-{y}: year <= y]")
 
+    network = gt.Graph([1, 2], [2, 3], weight=[0.5, 2.0])
+    live = network.maintain(gt.algorithms.ShortestPaths(source=1))
+    live.advance(insert=[(1, 3, 1.0)])
+
 Names are imported when they are first used, so that `import graphtide` is quick.
 """
 
@@ -24,9 +28,27 @@ if TYPE_CHECKING:
         without,
         without_each,
     )
-    from graphtide.api.graph import Graph
+    from graphtide.api.graph import CatalogGraph
+    from graphtide.api.live import Live
+    from graphtide.api.memory import Graph
     from graphtide.api.session import Session, session
     from graphtide.api.view import View
+    from graphtide.lang.python import (
+        And,
+        Count,
+        Max,
+        Min,
+        Or,
+        Product,
+        Program,
+        Property,
+        State,
+        Sum,
+        Vertex,
+        Vertices,
+        inf,
+        program,
+    )
     from graphtide.model.delta import Delta
     from graphtide.model.errors import GraphtideError
 
@@ -39,25 +61,58 @@ _HOMES = {
     "tumbling": "graphtide.api.generators",
     "without": "graphtide.api.generators",
     "without_each": "graphtide.api.generators",
-    "Graph": "graphtide.api.graph",
+    "CatalogGraph": "graphtide.api.graph",
+    "Live": "graphtide.api.live",
+    "Graph": "graphtide.api.memory",
     "Session": "graphtide.api.session",
     "session": "graphtide.api.session",
     "View": "graphtide.api.view",
+    "And": "graphtide.lang.python",
+    "Count": "graphtide.lang.python",
+    "Max": "graphtide.lang.python",
+    "Min": "graphtide.lang.python",
+    "Or": "graphtide.lang.python",
+    "Product": "graphtide.lang.python",
+    "Program": "graphtide.lang.python",
+    "Property": "graphtide.lang.python",
+    "State": "graphtide.lang.python",
+    "Sum": "graphtide.lang.python",
+    "Vertex": "graphtide.lang.python",
+    "Vertices": "graphtide.lang.python",
+    "inf": "graphtide.lang.python",
+    "program": "graphtide.lang.python",
     "Delta": "graphtide.model.delta",
     "GraphtideError": "graphtide.model.errors",
 }
 
 __all__ = [
+    "And",
+    "CatalogGraph",
     "Collection",
+    "Count",
     "Delta",
     "Graph",
     "GraphtideError",
+    "Live",
+    "Max",
+    "Min",
+    "Or",
+    "Product",
+    "Program",
+    "Property",
     "Session",
+    "State",
     "Step",
+    "Sum",
+    "Vertex",
+    "Vertices",
     "View",
     "__version__",
+    "algorithms",
     "cross",
     "expanding",
+    "inf",
+    "program",
     "session",
     "sliding",
     "tumbling",
@@ -67,6 +122,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "algorithms":
+        return import_module("graphtide.algorithms")
     if name not in _HOMES:
         raise AttributeError(f"module 'graphtide' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -91,7 +91,7 @@ def test_serialize_and_deserialize(session: Session, spark: SparkSession, tmp_pa
     answers = other.execute(
         f"deserialize from '{tmp_path}/graph'; deserialize cube from '{tmp_path}/years' threads 4;"
     )
-    assert [type(answer.value) for answer in answers] == [gt.Graph, gt.Collection]
+    assert [type(answer.value) for answer in answers] == [gt.CatalogGraph, gt.Collection]
     assert ends(other.collection("Years")[2]) == ends(session.collection("Years")[2])
     with pytest.raises(gt.GraphtideError, match="holds a collection"):
         other.execute(f"deserialize from '{tmp_path}/years'")

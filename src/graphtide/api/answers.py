@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from graphtide.api.collection import Collection
-from graphtide.api.graph import Graph
+from graphtide.api.graph import CatalogGraph
 from graphtide.api.view import View
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
@@ -23,7 +23,7 @@ class Answer:
 
     text: str
     table: pa.Table | None = None
-    value: Graph | View | Collection | None = None
+    value: CatalogGraph | View | Collection | None = None
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Answer:
         return answer_html(self)
 
 
-def graph_answer(graph: Graph, stored: StoredGraph) -> Answer:
+def graph_answer(graph: CatalogGraph, stored: StoredGraph) -> Answer:
     """A graph that has just been loaded or is looked at."""
     text = (
         f"graph '{stored.name}': {stored.vertices:,} vertices and {stored.edges:,} edges"

@@ -10,6 +10,7 @@ import pyarrow as pa
 from graphtide.api.build import Order
 from graphtide.api.collection import Collection
 from graphtide.api.edges import to_networkx
+from graphtide.api.memory import Graph
 from graphtide.api.requests import Views, view_list, written_predicate
 from graphtide.api.view import View
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView, Ordering
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from graphtide.api.session import Session
 
 
-class Graph:
+class CatalogGraph:
     """A graph in the catalog, as it was last loaded."""
 
     def __init__(self, session: Session, stored: StoredGraph) -> None:
@@ -52,6 +53,14 @@ class Graph:
     def num_edges(self) -> int:
         """How many edges there are, parallel ones and loops included."""
         return self._stored.edges
+
+    def to_memory(self, *, simple: bool = False) -> Graph:
+        """The graph in memory, without Spark, ready to maintain programs on.
+
+        Vertices keep their order and edges their numbers; where vertices have several labels, an
+        id is the pair of label and id. Properties that hold numbers or truth values come along.
+        """
+        return Graph.from_stored(self._stored, simple=simple)
 
     def quarantine(self) -> pa.Table:
         """The rows that were set aside when the graph was loaded: file, line, reason, text."""

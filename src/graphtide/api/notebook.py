@@ -27,7 +27,7 @@ from graphtide.store.graph import open_graph
 
 if TYPE_CHECKING:
     from graphtide.api.collection import Collection
-    from graphtide.api.graph import Graph
+    from graphtide.api.graph import CatalogGraph
     from graphtide.api.session import Session
     from graphtide.api.view import View
 
@@ -55,7 +55,7 @@ def session_html(session: Session) -> str:
     return _block(parts)
 
 
-def graph_html(graph: Graph) -> str:
+def graph_html(graph: CatalogGraph) -> str:
     """Sizes, and a row a property."""
     title = f"graph '{graph.name}': {graph.num_vertices:,} vertices, {graph.num_edges:,} edges"
     stored = open_graph(graph._session.catalog, graph.name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphtide.api.build import CollectionRequest, build_collection
 from graphtide.api.collection import Collection
 from graphtide.api.facts import StoredGraphFacts
-from graphtide.api.graph import Graph
+from graphtide.api.graph import CatalogGraph
 from graphtide.api.progress import shown
 from graphtide.api.view import View, graph_of
 from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
@@ -77,9 +77,9 @@ class Session:
         """The names of all single views."""
         return [name for name in self.catalog.collections() if self._kind(name) == "view"]
 
-    def graph(self, name: str) -> Graph:
+    def graph(self, name: str) -> CatalogGraph:
         """The graph of that name."""
-        return Graph(self, open_graph(self.catalog, name))
+        return CatalogGraph(self, open_graph(self.catalog, name))
 
     def collection(self, name: str) -> Collection:
         """The collection of that name. A single view is a collection of one."""
@@ -103,7 +103,7 @@ class Session:
         vertices: Any = None,
         replace: bool = False,
         **options: Any,
-    ) -> Graph:
+    ) -> CatalogGraph:
         """Load a graph into the catalog, and return it.
 
         `edges` and `vertices` are each a path, a list of paths, a glob or a folder (CSV, text,

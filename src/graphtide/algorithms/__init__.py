@@ -1,0 +1,41 @@
+"""Programs that come with Graphtide, one short file each, in its own program language.
+
+    live = graph.maintain(ShortestPaths(source=3))
+
+Each docstring says what is computed, in which mode it is kept current, and at what cost.
+"""
+
+from graphtide.algorithms.belief_propagation import BeliefPropagation
+from graphtide.algorithms.bfs import BFS
+from graphtide.algorithms.co_training import CoTrainingEM
+from graphtide.algorithms.collaborative_filtering import CollaborativeFiltering
+from graphtide.algorithms.components import WCC
+from graphtide.algorithms.degree_statistics import DegreeStatistics
+from graphtide.algorithms.k_core import KCore
+from graphtide.algorithms.k_hops import KHops
+from graphtide.algorithms.label_propagation import LabelPropagation
+from graphtide.algorithms.page_rank import ConvergedPageRank, PageRank
+from graphtide.algorithms.personalised_page_rank import PersonalisedPageRank
+from graphtide.algorithms.reachability import Ancestors, Reachability
+from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
+from graphtide.algorithms.widest_path import WidestPath
+
+__all__ = [
+    "BFS",
+    "WCC",
+    "Ancestors",
+    "BeliefPropagation",
+    "CoTrainingEM",
+    "CollaborativeFiltering",
+    "ConvergedPageRank",
+    "DegreeStatistics",
+    "KCore",
+    "KHops",
+    "LabelPropagation",
+    "NearestSource",
+    "PageRank",
+    "PersonalisedPageRank",
+    "Reachability",
+    "ShortestPaths",
+    "WidestPath",
+]

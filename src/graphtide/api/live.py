@@ -1,0 +1,159 @@
+"""A program kept current on a graph in memory: what `Graph.maintain` returns.
+
+Results are NumPy arrays in the order of the graph's vertices, or Arrow tables with the users' ids.
+The graph moves all its programs from version to version together; `advance` and `rollback` here
+are the graph's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.api.maintained import Maintained
+from graphtide.engine.changes import Change
+from graphtide.engine.maintainer import field_values
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.plan.program_analysis import explain_analysis
+from graphtide.plan.program_text import explain
+from graphtide.plan.program_values import BoundProgram
+
+if TYPE_CHECKING:
+    from graphtide.api.memory import Graph
+
+
+class Live:
+    """The results of one program, those of the version that its graph is at."""
+
+    def __init__(self, graph: Graph, bound: BoundProgram, kept: Maintained) -> None:
+        self.graph = graph
+        self.program = bound
+        self._kept = kept
+
+    @property
+    def mode(self) -> str:
+        """`fixpoint` or `exact`."""
+        return self._kept.choice.mode
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the program's results."""
+        return tuple(item.name for item in self.program.program.state)
+
+    @property
+    def touched(self) -> int:
+        """How many edges the last advance looked at for this program."""
+        return self._kept.maintainer.touched
+
+    def __getitem__(self, field: str) -> NDArray[Any]:
+        """The result of every vertex, in the order of `graph.vertices()`; a copy."""
+        if field not in self.fields:
+            near = closest(str(field), self.fields)
+            hint = f"did you mean `{near}`?" if near else f"it has {', '.join(self.fields)}"
+            raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)
+        return field_values(self._kept.maintainer, field).copy()
+
+    def at(self, vertex: Any) -> dict[str, Any]:
+        """The results of one vertex, by its id. O(1)."""
+        number = self.graph.number(vertex)
+        return {
+            name: _plain(field_values(self._kept.maintainer, name)[number]) for name in self.fields
+        }
+
+    def table(self) -> pa.Table:
+        """The results of every vertex with its id."""
+        numbers = np.arange(self.graph.num_vertices)
+        columns = {name: arrow_column(self[name]) for name in self.fields}
+        return pa.table({"id": self.graph.ids(numbers), **columns})
+
+    def advance(self, insert: Any = None, delete: Any = None) -> pa.Table:
+        """Bring the graph, and all programs on it, to its next version; what changed here.
+
+        The forms of `insert` and `delete` are those of `Graph.advance`.
+        """
+        self._check_open()
+        self.graph.advance(insert, delete)
+        return self.changes()
+
+    def rollback(self) -> None:
+        """Undo the last advance of the graph, for all programs on it."""
+        self._check_open()
+        self.graph.rollback()
+
+    def changes(self) -> pa.Table:
+        """What the last advance changed: `id`, `old` and `new`; `old` is null for new vertices.
+
+        A program with several results has a pair of columns for each: `old_rank`, `new_rank`.
+        Empty after a start or a rollback.
+        """
+        return changes_table(self, self._kept)
+
+    def verify(self) -> None:
+        """Compare with a run from scratch beside it; AssertionError at the first difference."""
+        self._kept.maintainer.verify()
+
+    def explain(self) -> str:
+        """The program, what was proved of it, the mode and why, and where its source lies."""
+        kernels = self._kept.maintainer.kernels
+        lines = [explain(self.program.program), "analysis"]
+        lines += [f"    {line}" for line in explain_analysis(self.program.program)]
+        lines += [f"maintained in {self._kept.choice}", f"compiled from {kernels.__file__}"]
+        return "\n".join(lines)
+
+    def close(self) -> None:
+        """Stop keeping it current; its graph goes on without it."""
+        self.graph._lives.pop(self, None)
+
+    def __repr__(self) -> str:
+        closed = "" if self in self.graph._lives else ", closed"
+        return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
+
+    def _check_open(self) -> None:
+        if self not in self.graph._lives:
+            raise InputError(
+                f"{self.program} was closed", hint="maintain the program on the graph anew"
+            )
+
+
+def changes_table(live: Live, kept: Maintained) -> pa.Table:
+    """Changed vertices with old and new results, then the new vertices."""
+    changes, before = kept.changes, kept.before
+    known = [change.vertices[change.vertices < before] for change in changes.values()]
+    changed = np.unique(np.concatenate([*known, np.empty(0, np.int32)]).astype(np.int64))
+    new = np.arange(before, live.graph.num_vertices)
+    vertices = np.concatenate([changed, new])
+    columns: dict[str, Any] = {"id": live.graph.ids(vertices)}
+    for name in live.fields:
+        suffix = "" if len(live.fields) == 1 else f"_{name}"
+        values = field_values(live._kept.maintainer, name)
+        old = values[vertices]
+        if name in changes:
+            _put_old(old, changed, changes[name])
+        missing = np.arange(len(vertices)) >= len(changed)
+        columns[f"old{suffix}"] = arrow_column(old, missing)
+        columns[f"new{suffix}"] = arrow_column(values[vertices])
+    return pa.table(columns)
+
+
+def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:
+    places = np.searchsorted(changed, change.vertices)
+    there = places < len(changed)
+    there[there] &= changed[places[there]] == change.vertices[there]
+    old[places[there]] = change.old[there]
+
+
+def arrow_column(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Results as Arrow: arrays of a fixed size where a field is an array."""
+    if values.ndim == 1:
+        return pa.array(values, mask=missing)
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    mask = None if missing is None else pa.array(missing)
+    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1], mask=mask)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

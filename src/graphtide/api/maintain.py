@@ -1,0 +1,68 @@
+"""From a program and its parameters to a maintainer that is ready to start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphtide.api.conditions import conditions
+from graphtide.api.edge_matching import KnownEdges
+from graphtide.api.maintained import Maintained
+from graphtide.api.modes import Mode, choose_mode, make_maintainer
+from graphtide.api.vertex_ids import VertexIds, id_column
+from graphtide.lang.python import Program
+from graphtide.model.errors import InputError
+from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.programs import ParameterKind
+
+
+def begin_maintained(
+    known: KnownEdges, program: Program | BoundProgram, mode: Mode
+) -> tuple[BoundProgram, Maintained]:
+    """A maintainer of the program in the mode that fits, its edges and parameters checked."""
+    bound = _bound(program)
+    choice = choose_mode(bound, mode)
+    needed = conditions(bound, choice.obligations)
+    resident = known.resident
+    needed.check_columns(resident.properties)
+    live = resident.live_edges()
+    columns = {name: resident.properties[name][live] for name in needed.properties}
+    needed.check_rows(columns, lambda at: known.text(int(live[at])))
+    maintainer = make_maintainer(resident, bound, vertex_parameters(bound, known.ids), choice)
+    fields = tuple(item.name for item in bound.program.state)
+    return bound, Maintained(maintainer, choice, needed, fields)
+
+
+def vertex_parameters(bound: BoundProgram, ids: VertexIds) -> tuple[Any, ...]:
+    """The values of parameters, with vertices by their numbers."""
+    found: list[Any] = []
+    for item, (_, value) in zip(bound.program.parameters, bound.values, strict=True):
+        if item.kind is ParameterKind.VERTEX:
+            found.append(_numbers(bound, item.name, [value], ids)[0])
+        elif item.kind is ParameterKind.VERTICES:
+            assert isinstance(value, tuple)
+            found.append(tuple(_numbers(bound, item.name, list(value), ids)))
+        else:
+            found.append(value)
+    return tuple(found)
+
+
+def _numbers(bound: BoundProgram, name: str, given: list[Any], ids: VertexIds) -> list[int]:
+    numbers: list[int] = ids.numbers(id_column(given, f"'{name}'")).tolist()
+    unknown = [item for item, number in zip(given, numbers, strict=True) if number < 0]
+    if unknown:
+        raise InputError(
+            f"{bound.program.name}: '{name}' names a vertex that is not there: {unknown[0]!r}",
+            hint="see graph.vertices() for the ids",
+        )
+    return numbers
+
+
+def _bound(program: Program | BoundProgram) -> BoundProgram:
+    if isinstance(program, BoundProgram):
+        return program
+    if isinstance(program, Program):
+        return program()
+    raise InputError(
+        f"{program!r} is no program",
+        hint="decorate the class with @gt.program, or use one of graphtide.algorithms",
+    )

@@ -1,0 +1,49 @@
+"""A maintainer as its graph sees it: checked before, moved, and asked what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.api.conditions import Conditions
+from graphtide.api.modes import Choice
+from graphtide.engine.changes import Change
+from graphtide.engine.maintainer import Maintainer
+
+Int32 = NDArray[np.int32]
+
+
+@dataclass
+class Maintained:
+    """A maintainer, why it is this one, and what its edges must satisfy.
+
+    `since` is the version from which on it can be rolled back; `before` is how many vertices the
+    graph had before the last advance, of which `changes` tells.
+    """
+
+    maintainer: Maintainer
+    choice: Choice
+    conditions: Conditions
+    fields: tuple[str, ...]
+    since: int = 0
+    before: int = 0
+    changes: Mapping[str, Change] = field(default_factory=dict)
+
+    def start(self, version: int, vertices: int) -> None:
+        """Run from scratch on the graph as it is."""
+        self.maintainer.start()
+        self.changes, self.before, self.since = {}, vertices, version
+
+    def repair(self, inserted: Int32, deleted: Int32, before: int) -> None:
+        """Follow the graph to its next version; `before` is how many vertices it had."""
+        found = self.maintainer.repair(inserted, deleted)
+        self.changes = {self.fields[0]: found} if isinstance(found, Change) else found
+        self.before = before
+
+    def restore(self, vertices: int) -> None:
+        """Go back by one version; `vertices` is how many there are then."""
+        self.maintainer.restore()
+        self.changes, self.before = {}, vertices

@@ -1,0 +1,200 @@
+"""A graph in memory, and the programs kept current on it. No store, no Spark.
+
+A graph has one current version, and every program on it has the results of that version.
+Advances can be rolled back one by one, down to the graph as it was made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.api.edge_matching import KnownEdges
+from graphtide.api.edge_rows import ColumnNames, EdgeRows, edge_columns
+from graphtide.api.live import Live
+from graphtide.api.maintain import begin_maintained
+from graphtide.api.maintained import Maintained
+from graphtide.api.modes import Mode
+from graphtide.api.numbering import number_vertices
+from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
+from graphtide.api.versions import Versions
+from graphtide.api.vertex_ids import id_column, named_rows
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+from graphtide.store.graph import StoredGraph
+
+if TYPE_CHECKING:
+    import networkx
+
+    from graphtide.lang.python import Program
+    from graphtide.plan.program_values import BoundProgram
+
+Int32 = NDArray[np.int32]
+
+
+class Graph:
+    """Vertices with ids of your own, edges with properties, and programs that follow them."""
+
+    def __init__(
+        self,
+        src: Any,
+        dst: Any,
+        *,
+        vertices: Any = None,
+        simple: bool = False,
+        **properties: Any,
+    ) -> None:
+        rows = edge_columns("the graph", src, dst, properties)
+        self._build(rows, ("src", "dst"), vertices, simple)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        src: str = "src",
+        dst: str = "dst",
+        *,
+        vertices: Any = None,
+        simple: bool = False,
+    ) -> Self:
+        """A graph of the rows of a pandas, Polars or Arrow table, or of anything like them.
+
+        Every other column that holds numbers or truth values is an edge property.
+        """
+        graph = cls.__new__(cls)
+        graph._build(frame_rows(frame, src, dst), (src, dst), vertices, simple)
+        return graph
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph[Any], *, simple: bool = False) -> Self:
+        """A graph with the nodes and edges of a NetworkX graph; undirected edges go both ways."""
+        made = cls.__new__(cls)
+        nodes, rows = networkx_rows(graph)
+        made._build(rows, ("src", "dst"), nodes, simple)
+        return made
+
+    @classmethod
+    def from_stored(cls, stored: StoredGraph, *, simple: bool = False) -> Self:
+        """A graph of the catalog in memory, with its order of vertices and edges."""
+        made = cls.__new__(cls)
+        ids, rows = stored_rows(stored)
+        made._build(rows, ("src", "dst"), ids, simple)
+        return made
+
+    def _build(self, rows: EdgeRows, names: tuple[str, str], vertices: Any, simple: bool) -> None:
+        ids, src, dst = number_vertices(rows.src, rows.dst, vertices)
+        if simple:
+            _check_parallel(rows, src, dst)
+        self._names = ColumnNames(*names, tuple(rows.properties))
+        self._resident = ResidentGraph(len(ids), src, dst, rows.properties)
+        self._known = KnownEdges(self._resident, ids, self._names, simple)
+        self._lives: WeakKeyDictionary[Live, Maintained] = WeakKeyDictionary()
+        self._versions = Versions(self._known, self._lives)
+
+    @property
+    def num_vertices(self) -> int:
+        """How many vertices there are, those without edges included."""
+        return self._resident.vertices
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges are in the current version."""
+        return int(self._resident.adjacency.out.live.sum())
+
+    @property
+    def version(self) -> int:
+        """How many advances lie between the graph as it was made and the current version."""
+        return self._versions.current
+
+    def vertices(self) -> pa.Table:
+        """The ids of all vertices, in the order of results."""
+        return pa.table({"id": self.ids(np.arange(self.num_vertices))})
+
+    def edges(self) -> pa.Table:
+        """The edges of the current version: their number, ends and properties."""
+        inside = self._resident.live_edges()
+        numbers = self._outside(inside)
+        order = np.argsort(numbers)
+        src, dst = self._resident.ends(inside[order])
+        properties = {
+            name: pa.array(column[inside[order]])
+            for name, column in self._resident.properties.items()
+        }
+        ends = {self._names.src: self.ids(src), self._names.dst: self.ids(dst)}
+        return pa.table({"edge": pa.array(numbers[order]), **ends, **properties})
+
+    def ids(self, numbers: NDArray[Any]) -> pa.Array:
+        """The ids of vertices by their numbers, which are their places in results."""
+        return self._known.ids.taken(numbers)
+
+    def number(self, vertex: Any) -> int:
+        """The number of a vertex, which is its place in results."""
+        found = int(self._known.ids.numbers(id_column([vertex], "the vertex"))[0])
+        if found < 0:
+            raise InputError(f"there is no vertex {vertex!r}", hint="see graph.vertices()")
+        return found
+
+    def maintain(self, program: Program | BoundProgram, *, mode: Mode = "auto") -> Live:
+        """Run a program, and keep its results current from now on, as long as they are held.
+
+        `mode` is `fixpoint` (final results only), `exact` (every iteration as in a run from
+        scratch) or `auto`: fixpoint where it is proved to be right.
+        """
+        bound, kept = begin_maintained(self._known, program, mode)
+        kept.start(self.version, self.num_vertices)
+        live = Live(self, bound, kept)
+        self._lives[live] = kept
+        return live
+
+    def advance(self, insert: Any = None, delete: Any = None) -> None:
+        """Go to the next version: edges in, edges out, and every program follows.
+
+        Edges are rows `(src, dst, properties...)`, dicts, columns by name, a frame, or a list of
+        edge numbers as in `edges()`. A deleted row may leave properties out: any edge between
+        its ends will do. All or nothing: what cannot be is refused, and nothing has changed.
+        """
+        self._versions.advance(insert, delete)
+
+    def rollback(self) -> None:
+        """Undo the last advance that has not been undone, at the cost of what it changed."""
+        self._versions.rollback()
+
+    def forget(self) -> None:
+        """Give up the undoing of all advances so far, and free the memory that it takes."""
+        self._versions.forget()
+
+    def __repr__(self) -> str:
+        properties = ", ".join(self._names.properties) or "none"
+        return (
+            f"<graph in memory: {self.num_vertices:,} vertices, {self.num_edges:,} edges; "
+            f"edge properties {properties}; version {self.version}>"
+        )
+
+    def _outside(self, inside: Int32) -> Int32:
+        """The numbers that users know edges by."""
+        first = self._resident.numbers
+        found = inside.copy()
+        given = inside < len(first)
+        found[given] = self._given_order()[inside[given]]
+        return found
+
+    def _given_order(self) -> Int32:
+        order = np.empty(len(self._resident.numbers), np.int32)
+        order[self._resident.numbers] = np.arange(len(order), dtype=np.int32)
+        return order
+
+
+def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32) -> None:
+    pairs = src.astype(np.int64) << 32 | dst
+    twice = np.ones(len(rows), np.bool_)
+    twice[np.unique(pairs, return_index=True)[1]] = False
+    if twice.any():
+        raise InputError(
+            "a simple graph has no parallel edges",
+            where=named_rows(np.flatnonzero(twice).tolist(), rows.row),
+            hint="leave out simple=True, or one of them",
+        )

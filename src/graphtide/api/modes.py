@@ -1,0 +1,85 @@
+"""Which maintainer keeps a program current, and why.
+
+Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes.
+Exact mode for everything else, where every iteration counts: with histories for selecting
+programs, with accumulated values for the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphtide.engine.exact import ExactMaintainer
+from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+from graphtide.plan.program_analysis import selection, why_not_selection
+from graphtide.plan.program_bounds import Obligation
+from graphtide.plan.program_values import BoundProgram
+
+Mode = Literal["auto", "fixpoint", "exact"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mode, the reason in words, and what the data must satisfy for it."""
+
+    mode: Literal["fixpoint", "exact"]
+    reason: str
+    obligations: tuple[Obligation, ...] = ()
+
+    def __str__(self) -> str:
+        condition = " and ".join(map(str, self.obligations))
+        return f"{self.mode} mode: {self.reason}" + (f", where {condition}" if condition else "")
+
+
+def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
+    """The mode for a program; InputError where the one that was asked for cannot be."""
+    if mode not in ("auto", "fixpoint", "exact"):
+        raise InputError(f"mode cannot be {mode!r}", hint="use 'auto', 'fixpoint' or 'exact'")
+    reason = _why_not_fixpoint(bound)
+    if reason is None:
+        found = selection(bound.program)
+        assert found is not None
+        if mode == "exact":
+            return Choice("exact", "asked for; it settles", found.obligations)
+        return Choice(
+            "fixpoint", "it selects, and no message overtakes its source", found.obligations
+        )
+    if mode == "fixpoint":
+        raise InputError(
+            f"{bound.program.name} has no fixpoint mode: {reason}",
+            hint='leave the mode out, or use mode="exact"',
+        )
+    return Choice("exact", "asked for" if mode == "exact" else reason)
+
+
+def _why_not_fixpoint(bound: BoundProgram) -> str | None:
+    found = selection(bound.program)
+    if found is None:
+        return why_not_selection(bound.program)
+    if bound.iterations is not None:
+        return f"it ends after {bound.iterations} iterations"
+    if bound.tolerance > 0:
+        return "it ends where changes are small"
+    if found.initial is None:
+        return "its start is not one expression"
+    for claim in (found.monotone, found.never_overtakes):
+        if not claim.holds:
+            return claim.reason
+    return None
+
+
+def make_maintainer(
+    graph: ResidentGraph, bound: BoundProgram, parameters: tuple[Any, ...], choice: Choice
+) -> Maintainer:
+    """The maintainer of a mode, not started."""
+    if choice.mode == "fixpoint":
+        return FixpointMaintainer(graph, bound.program, parameters)
+    found = selection(bound.program)
+    ends = bound.iterations is not None or (found is not None and found.settles)
+    if found is not None and found.initial is not None and ends and bound.tolerance == 0:
+        return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)
+    raise InputError(f"{bound.program.name} has no maintainer")

@@ -1,0 +1,133 @@
+"""The versions of a graph in memory: one advance after the other, each done or not at all.
+
+An advance is checked first, then edges are flipped and every program follows; if anything fails
+on the way, all of it is undone. Programs come and go: one that came after an advance which is
+rolled back begins anew on what was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.api.changes import Edits, read_edits
+from graphtide.api.edge_matching import KnownEdges
+from graphtide.api.maintained import Maintained
+from graphtide.model.errors import InputError
+
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Advance:
+    """What to undo: edges flipped, and how many vertices and edges were known before."""
+
+    inserted: Int32
+    deleted: Int32
+    vertices: int
+    edges: int
+
+
+class Versions:
+    """Moves a graph and the programs on it; `kept` is the live mapping of those."""
+
+    def __init__(self, known: KnownEdges, kept: Mapping[Any, Maintained]) -> None:
+        self._known = known
+        self._resident = known.resident
+        self._kept = kept
+        self._done: list[Advance] = []
+        self._forgotten = 0
+
+    @property
+    def current(self) -> int:
+        """The number of advances that lie behind the current version."""
+        return self._forgotten + len(self._done)
+
+    def advance(self, insert: Any, delete: Any) -> None:
+        """To the next version, all or nothing."""
+        edits = read_edits(self._known, insert, delete)
+        self._check(edits)
+        done = self._flip(edits)
+        followed: list[Maintained] = []
+        try:
+            for kept in list(self._kept.values()):
+                followed.append(kept)
+                kept.repair(done.inserted, done.deleted, done.vertices)
+        except BaseException:
+            self._abandon(done, followed)
+            raise
+        self._done.append(done)
+
+    def rollback(self) -> None:
+        """To the version before, at the cost of what the last advance changed."""
+        if not self._done:
+            raise InputError("there is no advance to roll back")
+        done = self._done[-1]
+        kept = list(self._kept.values())
+        late = [item for item in kept if item.since >= self.current]
+        for item in late:
+            self._check_edges(item, done.deleted)
+        for item in kept:
+            if item.since < self.current:
+                item.restore(done.vertices)
+        self._unflip(done)
+        self._done.pop()
+        for item in late:
+            item.start(self.current, self._resident.vertices)
+
+    def forget(self) -> None:
+        """Give up the undoing of all advances so far."""
+        self._forgotten = self.current
+        self._done.clear()
+        for kept in self._kept.values():
+            kept.maintainer.forget()
+            kept.since = self.current
+
+    def _check(self, edits: Edits) -> None:
+        for kept in self._kept.values():
+            self._check_edges(kept, edits.revived)
+            kept.conditions.check_rows(edits.properties, self._row_text(edits))
+
+    def _check_edges(self, kept: Maintained, edges: Int32) -> None:
+        columns = {name: column[edges] for name, column in self._resident.properties.items()}
+        kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
+
+    def _row_text(self, edits: Edits) -> Callable[[int], str]:
+        ids = self._known.ids
+
+        def text(at: int) -> str:
+            ends = [
+                ids[int(end[at])] if end[at] < len(ids) else edits.new_ids[end[at] - len(ids)]
+                for end in (edits.src, edits.dst)
+            ]
+            values = [column[at].item() for column in edits.properties.values()]
+            return f"({', '.join(map(repr, [*ends, *values]))})"
+
+        return text
+
+    def _flip(self, edits: Edits) -> Advance:
+        resident = self._resident
+        before = resident.vertices, resident.edges
+        self._known.ids.append(edits.new_ids)
+        resident.append_vertices(len(edits.new_ids))
+        fresh = resident.append_edges(edits.src, edits.dst, edits.properties)
+        inserted = np.concatenate([edits.revived, fresh])
+        resident.flip(inserted, edits.deleted)
+        return Advance(inserted, edits.deleted, *before)
+
+    def _unflip(self, done: Advance) -> None:
+        self._resident.flip(inserted=done.deleted, deleted=done.inserted)
+        self._resident.forget(done.vertices, done.edges)
+        self._known.ids.truncate(done.vertices)
+
+    def _abandon(self, done: Advance, followed: list[Maintained]) -> None:
+        """Undo an advance that failed; the program that failed begins anew."""
+        for kept in followed[:-1]:
+            kept.restore(done.vertices)
+        self._unflip(done)
+        for kept in followed[-1:]:
+            kept.start(self.current, self._resident.vertices)
