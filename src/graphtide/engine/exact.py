@@ -17,8 +17,9 @@ from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, edge_arrays
 from graphtide.engine.changes import Change
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.resident import ResidentGraph, in_order
 from graphtide.engine.sections import fixpoint_section
+from graphtide.kernels import exact_records as records
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection, selection, why_not_selection
 from graphtide.plan.programs import VertexProgram
@@ -123,7 +124,7 @@ class ExactMaintainer:
         if before != self.graph.vertices:
             self._add_vertices(before)
         self._advances += 1
-        desk = self._repaired(inserted, deleted)
+        desk = self._repaired(in_order(inserted), in_order(deleted))
         count = int(desk.counts[_VERTICES])
         self.touched = int(desk.counts[_TOUCHED])
         vertices = desk.log.vertex[:count].copy()
@@ -172,7 +173,7 @@ class ExactMaintainer:
         while True:
             desk = self._desk()
             delta = (inserted, deleted, self._advances)
-            agenda = self.kernels.Agenda(self._first.view)
+            agenda = records.Agenda(self._first.view)
             if self.kernels.repair(self._context(), self._histories, agenda, desk, delta):
                 return desk
             self.kernels.roll_back(self._histories, desk.log, int(desk.counts[_VERTICES]))
@@ -180,16 +181,16 @@ class ExactMaintainer:
             self._grow_histories()
 
     def _desk(self) -> Any:
-        kernels, room, value = self.kernels, self._room, self.values.dtype
-        return kernels.Desk(
-            visits=kernels.Visits(*(np.empty(room, np.int32) for _ in range(4))),
-            log=kernels.Log(
+        room, value = self._room, self.values.dtype
+        return records.Desk(
+            visits=records.Visits(*(np.empty(room, np.int32) for _ in range(4))),
+            log=records.Log(
                 np.empty(room, np.int32),
                 np.zeros(room + 1, np.int32),
                 np.empty(4 * room, np.int32),
                 np.empty(4 * room, value),
             ),
-            changed=kernels.Changed(
+            changed=records.Changed(
                 np.empty(room, np.int32), np.empty(room, np.bool_), np.zeros(room, value)
             ),
             times=np.empty(room, np.int32),
@@ -198,7 +199,7 @@ class ExactMaintainer:
         )
 
     def _empty_histories(self, room: int) -> Any:
-        return self.kernels.Histories(
+        return records.Histories(
             head=self._head.view,
             stamp=self._stamp.view,
             time=np.empty(room, np.int32),
@@ -240,7 +241,7 @@ class ExactMaintainer:
 
     def _context(self) -> Any:
         properties = edge_arrays(self.graph, self.program)
-        return self.kernels.Context(
+        return records.Context(
             self.graph.adjacency, properties, self._parameters.view, self._iterations
         )
 

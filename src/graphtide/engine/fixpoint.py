@@ -18,8 +18,9 @@ from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, edge_arrays
 from graphtide.engine.changes import Change
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.resident import ResidentGraph, in_order
 from graphtide.engine.sections import fixpoint_section
+from graphtide.kernels import fixpoint_records as records
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection, selection, why_not_selection
 from graphtide.plan.programs import VertexProgram
@@ -100,6 +101,7 @@ class FixpointMaintainer:
             self._fit(self.graph.vertices)
             self.kernels.begin_vertices(self._context, self._state, before)
         self._advances += 1
+        inserted, deleted = in_order(inserted), in_order(deleted)
         log, count, self.touched = self.kernels.repair(
             self._context, self._state, inserted, deleted, self._advances
         )
@@ -144,9 +146,7 @@ class FixpointMaintainer:
 
     @cached_property
     def _state(self) -> Any:
-        return self.kernels.FixpointState(
-            **{name: array.view for name, array in self._arrays.items()}
-        )
+        return records.FixpointState(**{name: array.view for name, array in self._arrays.items()})
 
     @property
     def _context(self) -> Any:
@@ -154,7 +154,7 @@ class FixpointMaintainer:
         if self._seen is not self.graph.adjacency:
             self._seen = self.graph.adjacency
             properties = edge_arrays(self.graph, self.program)
-            self._read = self.kernels.Context(self._seen, properties, self._parameters.view)
+            self._read = records.Context(self._seen, properties, self._parameters.view)
         return self._read
 
     def _changes(self, log: Any, count: int) -> Change:

@@ -153,11 +153,19 @@ def flip_edges(graph: Adjacency, edges: Int32, alive: bool) -> None:
 
 
 @kernel
-def first_misplaced(graph: Adjacency, edges: Int32, alive: bool) -> int:
-    """The position of the first edge that is not (alive: that is) dead already; -1 if none."""
+def flip_checked(graph: Adjacency, edges: Int32, alive: bool) -> int:
+    """Flip edges, all or none: the position of the first that already is so, or -1 if none is.
+
+    An edge that is listed twice is found at its second place.
+    """
     for at in range(len(edges)):
         if is_live(graph, edges[at]) == alive:
+            flip_edges(graph, edges[:at], not alive)
             return at
+        if alive:
+            revive_edge(graph, edges[at])
+        else:
+            bury_edge(graph, edges[at])
     return -1
 
 

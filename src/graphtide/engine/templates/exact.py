@@ -24,12 +24,19 @@ What a vertex had is logged before it is first changed, to report and to roll ba
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.adjacency import Adjacency, destination_of, source_of
+from graphtide.kernels.adjacency import destination_of, source_of
+from graphtide.kernels.exact_records import (
+    Agenda,
+    Context,
+    Desk,
+    Histories,
+    Log,
+)
 from graphtide.kernels.jit import kernel
 
 # program section: begin
@@ -54,76 +61,6 @@ def message(value: float, source: int, edge: int, properties: Any, parameters: A
 
 NOTHING = -1
 Int32 = NDArray[np.int32]
-
-
-class Histories(NamedTuple):
-    """Entries as linked lists in ascending time: 16 bytes an entry, 8 a vertex.
-
-    `free[0]` heads the list of unused entries. The entry of iteration 0 is not stored.
-    """
-
-    head: Int32
-    stamp: Int32
-    time: Int32
-    value: Any
-    following: Int32
-    free: Int32
-
-
-class Agenda(NamedTuple):
-    """Visits by iteration: `first[t]` heads the list of those at t. Empty between advances."""
-
-    first: Int32
-
-
-class Visits(NamedTuple):
-    """Visits to come: a vertex, and the edge whose event may help it, or NOTHING for a look."""
-
-    vertex: Int32
-    edge: Int32
-    source: Int32
-    following: Int32
-
-
-class Log(NamedTuple):
-    """Histories before an advance: vertices, where their entries begin, and the entries."""
-
-    vertex: Int32
-    begin: Int32
-    time: Int32
-    value: Any
-
-
-class Changed(NamedTuple):
-    """Vertices whose entry at the current iteration is not what it was, with what it was."""
-
-    vertex: Int32
-    had: Any
-    value: Any
-
-
-class Context(NamedTuple):
-    """What the kernels read: the graph, edge properties, parameters, and the last iteration."""
-
-    graph: Adjacency
-    properties: Any
-    parameters: Any
-    iterations: int
-
-
-class Desk(NamedTuple):
-    """What an advance works with; counters are single cells, so that all of it can be passed on.
-
-    `counts` are: visits, log vertices, log entries, changed, times waiting, edges touched, and
-    whether room ran out.
-    """
-
-    visits: Visits
-    log: Log
-    changed: Changed
-    times: Int32
-    mark: Int32
-    counts: NDArray[np.int64]
 
 
 VISITS, VERTICES, ENTRIES, CHANGED, TIMES, TOUCHED, FULL = range(7)

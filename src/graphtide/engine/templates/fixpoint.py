@@ -17,16 +17,20 @@ Work is in proportion to the edges of vertices that were asked or changed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import (
-    Adjacency,
     Slabs,
     destination_of,
     source_of,
+)
+from graphtide.kernels.fixpoint_records import (
+    ChangeLog,
+    Context,
+    FixpointState,
 )
 from graphtide.kernels.heap import heap_pop, heap_push
 from graphtide.kernels.jit import kernel
@@ -54,34 +58,6 @@ def message(value: float, source: int, edge: int, properties: Any, parameters: A
 
 NO_EDGE = -1
 Int32 = NDArray[np.int32]
-
-
-class FixpointState(NamedTuple):
-    """What is kept a vertex; `stamp` is the last advance that logged it."""
-
-    value: Any
-    parent: Int32
-    level: Int32
-    stamp: Int32
-    heap: Int32
-    place: Int32
-
-
-class ChangeLog(NamedTuple):
-    """What vertices were before an advance, in the order in which they were first changed."""
-
-    vertex: Int32
-    value: Any
-    parent: Int32
-    level: Int32
-
-
-class Context(NamedTuple):
-    """What the kernels read: the graph, edge properties and the program's parameters."""
-
-    graph: Adjacency
-    properties: Any
-    parameters: Any
 
 
 @kernel
