@@ -1,0 +1,73 @@
+"""Every algorithm of the library with parameters for a small graph, and its naive twin."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from graphtide import algorithms
+from graphtide.lang.python import Program
+from graphtide.plan.programs import ParameterKind
+from tests.oracle import algorithms as naive
+
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """`within` is the relative difference that floating sums and solved systems may show."""
+
+    program: Program
+    twin: Callable[..., naive.Found]
+    given: Parameters
+    within: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return self.program.plan.name
+
+    def parameters(self, pick: random.Random, vertices: int) -> Parameters:
+        """Vertices by number, drawn at random; sets never overlap; the rest as given."""
+        order = pick.sample(range(vertices), vertices)
+        found: Parameters = {}
+        for item in self.program.plan.parameters:
+            if item.kind is ParameterKind.VERTEX:
+                found[item.name] = order.pop()
+            elif item.kind is ParameterKind.VERTICES:
+                found[item.name] = tuple(order.pop() for _ in range(min(len(order) // 2, 2)))
+            else:
+                found[item.name] = self.given.get(item.name, item.default)
+        return found
+
+    def twin_results(
+        self, parameters: Parameters, vertices: int, edges: naive.Edges
+    ) -> naive.Found:
+        """What the naive twin finds."""
+        return self.twin(vertices, edges, **parameters)
+
+
+def _source(twin: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda n, edges, source: twin(n, edges, [source])
+
+
+CASES = (
+    Case(algorithms.BFS, naive.bfs, {}),
+    Case(algorithms.ShortestPaths, _source(naive.bellman_ford), {}),
+    Case(algorithms.NearestSource, naive.bellman_ford, {}),
+    Case(algorithms.WCC, naive.components, {}),
+    Case(algorithms.Reachability, naive.reachability, {}),
+    Case(algorithms.Ancestors, naive.ancestors, {}),
+    Case(algorithms.WidestPath, naive.widest_path, {}),
+    Case(algorithms.KHops, naive.k_hops, {"k": 2}),
+    Case(algorithms.PageRank, naive.page_rank, {"iterations": 5}, 1e-9),
+    Case(algorithms.ConvergedPageRank, naive.converged_page_rank, {"tolerance": 1e-9}, 1e-7),
+    Case(algorithms.PersonalisedPageRank, naive.personalised_page_rank, {"iterations": 4}, 1e-9),
+    Case(algorithms.DegreeStatistics, naive.degree_statistics, {}, 1e-12),
+    Case(algorithms.LabelPropagation, naive.label_propagation, {"iterations": 4}, 1e-9),
+    Case(algorithms.CoTrainingEM, naive.co_training, {"iterations": 4}, 1e-9),
+    Case(algorithms.BeliefPropagation, naive.belief_propagation, {"iterations": 3}, 1e-6),
+    Case(algorithms.KCore, naive.k_core, {"k": 3}),
+    Case(algorithms.CollaborativeFiltering, naive.collaborative_filtering, {"iterations": 3}, 1e-6),
+)
