@@ -1,0 +1,163 @@
+"""Every algorithm, maintained through the Python interface, equals its naive twin at every step.
+
+Edits are rows with the users' ids: insertions with new vertices among them, deletions with and
+without weights, and rollbacks. Vertices stand in the graph's own order for the twin.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphtide as gt
+from graphtide.api.modes import Mode
+from tests.equivalence.algorithm_cases import CASES, Case
+from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
+
+ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "2"))
+Row = tuple[str, str, float]
+
+
+@dataclass
+class Rows:
+    """A graph as a list of rows, with the vertices that have ever been named."""
+
+    rows: list[Row]
+    ids: list[str]
+    undo: list[tuple[list[Row], list[str]]] = field(default_factory=list)
+
+    def edit(self, pick: random.Random) -> tuple[list[Row], list[Row]]:
+        """Some rows to insert and some to delete, done to the list."""
+        names = [*self.ids, f"new {len(self.undo)}", f"newer {len(self.undo)}"]
+        deleted = [row for row in self.rows if pick.random() < 0.25]
+        inserted = [
+            (pick.choice(names), pick.choice(names), pick.choice([0.0, 0.5, 1.0, 2.0]))
+            for _ in range(pick.randrange(5))
+        ]
+        self.undo.append((list(self.rows), list(self.ids)))
+        for row in deleted:
+            self.rows.remove(row)
+        self.rows += inserted
+        named = dict.fromkeys(end for row in inserted for end in row[:2])
+        self.ids += [name for name in named if name not in self.ids]
+        return inserted, deleted
+
+
+def rows_of(campaign: Campaign) -> Rows:
+    ids = [f"v{vertex}" for vertex in range(campaign.vertices)]
+    rows = [(ids[src], ids[dst], data["weight"]) for src, dst, data in campaign.edges()]
+    return Rows(rows, ids)
+
+
+def graph_of(rows: Rows) -> gt.Graph:
+    src, dst, weight = zip(*rows.rows, strict=True) if rows.rows else ((), (), ())
+    return gt.Graph(list(src), list(dst), vertices=rows.ids, weight=np.array(weight, float))
+
+
+def named(case: Case, parameters: dict[str, Any], ids: list[str]) -> dict[str, Any]:
+    """Parameters with vertices by id."""
+    kinds = {item.name: item.kind for item in case.program.plan.parameters}
+    found = {}
+    for name, value in parameters.items():
+        if kinds[name] == "vertices":
+            found[name] = [ids[vertex] for vertex in value]
+        else:
+            found[name] = ids[value] if kinds[name] == "vertex" else value
+    return found
+
+
+def check(live: gt.Live, case: Case, parameters: dict[str, Any], rows: Rows) -> None:
+    ids = live.graph.vertices()["id"].to_pylist()
+    assert sorted(ids) == sorted(rows.ids)
+    number = {name: at for at, name in enumerate(ids)}
+    edges = [(number[src], number[dst], weight) for src, dst, weight in rows.rows]
+    for name, wanted in case.twin_results(parameters, len(ids), edges).items():
+        np.testing.assert_allclose(
+            live[name].astype(float),
+            np.array(wanted, float),
+            rtol=case.within,
+            atol=1e-9 if case.within else 0,
+            err_msg=f"{case.name} {name}",
+        )
+
+
+def check_changes(before: dict[str, Any], live: gt.Live) -> None:
+    """The table of changes tells exactly where results differ, for programs of one result."""
+    (name,) = live.fields
+    after = dict(zip(*(live.table()[column].to_pylist() for column in ("id", name)), strict=True))
+    told = {row["id"]: (row["old"], row["new"]) for row in live.changes().to_pylist()}
+    assert told == {
+        vertex: (before.get(vertex), value)
+        for vertex, value in after.items()
+        if vertex not in before or before[vertex] != value
+    }
+
+
+SETTLING = [case for case in CASES if case.name in ("NearestSource", "WCC")]
+
+
+def results(live: gt.Live) -> dict[str, Any]:
+    return dict(
+        zip(*(live.table()[column].to_pylist() for column in ("id", live.fields[0])), strict=True)
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_step_equals_the_twin(case: Case, shape: Shape) -> None:
+    run_campaigns(case, shape, "auto")
+
+
+@pytest.mark.parametrize("case", SETTLING, ids=lambda case: case.name)
+def test_exact_mode_gives_the_same(case: Case) -> None:
+    run_campaigns(case, "random", "exact")
+
+
+def run_campaigns(case: Case, shape: Shape, mode: Mode) -> None:
+    for seed in range(ROUNDS):
+        pick = random.Random(f"{case.name} {shape} {seed}")
+        campaign = make_campaign(pick, shape)
+        rows = rows_of(campaign)
+        parameters = case.parameters(pick, campaign.vertices)
+        program = case.program(**named(case, parameters, rows.ids))
+        live = graph_of(rows).maintain(program, mode=mode)
+        check(live, case, parameters, rows)
+        for _ in range(6):
+            before = results(live)
+            if rows.undo and pick.random() < 0.3:
+                rows.rows, rows.ids = rows.undo.pop()
+                live.rollback()
+            else:
+                inserted, deleted = rows.edit(pick)
+                live.advance(insert=inserted, delete=deleted)
+                if len(live.fields) == 1:
+                    check_changes(before, live)
+            check(live, case, parameters, rows)
+        live.verify()
+
+
+def test_all_programs_of_one_graph_are_brought_along() -> None:
+    pick = random.Random("together")
+    campaign = make_campaign(pick, "random")
+    rows = rows_of(campaign)
+    graph = graph_of(rows)
+    together = []
+    for case in CASES:
+        parameters = case.parameters(pick, campaign.vertices)
+        program = case.program(**named(case, parameters, rows.ids))
+        together.append((graph.maintain(program), case, parameters))
+    for _ in range(5):
+        inserted, deleted = rows.edit(pick)
+        graph.advance(insert=inserted, delete=deleted)
+        for live, case, parameters in together:
+            check(live, case, parameters, rows)
+    while rows.undo:
+        rows.rows, rows.ids = rows.undo.pop()
+        graph.rollback()
+        for live, case, parameters in together:
+            check(live, case, parameters, rows)
