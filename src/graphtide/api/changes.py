@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.edge_matching import KnownEdges, matched_edges
 from graphtide.api.edge_rows import EdgeRows, read_rows
-from graphtide.api.vertex_ids import Int32, named_rows
+from graphtide.api.vertex_ids import Int32, named_rows, plain_id
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 
@@ -25,6 +25,7 @@ class Edits:
     """Edges to flip (inside numbers), and rows of edges that the graph does not know yet.
 
     `src` and `dst` are vertex numbers, in which `new_ids` follow the vertices that are there.
+    `rows` are all insertions as they were given; None where they were given by number.
     """
 
     deleted: Int32 = field(default_factory=no_edges)
@@ -33,6 +34,7 @@ class Edits:
     src: Int32 = field(default_factory=no_edges)
     dst: Int32 = field(default_factory=no_edges)
     properties: dict[str, NDArray[Any]] = field(default_factory=dict)
+    rows: EdgeRows | None = None
 
 
 def read_edits(known: KnownEdges, insert: Any, delete: Any) -> Edits:
@@ -131,6 +133,7 @@ def _inserted_rows(known: KnownEdges, rows: EdgeRows, deleted: Int32) -> Edits:
         src[fresh],
         dst[fresh],
         {name: column[fresh] for name, column in properties.items()},
+        rows,
     )
 
 
@@ -169,7 +172,7 @@ def _numbered_ends(known: KnownEdges, rows: EdgeRows) -> tuple[Int32, Int32, tup
     for at in np.flatnonzero((ends[0] < 0) | (ends[1] < 0)).tolist():
         for column, numbers in zip((rows.src, rows.dst), ends, strict=True):
             if numbers[at] < 0:
-                numbers[at] = new.setdefault(_plain(column[at]), len(known.ids) + len(new))
+                numbers[at] = new.setdefault(plain_id(column[at]), len(known.ids) + len(new))
     return *ends, tuple(new)
 
 
@@ -203,7 +206,3 @@ def _refuse(rows: EdgeRows, wrong: NDArray[np.bool_], problem: str, hint: str) -
         if len(bad) == 1:
             problem = problem.replace("name ", "names ", 1).replace("are parallel", "is parallel")
         raise InputError(f"{count} {problem}", where=named_rows(bad, rows.row), hint=hint)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.vertex_ids import Ids, id_column, named_rows
+from graphtide.api.vertex_ids import Ids, id_column, named_rows, plain_id
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 
@@ -38,7 +38,7 @@ class EdgeRows:
         """One row as a user would write it."""
         ends = [self.src[at], self.dst[at]]
         values = [column[at].item() for column in self.properties.values()]
-        return f"({', '.join(repr(_plain(item)) for item in [*ends, *values])})"
+        return f"({', '.join(repr(plain_id(item)) for item in [*ends, *values])})"
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
 def _list_numbers(values: Any) -> Column | None:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         return None
-    plain = [item.item() if isinstance(item, np.generic) else item for item in values]
+    plain = [plain_id(item) for item in values]
     if plain and all(isinstance(item, bool) for item in plain):
         return np.array(plain, np.bool_)
     if any(isinstance(item, bool) or not isinstance(item, int | float | None) for item in plain):
@@ -216,7 +216,3 @@ def _tuples_as_columns(what: str, rows: Sequence[Any], names: ColumnNames) -> di
             hint=f"a row is ({', '.join(names.all)})",
         )
     return {name: [row[at] for row in rows] for at, name in enumerate(names.all) if at < width}
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

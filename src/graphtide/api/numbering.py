@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.api.vertex_ids import Ids, Int32, VertexIds, id_column, named_rows
+from graphtide.api.vertex_ids import Ids, Int32, VertexIds, id_column, named_rows, plain_id
 from graphtide.model.errors import InputError, LimitError
 
 _MOST_VERTICES = 2**31 - 1
@@ -45,7 +45,7 @@ def _given_ids(vertices: Any) -> Ids:
     if twice:
         raise InputError(
             "`vertices` lists an id twice",
-            where=named_rows(twice, lambda at: repr(ids[at])),
+            where=named_rows(twice, lambda at: repr(plain_id(ids[at]))),
             hint="list every vertex once",
         )
     return ids
@@ -57,7 +57,9 @@ def _ends_among(ids: VertexIds, src: Ids, dst: Ids) -> tuple[Int32, Int32]:
     if len(unknown):
         raise InputError(
             f"{len(unknown):,} edges have an end that is not among the vertices",
-            where=named_rows(unknown.tolist(), lambda at: f"({src[at]!r}, {dst[at]!r})"),
+            where=named_rows(
+                unknown.tolist(), lambda at: f"({plain_id(src[at])!r}, {plain_id(dst[at])!r})"
+            ),
             hint="add the vertex to `vertices`, or leave `vertices` out",
         )
     return ends

@@ -7,7 +7,7 @@ rolled back begins anew on what was before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,33 +89,25 @@ class Versions:
 
     def _check(self, edits: Edits) -> None:
         for kept in self._kept.values():
-            self._check_edges(kept, edits.revived)
-            kept.conditions.check_rows(edits.properties, self._row_text(edits))
+            if edits.rows is None:
+                self._check_edges(kept, edits.revived)
+            else:
+                kept.conditions.check_rows(edits.rows.properties, edits.rows.row)
 
     def _check_edges(self, kept: Maintained, edges: Int32) -> None:
         columns = {name: column[edges] for name, column in self._resident.properties.items()}
         kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
 
-    def _row_text(self, edits: Edits) -> Callable[[int], str]:
-        ids = self._known.ids
-
-        def text(at: int) -> str:
-            ends = [
-                ids[int(end[at])] if end[at] < len(ids) else edits.new_ids[end[at] - len(ids)]
-                for end in (edits.src, edits.dst)
-            ]
-            values = [column[at].item() for column in edits.properties.values()]
-            return f"({', '.join(map(repr, [*ends, *values]))})"
-
-        return text
-
     def _flip(self, edits: Edits) -> Advance:
         resident = self._resident
         before = resident.vertices, resident.edges
-        self._known.ids.append(edits.new_ids)
-        resident.append_vertices(len(edits.new_ids))
-        fresh = resident.append_edges(edits.src, edits.dst, edits.properties)
-        inserted = np.concatenate([edits.revived, fresh])
+        inserted = edits.revived
+        if edits.new_ids:
+            self._known.ids.append(edits.new_ids)
+            resident.append_vertices(len(edits.new_ids))
+        if len(edits.src):
+            fresh = resident.append_edges(edits.src, edits.dst, edits.properties)
+            inserted = np.concatenate([inserted, fresh])
         resident.flip(inserted, edits.deleted)
         return Advance(inserted, edits.deleted, *before)
 

@@ -37,8 +37,7 @@ class VertexIds:
         return len(self._ids)
 
     def __getitem__(self, number: int) -> Any:
-        found = self._ids[number]
-        return found.item() if isinstance(found, np.generic) else found
+        return plain_id(self._ids[number])
 
     def numbers(self, ids: Ids) -> Int32:
         """The number of each id, -1 where there is none. O(ids) once a table has been made."""
@@ -106,6 +105,11 @@ def id_column(values: Any, what: str) -> Ids:
     return found
 
 
+def plain_id(item: Any) -> Any:
+    """The Python value of a NumPy scalar; anything else as it is."""
+    return item.item() if isinstance(item, np.generic) else item
+
+
 def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
     """The first few of the rows that an error is about, by their position from 0."""
     listed = list(rows)
@@ -148,7 +152,7 @@ def _from_numpy(values: NDArray[Any], what: str) -> Ids:
 
 
 def _from_list(values: list[Any]) -> Ids:
-    plain = [item.item() if isinstance(item, np.generic) else item for item in values]
+    plain = [plain_id(item) for item in values]
     if all(type(item) is int and -(2**63) <= item < 2**63 for item in plain):
         return np.array(plain, np.int64)
     return np.fromiter(plain, object, len(plain))
