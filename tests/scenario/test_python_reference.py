@@ -16,7 +16,22 @@ from tests.scenario.pages import ROOT
 pytestmark = pytest.mark.spark  # The classes of the interface import Spark.
 
 PAGE = ROOT / "docs" / "reference" / "python.md"
-CLASSES = ("Session", "Graph", "View", "Collection", "Step", "Delta")
+CLASSES = (
+    "Session",
+    "CatalogGraph",
+    "Graph",
+    "Live",
+    "Program",
+    "View",
+    "Collection",
+    "Step",
+    "Delta",
+)
+ATTRIBUTES = {
+    "Session": {"catalog", "gateway", "progress", "current"},
+    "Live": {"graph", "program"},
+    "Program": {"plan"},
+}
 _HEADINGS = re.compile(r"^###+ (.+)$", re.MULTILINE)
 _NAMES = re.compile(r"`(gt|[A-Z]\w+)\.(\w+)(\([^`]*\))?`")
 
@@ -30,8 +45,7 @@ def documented() -> Iterator[tuple[str, str, str]]:
 def public_members(name: str) -> set[str]:
     owner = getattr(gt, name)
     own = {member for member in dir(owner) if not member.startswith("_")}
-    if name == "Session":
-        own |= {"catalog", "gateway", "progress", "current"}
+    own |= ATTRIBUTES.get(name, set())
     return own | ({item.name for item in fields(owner)} if name in ("Step", "Delta") else set())
 
 
