@@ -16,6 +16,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.api.modes import Mode
+from graphtide.plan.program_analysis import selection
 from tests.equivalence.algorithm_cases import CASES, Case
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 
@@ -98,6 +99,12 @@ def check_changes(before: dict[str, Any], live: gt.Live) -> None:
     }
 
 
+# What adds up is not kept current yet: the day it is, these tell.
+SUMS = pytest.mark.xfail(raises=gt.GraphtideError, strict=True, reason="sums are not maintained")
+MAINTAINED = [
+    pytest.param(case, id=case.name, marks=() if selection(case.program.plan) else SUMS)
+    for case in CASES
+]
 SETTLING = [case for case in CASES if case.name in ("NearestSource", "WCC")]
 
 
@@ -108,7 +115,7 @@ def results(live: gt.Live) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", MAINTAINED)
 def test_every_step_equals_the_twin(case: Case, shape: Shape) -> None:
     run_campaigns(case, shape, "auto")
 
@@ -147,7 +154,7 @@ def test_all_programs_of_one_graph_are_brought_along() -> None:
     rows = rows_of(campaign)
     graph = graph_of(rows)
     together = []
-    for case in CASES:
+    for case in (case for case in CASES if selection(case.program.plan)):
         parameters = case.parameters(pick, campaign.vertices)
         program = case.program(**named(case, parameters, rows.ids))
         together.append((graph.maintain(program), case, parameters))

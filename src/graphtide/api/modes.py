@@ -82,4 +82,7 @@ def make_maintainer(
     ends = bound.iterations is not None or (found is not None and found.settles)
     if found is not None and found.initial is not None and ends and bound.tolerance == 0:
         return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)
-    raise InputError(f"{bound.program.name} has no maintainer")
+    raise InputError(
+        f"{bound.program.name} cannot be kept current: {choice.reason}",
+        hint="programs that keep the best value they got can; those that add up cannot yet",
+    )

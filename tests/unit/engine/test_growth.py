@@ -147,6 +147,6 @@ def test_what_is_already_so_cannot_be_flipped() -> None:
     graph = ResidentGraph(2, numbers([0]), numbers([1]))
     with pytest.raises(InputError, match="already there"):
         graph.flip(numbers([0]), numbers([]))
-    with pytest.raises(InputError, match="cannot be deleted|twice"):
+    with pytest.raises(InputError, match="cannot be deleted"):
         graph.flip(numbers([]), numbers([0, 0]))
     assert graph.live_edges().tolist() == [0]
