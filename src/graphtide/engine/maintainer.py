@@ -30,8 +30,18 @@ class Maintainer(Protocol):
     def start(self) -> None:
         """Run from scratch on the version that the graph is at; forgets what could be undone."""
 
+    def scratch(self) -> Mapping[str, NDArray[Any]]:
+        """The values of the graph's present version by state field, at full speed.
+
+        Keeps nothing for maintenance, needs no `start` and leaves the maintainer's state alone.
+        The arrays are the caller's: later calls do not write to them.
+        """
+
     def repair(self, inserted: Int32, deleted: Int32) -> Change | Mapping[str, Change]:
-        """Follow a graph that has been flipped, and may have got vertices; says what changed."""
+        """Follow a graph that has been flipped, and may have got vertices; says what changed.
+
+        After a GraphtideError the state is as it was before.
+        """
 
     def restore(self) -> object:
         """Undo the last repair; the graph is brought back by its owner."""
