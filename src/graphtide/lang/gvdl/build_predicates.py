@@ -16,8 +16,8 @@ from typing import cast
 
 from lark import Token
 
+from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl.literals import read_date, read_name, read_string, read_timestamp
 from graphtide.plan.predicates import Operator, Owner
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, cast
 
 from lark import Token
 
+from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.build_predicates import PredicateBuilder
-from graphtide.lang.gvdl.diagnostics import Span, language_error
 from graphtide.lang.gvdl.literals import read_name, read_string
 
 

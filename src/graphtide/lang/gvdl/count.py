@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.generate import MAX_VIEWS, Ground
 from graphtide.lang.gvdl.loops import loop_values
 from graphtide.lang.gvdl.outages import list_removals

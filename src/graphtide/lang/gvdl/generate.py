@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.diagnostics import Span, language_error
 from graphtide.lang.gvdl.facts import GraphFacts
 from graphtide.lang.gvdl.loops import loop_values
 from graphtide.lang.gvdl.outages import list_removals

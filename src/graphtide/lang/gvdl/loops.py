@@ -6,10 +6,10 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.axis import Axis, DateAxis, NumberAxis, TimeAxis, count_while
 from graphtide.lang.gvdl.calendar import Step, is_whole_days, step_of
-from graphtide.lang.gvdl.diagnostics import language_error
 from graphtide.lang.gvdl.scope import Scope, describe, value_of
 from graphtide.plan.predicates import Value
 

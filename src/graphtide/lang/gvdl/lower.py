@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.count import check_limit, count_views
-from graphtide.lang.gvdl.diagnostics import Span, language_error
 from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, RememberedFacts, VertexFact
 from graphtide.lang.gvdl.generate import Generated, Ground, generate_views
 from graphtide.lang.gvdl.resolve import resolve

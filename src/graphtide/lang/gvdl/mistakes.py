@@ -13,7 +13,7 @@ from typing import cast
 
 from lark import UnexpectedInput, UnexpectedToken
 
-from graphtide.lang.gvdl.diagnostics import Source, Span, language_error
+from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.diagnostics import language_error
 from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
 from graphtide.lang.gvdl.resolve import resolve
 from graphtide.lang.gvdl.scope import Scope

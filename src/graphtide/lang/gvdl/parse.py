@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from lark import Lark, UnexpectedInput
 
+from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl.build_statements import Builder
-from graphtide.lang.gvdl.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl.mistakes import explain_failure
 from graphtide.lang.gvdl.statements import Statement
 from graphtide.lang.gvdl.tree import Duration, Literal, Predicate, PropertyName, ViewList

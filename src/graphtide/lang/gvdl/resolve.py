@@ -12,8 +12,8 @@ import datetime as dt
 import operator as operators
 import re
 
+from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.diagnostics import Span, language_error
 from graphtide.lang.gvdl.literals import read_date, read_timestamp
 from graphtide.lang.gvdl.scope import Scope, describe, find_property, moment_of, value_of
 from graphtide.model.errors import LanguageError

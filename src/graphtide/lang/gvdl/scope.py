@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
+from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.calendar import (
     is_whole_days,
@@ -22,7 +23,6 @@ from graphtide.lang.gvdl.calendar import (
     step_of,
     write_time,
 )
-from graphtide.lang.gvdl.diagnostics import Span, language_error
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import GraphSchema, PropertyType, closest
 from graphtide.plan.predicates import Owner, PropertyRef, Value

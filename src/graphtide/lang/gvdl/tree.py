@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from graphtide.lang.gvdl.diagnostics import Span
+from graphtide.lang.diagnostics import Span
 from graphtide.model.errors import InputError
 from graphtide.plan.predicates import Operator, Owner
 

@@ -22,10 +22,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.axis import Axis, DateAxis, NumberAxis, TimeAxis, count_below
 from graphtide.lang.gvdl.calendar import Step, floor_date, floor_time, is_whole_days, step_of
-from graphtide.lang.gvdl.diagnostics import language_error
 from graphtide.lang.gvdl.facts import GraphFacts
 from graphtide.lang.gvdl.resolve import LARGEST_INT, constant_for
 from graphtide.lang.gvdl.scope import (

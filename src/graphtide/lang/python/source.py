@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
+from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.model.errors import LanguageError
 
 FUNCTIONS = ("initialize", "traverse", "update")
@@ -31,9 +32,6 @@ class ClassSource:
 
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
         """The error for a mistake at a node, to be raised by the caller."""
-        # Imported here: only a mistake needs it, and it brings the parser of GVDL along.
-        from graphtide.lang.gvdl.diagnostics import Source, Span, language_error
-
         start, end = self._offsets(node)
         return language_error(what, Span(Source(self.text, self.file), start, end), hint)
 
