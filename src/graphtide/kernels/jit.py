@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 Inputs = ParamSpec("Inputs")
 Output = TypeVar("Output")
@@ -45,4 +45,16 @@ import numba  # noqa: E402
 def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     """Compile on first call; cached on disk, without the interpreter lock, NumPy's division."""
     compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast(Callable[Inputs, Output], compiled)
+
+
+def lean_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
+    """The same for a kernel that makes no arrays: references to its arguments are not counted.
+
+    Counting costs ten nanoseconds an array and call wherever Numba cannot see that it is of no
+    use, which is in any function with a branch: a call with thirty arrays took 300 ns, and 2 ns
+    without. Numba refuses to compile one that makes an array.
+    """
+    lean: dict[str, Any] = {"_nrt": False, "forceinline": True}
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **lean)(function)
     return cast(Callable[Inputs, Output], compiled)
