@@ -1,0 +1,128 @@
+"""What is to be done in which iteration of an advance, for vertices by their place in `Touched`.
+
+Two lists an iteration: whose changed messages are to be sent, and who is to be evaluated. All
+that is for the iteration at hand or the next one stands in plain lists, which take turns; what is
+for later waits in a heap. So an iteration in which nothing happens costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.row_histories import longer
+from graphtide.kernels.synchronous_records import (
+    EVALUATE,
+    LAST,
+    SEND,
+    TICKET,
+    WAITING,
+    Agenda,
+    Touched,
+)
+
+
+@lean_kernel
+def lacks_waiting_room(agenda: Agenda) -> bool:
+    """True if one vertex more may have nowhere to wait."""
+    return bool(agenda.sizes[WAITING] + 4 > len(agenda.waiting))
+
+
+@kernel
+def with_list_room(agenda: Agenda, places: int) -> Agenda:
+    """The agenda with room for so many vertices in each list, and twice as many waiting."""
+    room = agenda.evaluate.shape[1]
+    if places <= room and not lacks_waiting_room(agenda):
+        return agenda
+    larger = max(places, room)
+    evaluate, send = np.empty((2, larger), np.int32), np.empty((2, larger), np.int32)
+    evaluate[:, :room] = agenda.evaluate
+    send[:, :room] = agenda.send
+    waiting = agenda.waiting
+    if lacks_waiting_room(agenda):
+        waiting = longer(waiting, len(waiting), 2 * len(waiting) + 4)
+    return Agenda(
+        evaluate,
+        send,
+        waiting,
+        agenda.sizes,
+        agenda.sums,
+        agenda.deleted,
+        agenda.next_out,
+        agenda.next_into,
+    )
+
+
+@lean_kernel
+def evaluate_in(agenda: Agenda, touched: Touched, place: int, iteration: int) -> None:
+    """Have a vertex evaluated in this iteration or the next; once is enough."""
+    if touched.note[place, TICKET] == iteration:
+        return
+    touched.note[place, TICKET] = iteration
+    turn = iteration & 1
+    agenda.evaluate[turn, agenda.sizes[EVALUATE + turn]] = place
+    agenda.sizes[EVALUATE + turn] += 1
+
+
+@lean_kernel
+def send_in(agenda: Agenda, place: int, iteration: int) -> None:
+    """Have a vertex's changed messages sent in the next iteration; asked once an iteration."""
+    turn = iteration & 1
+    agenda.send[turn, agenda.sizes[SEND + turn]] = place
+    agenda.sizes[SEND + turn] += 1
+
+
+@lean_kernel
+def evaluate_later(agenda: Agenda, touched: Touched, place: int, now: int, iteration: int) -> None:
+    """Have a vertex evaluated in some iteration after this one; nothing if it is past the last."""
+    if iteration > agenda.sizes[LAST]:
+        return
+    if iteration == now + 1:
+        evaluate_in(agenda, touched, place, iteration)
+        return
+    key = (np.int64(iteration) << 32) | np.int64(place)
+    at = agenda.sizes[WAITING]
+    agenda.sizes[WAITING] += 1
+    while at > 0 and agenda.waiting[(at - 1) >> 1] > key:
+        agenda.waiting[at] = agenda.waiting[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    agenda.waiting[at] = key
+
+
+@lean_kernel
+def take_waiting(agenda: Agenda) -> int:
+    """The first of those who wait, out of the heap; its place."""
+    found = agenda.waiting[0] & 0xFFFFFFFF
+    agenda.sizes[WAITING] -= 1
+    size = agenda.sizes[WAITING]
+    moved = agenda.waiting[size]
+    at = 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and agenda.waiting[below + 1] < agenda.waiting[below]:
+            below += 1
+        if moved <= agenda.waiting[below]:
+            break
+        agenda.waiting[at] = agenda.waiting[below]
+        at = below
+    agenda.waiting[at] = moved
+    return int(found)
+
+
+@lean_kernel
+def call_waiting(agenda: Agenda, touched: Touched, iteration: int) -> None:
+    """Put those who waited for this iteration on its list."""
+    while agenda.sizes[WAITING] > 0 and agenda.waiting[0] >> 32 == iteration:
+        evaluate_in(agenda, touched, take_waiting(agenda), iteration)
+
+
+@lean_kernel
+def next_iteration(agenda: Agenda, iteration: int) -> int:
+    """Empty the lists of an iteration, and say which one is next; -1 if nothing is left."""
+    turn = iteration & 1
+    agenda.sizes[EVALUATE + turn] = agenda.sizes[SEND + turn] = 0
+    if agenda.sizes[EVALUATE + 1 - turn] + agenda.sizes[SEND + 1 - turn] > 0:
+        return iteration + 1
+    if agenda.sizes[WAITING] > 0:
+        return int(agenda.waiting[0] >> 32)
+    return -1
