@@ -1,0 +1,106 @@
+"""What the synchronous kernels want to know of a program before they are written.
+
+Each fact lets a kernel leave something out; where one cannot be shown, it is taken to be against
+the program, which costs time and never changes a result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphtide.plan.expressions import StateRef
+from graphtide.plan.program_reads import Reads, reads
+from graphtide.plan.program_symbols import ClosedFormError, update_form
+from graphtide.plan.programs import (
+    AccumulatorKind,
+    Body,
+    Direction,
+    ForRange,
+    If,
+    Send,
+    VertexProgram,
+    subexpressions,
+)
+
+
+@dataclass(frozen=True)
+class SynchronousFacts:
+    """Constants of a generated module.
+
+    `reversible`: every accumulator can be corrected by what its messages differ by. `hoisted`:
+    a vertex tells all its neighbours the same, at most once. `own_state`: update looks at the
+    state it replaces.
+    """
+
+    forward: bool
+    backward: bool
+    reversible: bool
+    hoisted: bool
+    own_state: bool
+    reads_iteration: bool
+    source_degrees: bool
+    target_degrees: bool
+    degrees: bool
+
+    def constants(self) -> list[str]:
+        """As lines of a module."""
+        return [f"{name.upper()} = {value}" for name, value in vars(self).items()]
+
+
+def synchronous_facts(program: VertexProgram) -> SynchronousFacts:
+    """What holds of a program."""
+    messages, starts, updates = map(reads, (program.traverse, program.initialize, program.update))
+    own_degrees = starts.target_degrees or updates.target_degrees
+    return SynchronousFacts(
+        forward=program.direction in (Direction.OUT, Direction.BOTH),
+        backward=program.direction in (Direction.IN, Direction.BOTH),
+        reversible=_reversible(program, messages),
+        hoisted=_hoisted(program, messages),
+        own_state=_reads_own_state(program),
+        reads_iteration=updates.iteration,
+        source_degrees=messages.source_degrees,
+        target_degrees=messages.target_degrees,
+        degrees=own_degrees or messages.source_degrees or messages.target_degrees,
+    )
+
+
+def _reversible(program: VertexProgram, messages: Reads) -> bool:
+    """A message that looks at v's state changes with v, on all edges into v at once."""
+    lossy = (AccumulatorKind.MIN, AccumulatorKind.MAX)
+    return not messages.target_state and all(
+        item.kind not in lossy for item in program.accumulators
+    )
+
+
+def _hoisted(program: VertexProgram, messages: Reads) -> bool:
+    if messages.edge_properties or messages.reads_target or not program.accumulators:
+        return False
+    return all(
+        item.size is None and _most_sent(program.traverse, item.name) <= 1
+        for item in program.accumulators
+    )
+
+
+def _most_sent(body: Body, name: str) -> int:
+    """How often one edge may send to an accumulator; a loop counts as many times."""
+    total = 0
+    for statement in body:
+        match statement:
+            case Send(accumulator) if accumulator == name:
+                total += 1
+            case If(_, then, otherwise):
+                total += max(_most_sent(then, name), _most_sent(otherwise, name))
+            case ForRange(body=inner):
+                total += 2 * _most_sent(inner, name)
+    return total
+
+
+def _reads_own_state(program: VertexProgram) -> bool:
+    """True unless every field is a scalar that update replaces without looking at any field."""
+    if any(item.size is not None for item in program.sized):
+        return True
+    try:
+        found = update_form(program).state.values()
+    except ClosedFormError:
+        return True
+    return any(isinstance(part, StateRef) for form in found for part in subexpressions(form))
