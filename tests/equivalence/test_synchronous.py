@@ -1,0 +1,109 @@
+"""Synchronous maintenance equals the naive run in every iteration after every step."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.plan.programs import ParameterKind, VertexProgram
+from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
+from tests.equivalence.summing_programs import SUMMING
+from tests.oracle.programs import run
+
+ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "4"))
+PLANS = [item.plan for item in SUMMING]
+NOTHING = np.empty(0, np.int32)
+
+
+def parameters_for(program: VertexProgram, pick: random.Random, vertices: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for item in program.parameters:
+        one = pick.randrange(vertices)
+        match item.kind:
+            case ParameterKind.VERTICES:
+                found[item.name] = (one, pick.randrange(vertices))
+            case ParameterKind.VERTEX:
+                found[item.name] = one
+            case _:
+                found[item.name] = pick.randrange(2, 4)
+    return found
+
+
+def graph_of(campaign: Campaign) -> ResidentGraph:
+    weights = {"weight": np.array(campaign.weights)}
+    graph = ResidentGraph(campaign.vertices, campaign.src, campaign.dst, weights)
+    dead = tuple(at for at, live in enumerate(campaign.live) if not live)
+    graph.flip(NOTHING, inside(graph, dead))
+    return graph
+
+
+def inside(graph: ResidentGraph, edges: tuple[int, ...]) -> np.ndarray:
+    return graph.numbers[list(edges)].astype(np.int32) if edges else NOTHING
+
+
+def agree(one: Any, other: Any, share: float = 1e-11) -> bool:
+    """Equal up to rounding; NaN is NaN."""
+    if isinstance(one, list):
+        return all(agree(a, b, share) for a, b in zip(one, other, strict=True))
+    if isinstance(one, float) and math.isnan(one):
+        return math.isnan(other)
+    return one == other or math.isclose(one, other, rel_tol=share, abs_tol=1e-12)
+
+
+def check(
+    maintainer: SynchronousMaintainer, parameters: dict[str, Any], campaign: Campaign
+) -> None:
+    """Every iteration that is kept, and the last.
+
+    Where floats run until nothing changes at all, one of the two may stand still an iteration
+    sooner, because it rounds otherwise.
+    """
+    program = maintainer.program
+    _, expected = run(program, parameters, campaign.vertices, campaign.edges())
+    last = len(expected) - 1
+    if program.tolerance > 0 or all(item.type != "float" for item in program.state):
+        assert maintainer.reached == last
+    for item in program.state:
+        history = maintainer.history(item.name)
+        for at, found in enumerate(history):
+            assert agree(found.tolist(), expected[min(at, last)][item.name]), (item.name, at)
+        assert agree(maintainer.values(item.name).tolist(), expected[-1][item.name])
+
+
+@pytest.mark.parametrize("keep", [None, 2], ids=["all", "kept to 2"])
+@pytest.mark.parametrize("program", PLANS, ids=lambda plan: plan.name)
+def test_every_iteration_equals_the_naive_run(program: VertexProgram, keep: int | None) -> None:
+    for shape in SHAPES:
+        for seed in range(ROUNDS):
+            campaign_of(program, shape, seed, keep)
+
+
+def campaign_of(program: VertexProgram, shape: Shape, seed: int, keep: int | None) -> None:
+    pick = random.Random(f"{program.name} {shape} {seed}")
+    campaign = make_campaign(pick, shape)
+    graph = graph_of(campaign)
+    parameters = parameters_for(program, pick, campaign.vertices)
+    maintainer = SynchronousMaintainer(graph, program, tuple(parameters.values()), keep=keep)
+    maintainer.start()
+    check(maintainer, parameters, campaign)
+    for step in campaign.steps(pick, 8):
+        before = {item.name: maintainer.values(item.name).copy() for item in program.state}
+        if step.kind == "rollback":
+            maintainer.rollback()
+        else:
+            changes = maintainer.advance(inside(graph, step.inserted), inside(graph, step.deleted))
+            for name, change in changes.items():
+                now = maintainer.values(name)
+                differs = (before[name] != now) & ~((before[name] != before[name]) & (now != now))
+                differs = differs.any(axis=1) if differs.ndim == 2 else differs
+                assert sorted(change.vertices.tolist()) == np.flatnonzero(differs).tolist()
+                assert agree(change.old.tolist(), before[name][change.vertices].tolist())
+        check(maintainer, parameters, campaign)
+    maintainer.verify()
