@@ -15,7 +15,16 @@ import pyarrow as pa
 import pytest
 
 import graphtide as gt
-from graphtide.algorithms import BFS, WCC, KHops, NearestSource, ShortestPaths, WidestPath
+from graphtide.algorithms import (
+    BFS,
+    WCC,
+    DegreeStatistics,
+    KHops,
+    NearestSource,
+    PageRank,
+    ShortestPaths,
+    WidestPath,
+)
 from graphtide.api.graph import CatalogGraph
 from graphtide.model.errors import InputError
 from graphtide.store.catalog import Catalog
@@ -200,6 +209,32 @@ class TestMoving:
         assert rows(live.advance(insert=[(1, 3)])) == [(3, 2.0, 1.0), (4, inf, 2.0)]
 
 
+@pytest.mark.slow
+class TestSums:
+    """Programs that add up, in exact mode."""
+
+    def test_several_results_have_several_columns(self) -> None:
+        live = gt.Graph([1], [2]).maintain(DegreeStatistics)
+        told = live.advance(insert=[(3, 2)]).to_pylist()
+        assert [row["id"] for row in told] == [1, 2, 3]
+        assert (told[0]["old_neighbour_most"], told[0]["new_neighbour_most"]) == (1, 2)
+        assert (told[1]["old_incoming"], told[1]["new_incoming"]) == (1, 2)
+        assert (told[2]["old_incoming"], told[2]["new_incoming"]) == (None, 0)
+
+    def test_a_tolerance_saves_work_and_stays_within_its_bound(self) -> None:
+        pick = np.random.default_rng(7)
+        src, dst = pick.integers(0, 300, (2, 2000))
+        graph = gt.Graph(src, dst, vertices=300)
+        exact, rough = graph.maintain(PageRank()), graph.maintain(PageRank(), tolerance=0.01)
+        brief = graph.maintain(PageRank(), keep=3)
+        graph.advance(insert=[(0, 1)], delete=[(int(src[5]), int(dst[5]))])
+        assert rough.touched < exact.touched
+        np.testing.assert_allclose(rough["rank"], exact["rank"], rtol=1.01**10 - 1)
+        np.testing.assert_allclose(brief["rank"], exact["rank"], rtol=1e-12)
+        for live in (exact, rough, brief):
+            live.verify()
+
+
 class TestRefusing:
     """Every refusal names its rows and leaves everything as it was."""
 
@@ -269,6 +304,43 @@ class TestRefusing:
             gt.Graph([1], [2]).maintain(BFS(source=5))
         with pytest.raises(InputError, match="not there: 'x'"):
             gt.Graph([1], [2], weight=[1.0]).maintain(NearestSource(sources=[1, "x"]))
+
+    def test_knobs_are_for_programs_that_add_up(self) -> None:
+        graph = gt.Graph([1], [2])
+        for knob in ({"tolerance": 0.1}, {"keep": 3}):
+            with pytest.raises(InputError, match="leave out `tolerance`"):
+                graph.maintain(BFS(source=1), **knob)  # type: ignore[arg-type]
+
+    @pytest.mark.slow
+    def test_an_advance_that_a_program_refuses_is_undone_and_undoing_goes_on(self) -> None:
+        """An index that data leads out of its array is found in the middle of a repair."""
+
+        @gt.program
+        class Votes:
+            kinds: int
+            most: int
+            votes = gt.Count(size="kinds")
+            kind = gt.Property(int)
+            iterations = 1
+
+            def traverse(self, u, e, v):
+                v.votes[e.kind]()
+
+            def update(self, v):
+                for k in range(len(v.votes)):
+                    if v.votes[k] > v.votes[v.most]:
+                        v.most = k
+
+        graph = gt.Graph([1, 2], [2, 1], kind=[0, 1])
+        first, live = graph.maintain(WCC), graph.maintain(Votes(kinds=2))
+        live.advance(insert=[(1, 3, 1), (1, 2, 1), (1, 2, 1)])
+        before = live.table(), first.table(), graph.edges()
+        with pytest.raises(InputError, match="index 7 is outside"):
+            live.advance(insert=[(1, 4, 7)])
+        assert (live.table(), first.table(), graph.edges()) == before
+        live.verify()
+        live.rollback()
+        assert live["most"].tolist() == [1, 0]
 
     def test_modes_that_cannot_be(self) -> None:
         graph = gt.Graph([1], [2])

@@ -7,7 +7,7 @@ from typing import Any
 from graphtide.api.conditions import conditions
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.maintained import Maintained
-from graphtide.api.modes import Mode, choose_mode, make_maintainer
+from graphtide.api.modes import Knobs, Mode, choose_mode, make_maintainer
 from graphtide.api.vertex_ids import VertexIds, id_column
 from graphtide.lang.python import Program
 from graphtide.model.errors import InputError
@@ -16,7 +16,7 @@ from graphtide.plan.programs import ParameterKind
 
 
 def begin_maintained(
-    known: KnownEdges, program: Program | BoundProgram, mode: Mode
+    known: KnownEdges, program: Program | BoundProgram, mode: Mode, knobs: Knobs
 ) -> tuple[BoundProgram, Maintained]:
     """A maintainer of the program in the mode that fits, its edges and parameters checked."""
     bound = _bound(program)
@@ -27,7 +27,8 @@ def begin_maintained(
     live = resident.live_edges()
     columns = {name: resident.properties[name][live] for name in needed.properties}
     needed.check_rows(columns, lambda at: known.text(int(live[at])))
-    maintainer = make_maintainer(resident, bound, vertex_parameters(bound, known.ids), choice)
+    parameters = vertex_parameters(bound, known.ids)
+    maintainer = make_maintainer(resident, bound, parameters, choice, knobs)
     fields = tuple(item.name for item in bound.program.state)
     return bound, Maintained(maintainer, choice, needed, fields)
 

@@ -18,7 +18,7 @@ from graphtide.api.edge_rows import ColumnNames, EdgeRows, edge_columns
 from graphtide.api.live import Live
 from graphtide.api.maintain import begin_maintained
 from graphtide.api.maintained import Maintained
-from graphtide.api.modes import Mode
+from graphtide.api.modes import Knobs, Mode
 from graphtide.api.numbering import number_vertices
 from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
 from graphtide.api.versions import Versions
@@ -138,13 +138,22 @@ class Graph:
             raise InputError(f"there is no vertex {vertex!r}", hint="see graph.vertices()")
         return found
 
-    def maintain(self, program: Program | BoundProgram, *, mode: Mode = "auto") -> Live:
+    def maintain(
+        self,
+        program: Program | BoundProgram,
+        *,
+        mode: Mode = "auto",
+        tolerance: float = 0.0,
+        keep: int | None = None,
+    ) -> Live:
         """Run a program, and keep its results current from now on, as long as they are held.
 
         `mode` is `fixpoint` (final results only), `exact` (every iteration as in a run from
-        scratch) or `auto`: fixpoint where it is proved to be right.
+        scratch) or `auto`: fixpoint where it is proved to be right. For programs that add up,
+        results that would move by no more than `tolerance`, as a share of themselves, stay; and
+        values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
-        bound, kept = begin_maintained(self._known, program, mode)
+        bound, kept = begin_maintained(self._known, program, mode, Knobs(tolerance, keep))
         kept.start(self.version, self.num_vertices)
         live = Live(self, bound, kept)
         self._lives[live] = kept

@@ -14,6 +14,7 @@ from graphtide.engine.exact import ExactMaintainer
 from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import selection, why_not_selection
 from graphtide.plan.program_bounds import Obligation
@@ -33,6 +34,23 @@ class Choice:
     def __str__(self) -> str:
         condition = " and ".join(map(str, self.obligations))
         return f"{self.mode} mode: {self.reason}" + (f", where {condition}" if condition else "")
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What trades exactness or time for work and memory, in programs that add up.
+
+    `tolerance`: results that would move by no more than this share of themselves stay. `keep`:
+    values are kept up to this iteration, and later ones computed anew in every advance.
+    """
+
+    tolerance: float = 0.0
+    keep: int | None = None
+
+    @property
+    def turned(self) -> bool:
+        """True where any of them is not as usual."""
+        return self.tolerance != 0.0 or self.keep is not None
 
 
 def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
@@ -73,16 +91,31 @@ def _why_not_fixpoint(bound: BoundProgram) -> str | None:
 
 
 def make_maintainer(
-    graph: ResidentGraph, bound: BoundProgram, parameters: tuple[Any, ...], choice: Choice
+    graph: ResidentGraph,
+    bound: BoundProgram,
+    parameters: tuple[Any, ...],
+    choice: Choice,
+    knobs: Knobs,
 ) -> Maintainer:
     """The maintainer of a mode, not started."""
+    if choice.mode == "exact" and not _has_histories(bound):
+        return SynchronousMaintainer(
+            graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep
+        )
+    if knobs.turned:
+        raise InputError(
+            f"{bound.program.name} is kept current without sums, "
+            "so that it has neither a tolerance nor a limit to what it keeps",
+            hint="leave out `tolerance` and `keep`",
+        )
     if choice.mode == "fixpoint":
         return FixpointMaintainer(graph, bound.program, parameters)
+    return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)
+
+
+def _has_histories(bound: BoundProgram) -> bool:
+    """True of selecting programs that end: by a number of iterations, or by proof."""
     found = selection(bound.program)
-    ends = bound.iterations is not None or (found is not None and found.settles)
-    if found is not None and found.initial is not None and ends and bound.tolerance == 0:
-        return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)
-    raise InputError(
-        f"{bound.program.name} cannot be kept current: {choice.reason}",
-        hint="programs that keep the best value they got can; those that add up cannot yet",
-    )
+    if found is None or found.initial is None or bound.tolerance > 0:
+        return False
+    return bound.iterations is not None or found.settles

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from graphtide.api.changes import Edits, read_edits
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.maintained import Maintained
-from graphtide.model.errors import InputError
+from graphtide.model.errors import GraphtideError, InputError
 
 Int32 = NDArray[np.int32]
 
@@ -57,8 +57,8 @@ class Versions:
             for kept in list(self._kept.values()):
                 followed.append(kept)
                 kept.repair(done.inserted, done.deleted, done.vertices)
-        except BaseException:
-            self._abandon(done, followed)
+        except BaseException as error:
+            self._abandon(done, followed, isinstance(error, GraphtideError))
             raise
         self._done.append(done)
 
@@ -116,10 +116,10 @@ class Versions:
         self._resident.forget(done.vertices, done.edges)
         self._known.ids.truncate(done.vertices)
 
-    def _abandon(self, done: Advance, followed: list[Maintained]) -> None:
-        """Undo an advance that failed; the program that failed begins anew."""
+    def _abandon(self, done: Advance, followed: list[Maintained], orderly: bool) -> None:
+        """Undo an advance that failed; a program that broke off in disorder begins anew."""
         for kept in followed[:-1]:
             kept.restore(done.vertices)
         self._unflip(done)
-        for kept in followed[-1:]:
-            kept.start(self.current, self._resident.vertices)
+        if not orderly:
+            followed[-1].start(self.current, self._resident.vertices)
