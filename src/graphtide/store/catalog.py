@@ -1,4 +1,4 @@
-"""The catalog: a folder of graphs and a folder of collections, by name.
+"""The catalog: a folder of graphs, one of collections and one of runs, by name.
 
 It knows where things are and which are complete; it neither reads nor writes them. A single
 view is a collection of one.
@@ -29,6 +29,10 @@ class Catalog:
         """The names of all complete collections, sorted."""
         return _committed_names(self.root / "collections")
 
+    def runs(self) -> list[str]:
+        """The names of all runs, finished or not, sorted."""
+        return _committed_names(self.root / "runs")
+
     def graph_folder(self, name: str) -> Path:
         """Where the graph of that name is, or would be."""
         return self.root / "graphs" / check_name(name, "graph")
@@ -36,6 +40,10 @@ class Catalog:
     def collection_folder(self, name: str) -> Path:
         """Where the collection of that name is, or would be."""
         return self.root / "collections" / check_name(name, "collection")
+
+    def run_folder(self, name: str) -> Path:
+        """Where the run of that name is, or would be."""
+        return self.root / "runs" / check_name(name, "run")
 
     def has_graph(self, name: str) -> bool:
         """True if a complete graph has that name."""
@@ -57,6 +65,12 @@ class Catalog:
             return self.collection_folder(name)
         raise _not_found("collection", name, self.collections(), self.root)
 
+    def existing_run(self, name: str) -> Path:
+        """The folder of a run, or an error that names the nearest one there is."""
+        if is_committed(self.run_folder(name)):
+            return self.run_folder(name)
+        raise _not_found("run", name, self.runs(), self.root)
+
     def delete_graph(self, name: str) -> None:
         """Delete a graph. Collections of it stay, and say on use that it is gone."""
         remove(self.existing_graph(name), f"the graph '{name}'")
@@ -64,6 +78,10 @@ class Catalog:
     def delete_collection(self, name: str) -> None:
         """Delete a collection."""
         remove(self.existing_collection(name), f"the collection '{name}'")
+
+    def delete_run(self, name: str) -> None:
+        """Delete a run with its results."""
+        remove(self.existing_run(name), f"the run '{name}'")
 
 
 def _committed_names(folder: Path) -> list[str]:

@@ -58,7 +58,7 @@ class Commit:
             raise StoreError(f"the {self.what} has already been committed", where=str(self.folder))
         content = {"format": FORMAT, "generation": self.generation, **manifest}
         _write_synced(self.path / _MANIFEST, json.dumps(content, indent=1, ensure_ascii=False))
-        _sync_tree(self.path)
+        sync_tree(self.path)
         final = self.folder / self.generation
         self.path.rename(final)
         previous = _read_pointer(self.folder)
@@ -130,8 +130,15 @@ def remove(folder: Path, what: str) -> None:
         raise NotFoundError(f"there is no {what}", where=str(folder))
     with _lock(folder, what):
         (folder / _CURRENT).unlink(missing_ok=True)
-        _sync(folder)
+        sync_path(folder)
         _remove_all_but(folder, set())
+
+
+@contextlib.contextmanager
+def hold(folder: Path, what: str) -> Iterator[None]:
+    """Be the only writer of a store that is there, to add to its generation in force."""
+    with _lock(folder, what):
+        yield
 
 
 @contextlib.contextmanager
@@ -261,9 +268,9 @@ def _read_pointer(folder: Path) -> str | None:
 def _replace_pointer(folder: Path, generation: str) -> None:
     fresh = folder / (_CURRENT + ".new")
     _write_synced(fresh, generation + "\n")
-    _sync(folder)
+    sync_path(folder)
     fresh.replace(folder / _CURRENT)
-    _sync(folder)
+    sync_path(folder)
 
 
 def _write_synced(path: Path, text: str) -> None:
@@ -273,14 +280,16 @@ def _write_synced(path: Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def _sync_tree(path: Path) -> None:
+def sync_tree(path: Path) -> None:
+    """Bring a folder, and everything in it, to the disk."""
     for parent, _, files in os.walk(path):
         for name in files:
-            _sync(Path(parent) / name)
-        _sync(Path(parent))
+            sync_path(Path(parent) / name)
+        sync_path(Path(parent))
 
 
-def _sync(path: Path) -> None:
+def sync_path(path: Path) -> None:
+    """Bring the names in a folder, or the contents of a file, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,0 +1,65 @@
+"""Seconds as a line over a size, learned one observation at a time; old ones fade.
+
+Least squares with weights that fall by a factor with every observation. Sizes that hardly vary
+say nothing about the slope, so a weak observation of its own, no size in almost no time, always
+takes part: between it and what was seen lies the steepest slope that fits, and the base is small.
+"""
+
+from __future__ import annotations
+
+import math
+
+FADE = 0.9
+_FLOOR = 2e-5
+_ANCHOR = 0.05
+_SURPRISE = 4.0
+_SEASONED = 4
+
+
+class LinearModel:
+    """`predict` is NaN until something was observed; never negative, never falling with size."""
+
+    def __init__(self) -> None:
+        self.observations = 0
+        self._weight = self._size = self._time = 0.0
+        self._squares = self._products = 0.0
+        self._base = self._slope = math.nan
+        self._surprised = False
+
+    def observe(self, size: float, seconds: float) -> None:
+        """Learn from one run.
+
+        A single time far above what is expected counts as less: other work on the machine does
+        that. The second in a row is believed.
+        """
+        seconds = self._believed(size, seconds)
+        self.observations += 1
+        self._weight = FADE * self._weight + 1.0
+        self._size = FADE * self._size + size
+        self._time = FADE * self._time + seconds
+        self._squares = FADE * self._squares + size * size
+        self._products = FADE * self._products + size * seconds
+        self._fit()
+
+    def predict(self, size: float) -> float:
+        """Seconds that a run of this size is expected to take."""
+        return self._base + self._slope * float(size)
+
+    def _believed(self, size: float, seconds: float) -> float:
+        if self.observations < _SEASONED:
+            return seconds
+        most = _SURPRISE * max(self.predict(size), _FLOOR)
+        surprised, self._surprised = self._surprised, seconds > most
+        return min(seconds, most) if self._surprised and not surprised else seconds
+
+    def _fit(self) -> None:
+        anchor = _ANCHOR * self._weight
+        weight = self._weight + anchor
+        floor = min(_FLOOR, self._time / self._weight)
+        size, time = self._size / weight, (self._time + anchor * floor) / weight
+        spread = self._squares / weight - size * size
+        slope = (self._products / weight - size * time) / spread if spread > 0 else 0.0
+        self._slope = max(0.0, slope)
+        self._base = time - self._slope * size
+        if self._base < 0:
+            self._base, self._slope = 0.0, self._products / self._squares

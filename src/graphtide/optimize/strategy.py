@@ -1,0 +1,258 @@
+"""How the next version of a run is reached: from scratch, or differentially from its parent.
+
+Linear models are learned while the run goes on: the time from scratch by the size of a version
+(with or without a state that later versions can grow from), and the time of following a delta by
+the size of the delta. They forget, so that they recover when the views change their character.
+
+The first step is run from scratch and the next one with something to share is followed; from then
+on the cheapest way by the models is taken. What a state is worth to the steps below is part of the
+price: sizes and deltas of all steps are known beforehand. What has not been tried lately is tried
+again where that costs no more than a small share of the time since the last trial.
+
+Nothing here runs anything: the runner asks, and tells what it measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.optimize.linear_model import LinearModel
+
+PROBE_SHARE = 0.03
+"""The share of its time that a run may spend on trying what it does not expect to be better."""
+
+LOOKAHEAD = 16
+"""How many steps ahead the worth of a state is looked for."""
+
+_UNSEEN_SCRATCH = 0.5
+_HOPELESS = 10.0
+
+
+class Move(IntEnum):
+    """The ways to reach a step.
+
+    FOLLOW the delta from a state at the parent; RESTART: make that state first, then follow;
+    SPLIT: from scratch, with a state to go on from; PASS: from scratch, leaving no state.
+    """
+
+    FOLLOW = 0
+    RESTART = 1
+    SPLIT = 2
+    PASS = 3
+
+    @property
+    def strategy(self) -> str:
+        """`differential` or `scratch`."""
+        return "differential" if self <= Move.RESTART else "scratch"
+
+    @property
+    def state(self) -> str:
+        """What became of the state: `kept`, `rebuilt`, `fresh` or `none`."""
+        return ("kept", "rebuilt", "fresh", "none")[self]
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """What is known of all steps of a plan before anything runs.
+
+    `version` is the size of each version (vertices and edges), `delta` that of its delta, `end`
+    the first step behind its subtree; `start` is the size of the empty version.
+    """
+
+    version: NDArray[np.int64]
+    delta: NDArray[np.int64]
+    parent: NDArray[np.int32]
+    end: NDArray[np.int32]
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.version)
+
+    def of_parent(self, step: int) -> int:
+        """The size of the version that a step starts from."""
+        parent = int(self.parent[step])
+        return self.start if parent < 0 else int(self.version[parent])
+
+
+class Observation(NamedTuple):
+    """What a step took: in all, and starting a state or running from scratch, and following."""
+
+    move: Move
+    started: float
+    followed: float
+
+
+class Chooser(Protocol):
+    """Decides how steps are reached, one after the other."""
+
+    def choose(self, step: int, ready: bool) -> Move:
+        """The way to take; `ready` tells that there is a state at the parent."""
+
+    def predict(self, step: int) -> tuple[float, float]:
+        """Seconds differentially and from scratch as expected now; NaN where nothing is known."""
+
+    def observe(self, step: int, seen: Observation) -> None:
+        """Told after every step."""
+
+    def probes(self, step: int) -> bool:
+        """True where the step, having been followed, is to be timed from scratch as well."""
+
+    def observe_probe(self, step: int, seconds: float) -> None:
+        """Told what such a trial took."""
+
+
+class AlwaysScratch:
+    """Every step from scratch, and no state anywhere."""
+
+    def choose(self, step: int, ready: bool) -> Move:
+        """PASS."""
+        return Move.PASS
+
+    def predict(self, step: int) -> tuple[float, float]:
+        """Nothing is learned."""
+        return np.nan, np.nan
+
+    def observe(self, step: int, seen: Observation) -> None:
+        """Nothing is learned."""
+
+    def probes(self, step: int) -> bool:
+        """Never."""
+        return False
+
+    def observe_probe(self, step: int, seconds: float) -> None:
+        """Nothing is learned."""
+
+
+class AlwaysDifferential(AlwaysScratch):
+    """The first step from scratch, every other one from its parent."""
+
+    def choose(self, step: int, ready: bool) -> Move:
+        """FOLLOW where there is a state."""
+        if ready:
+            return Move.FOLLOW
+        return Move.SPLIT if step == 0 else Move.RESTART
+
+
+class Adaptive:
+    """The cheapest way by what was measured so far."""
+
+    def __init__(self, sizes: StepSizes) -> None:
+        self._sizes = sizes
+        self._bare = LinearModel()
+        self._fresh = LinearModel()
+        self._delta = LinearModel()
+        self._spent = 0.0
+        self._probed = 0.0
+        self._owed = False
+
+    def choose(self, step: int, ready: bool) -> Move:
+        """The way of the least predicted time, the worth of its state taken off."""
+        if step == 0:
+            return Move.SPLIT if self._sizes.end[0] > 1 else Move.PASS
+        if not self._delta.observations:
+            return self._first_delta(step, ready)
+        if ready and self._owed:
+            self._owed = False
+            return Move.FOLLOW
+        follow, scratch = self.predict(step)
+        if ready and follow <= scratch:
+            return Move.FOLLOW
+        return self._cheapest(step, ready)
+
+    def predict(self, step: int) -> tuple[float, float]:
+        """Seconds of following the delta, and of a run from scratch that leaves no state."""
+        sizes = self._sizes
+        return self._delta.predict(sizes.delta[step]), self._scratch(sizes.version[step])
+
+    def observe(self, step: int, seen: Observation) -> None:
+        """Teach the models that the move concerns."""
+        sizes, move = self._sizes, seen.move
+        self._spent += seen.started + seen.followed
+        if move <= Move.RESTART:
+            self._delta.observe(sizes.delta[step], seen.followed)
+        if move == Move.RESTART:
+            self._fresh.observe(sizes.of_parent(step), seen.started)
+        elif move == Move.SPLIT:
+            self._fresh.observe(sizes.version[step], seen.started)
+        elif move == Move.PASS:
+            self._bare.observe(sizes.version[step], seen.started)
+
+    def probes(self, step: int) -> bool:
+        """True where the time from scratch has long been guessed only, and matters."""
+        follow, scratch = self.predict(step)
+        if follow * _HOPELESS < scratch:
+            return False
+        worst = self._fresh.predict(self._sizes.version[step])
+        return worst <= PROBE_SHARE * (self._spent - self._probed)
+
+    def observe_probe(self, step: int, seconds: float) -> None:
+        """Teach the model of runs from scratch."""
+        self._bare.observe(self._sizes.version[step], seconds)
+        self._spent += seconds
+        self._probed = self._spent
+
+    def _scratch(self, size: int) -> float:
+        if self._bare.observations:
+            return self._bare.predict(size)
+        return _UNSEEN_SCRATCH * self._fresh.predict(size)
+
+    def _start(self, size: int) -> float:
+        if self._fresh.observations:
+            return self._fresh.predict(size)
+        return self._bare.predict(size) / _UNSEEN_SCRATCH
+
+    def _first_delta(self, step: int, ready: bool) -> Move:
+        """Follow the first delta that is not most of a version."""
+        sizes = self._sizes
+        if 2 * sizes.delta[step] < sizes.version[step]:
+            return Move.FOLLOW if ready else Move.RESTART
+        following = step + 1
+        shared = following < sizes.end[step] and (
+            2 * sizes.delta[following] < sizes.version[following]
+        )
+        return Move.SPLIT if shared else Move.PASS
+
+    def _cheapest(self, step: int, ready: bool) -> Move:
+        sizes = self._sizes
+        follow, scratch = self.predict(step)
+        below = self._worth(step + 1, int(sizes.end[step]))
+        costs = {
+            Move.SPLIT: self._start(sizes.version[step]) - below,
+            Move.PASS: scratch,
+        }
+        if ready:
+            costs[Move.FOLLOW] = follow - below
+        else:
+            parent = int(sizes.parent[step])
+            behind = len(sizes) if parent < 0 else int(sizes.end[parent])
+            beside = self._worth(int(sizes.end[step]), behind)
+            costs[Move.RESTART] = self._start(sizes.of_parent(step)) + follow - below - beside
+        found = min(costs, key=lambda move: (costs[move], move))
+        return self._tried_again(step, found)
+
+    def _tried_again(self, step: int, found: Move) -> Move:
+        """Now and then a state where none pays, to see whether following has become cheaper."""
+        sizes, following = self._sizes, step + 1
+        if found != Move.PASS or following >= sizes.end[step]:
+            return found
+        follow, scratch = self.predict(following)
+        loss = self._start(sizes.version[step]) - self._scratch(sizes.version[step])
+        loss += follow - scratch
+        if follow > _HOPELESS * scratch or loss > PROBE_SHARE * (self._spent - self._probed):
+            return found
+        self._probed, self._owed = self._spent, True
+        return Move.SPLIT
+
+    def _worth(self, first: int, behind: int) -> float:
+        """What following instead of starting anew may save over the next steps, in their order."""
+        best = total = 0.0
+        for step in range(first, min(behind, first + LOOKAHEAD)):
+            follow, scratch = self.predict(step)
+            total += scratch - follow
+            best = max(best, total)
+        return best

@@ -1,0 +1,184 @@
+"""The results of a run on disk: a base and differences, growing part by part.
+
+A generation of a run holds
+
+    base.parquet         the values of every vertex on the empty version, a column a field
+    steps.parquet        the plan as it was run: view or stone, parent, sizes
+    parts/part-000000/   some finished steps in their order: record.parquet, a row a step, and
+                         a file a field, a row a difference: step, vertex, old, new
+
+and is committed before the first step is run. A part is written beside and renamed into place, so
+that it is there as a whole or not at all: a process killed at any moment loses the steps since the
+last part and nothing else. Parts follow each other in the order of their steps without a gap.
+
+The writer holds the lock of the store for as long as it runs. What the columns mean is left to
+those who run programs; here they are tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphtide.model.errors import StoreError
+from graphtide.store.catalog import Catalog
+from graphtide.store.commit import Manifest, begin, hold, open_committed, sync_path, sync_tree
+
+_BASE, _STEPS, _PARTS, _RECORD = "base.parquet", "steps.parquet", "parts", "record.parquet"
+_PARTIAL = ".partial"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Finished steps: their record, and the differences of each field."""
+
+    record: pa.Table
+    differences: Mapping[str, pa.Table]
+
+
+class Parts(Protocol):
+    """The finished steps of a run, part by part."""
+
+    def __len__(self) -> int: ...
+
+    def append(self, part: Part) -> None:
+        """Keep a part, for good."""
+
+    def record(self) -> pa.Table | None:
+        """The records of all finished steps; None where there are none."""
+
+    def differences(self, part: int, field: str) -> pa.Table:
+        """The differences of a field in one part."""
+
+
+class PartsInMemory:
+    """Parts that last as long as the process."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def append(self, part: Part) -> None:
+        """Keep a part."""
+        self._parts.append(part)
+
+    def record(self) -> pa.Table | None:
+        """The records of all finished steps."""
+        return pa.concat_tables([part.record for part in self._parts]) if self._parts else None
+
+    def differences(self, part: int, field: str) -> pa.Table:
+        """The differences of a field in one part."""
+        return self._parts[part].differences[field]
+
+
+class PartsOnDisk:
+    """Parts in the folder of a run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / _PARTS
+        self._count = sum(1 for _ in self._folder.glob("part-??????"))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, part: Part) -> None:
+        """Write a part; it is on disk when this returns."""
+        final = self._path(self._count)
+        partial = final.with_name(final.name + _PARTIAL)
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            pq.write_table(part.record, partial / _RECORD)
+            for field, table in part.differences.items():
+                write_differences(table, partial / f"{field}.field.parquet")
+            sync_tree(partial)
+            partial.rename(final)
+            sync_path(self._folder)
+        except OSError as error:
+            raise StoreError(
+                f"the results cannot be written: {error.strerror or error}",
+                where=str(partial),
+                hint="make room; what is finished is kept, and the run can be resumed",
+            ) from None
+        self._count += 1
+
+    def record(self) -> pa.Table | None:
+        """The records of all finished steps."""
+        found = [pq.read_table(self._path(at) / _RECORD) for at in range(self._count)]
+        return pa.concat_tables(found) if found else None
+
+    def differences(self, part: int, field: str) -> pa.Table:
+        """The differences of a field in one part."""
+        return pq.read_table(self._path(part) / f"{field}.field.parquet")
+
+    def _path(self, part: int) -> Path:
+        return self._folder / f"part-{part:06d}"
+
+
+def write_differences(table: pa.Table, path: Path) -> None:
+    """Steps come in runs, and so cost nothing; the rest is as it is: twice as fast to write."""
+    pq.write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One generation of a run, finished or not."""
+
+    name: str
+    path: Path
+    manifest: Manifest
+    parts: PartsOnDisk
+
+    def base(self) -> pa.Table:
+        """The values on the empty version, a column a field, a row a vertex."""
+        return self._table(_BASE)
+
+    def steps(self) -> pa.Table:
+        """The plan as it is run, a row a step."""
+        return self._table(_STEPS)
+
+    def _table(self, name: str) -> pa.Table:
+        try:
+            return pq.read_table(self.path / name)
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(
+                f"the run '{self.name}' is damaged: {error}",
+                where=str(self.path / name),
+                hint="run it again",
+            ) from None
+
+
+@contextlib.contextmanager
+def begin_run(
+    catalog: Catalog, name: str, manifest: Manifest, base: pa.Table, steps: pa.Table
+) -> Iterator[StoredRun]:
+    """A run without a finished step, in place of one of the same name; locked until left."""
+    folder = catalog.run_folder(name)
+    with begin(folder, replace=True, what=f"the run '{name}'") as commit:
+        pq.write_table(base, commit.path / _BASE)
+        pq.write_table(steps, commit.path / _STEPS)
+        (commit.path / _PARTS).mkdir()
+        path = commit.finish({"kind": "run", **manifest})
+        yield StoredRun(name, path, manifest, PartsOnDisk(path))
+
+
+@contextlib.contextmanager
+def continue_run(catalog: Catalog, name: str) -> Iterator[StoredRun]:
+    """The run of that name, to have more parts appended; locked until left."""
+    with hold(catalog.existing_run(name), f"the run '{name}'"):
+        yield open_run(catalog, name)
+
+
+def open_run(catalog: Catalog, name: str) -> StoredRun:
+    """The run of that name, with the parts that there are now."""
+    path, manifest = open_committed(catalog.existing_run(name))
+    return StoredRun(name, path, manifest, PartsOnDisk(path))
