@@ -14,24 +14,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+from graphtide.model.cache import cache_root
+
 Inputs = ParamSpec("Inputs")
 Output = TypeVar("Output")
-
-
-def cache_root() -> Path:
-    """The folder of everything compiled: GRAPHTIDE_CACHE, or the user's cache folder."""
-    chosen = os.environ.get("GRAPHTIDE_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "graphtide"
 
 
 @cache
 def cache_folder() -> Path:
     """The folder for machine code of exactly these sources and settings."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     checked = os.environ.get("NUMBA_BOUNDSCHECK", "0")
     return cache_root() / f"kernels-{digest.hexdigest()[:16]}-bounds{checked}"
@@ -57,4 +50,13 @@ def lean_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     """
     lean: dict[str, Any] = {"_nrt": False, "forceinline": True}
     compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **lean)(function)
+    return cast(Callable[Inputs, Output], compiled)
+
+
+def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
+    """The same without inlining: for kernels that call one another with one array and numbers.
+
+    What makes no array needs no counting; what is called from many places is compiled once.
+    """
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
     return cast(Callable[Inputs, Output], compiled)

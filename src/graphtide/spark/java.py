@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphtide.model.cache import cache_root
 from graphtide.model.errors import SetupError
 
 OLDEST = 17
@@ -94,7 +95,7 @@ def java_home_for(java: Java) -> Path:
     script = _SCRIPT.format(
         java=shlex.quote(str(java.executable)), dropped="|".join(_dropped(java.version))
     )
-    home = cache_folder() / "java" / hashlib.sha256(script.encode()).hexdigest()[:16]
+    home = cache_root() / "java" / hashlib.sha256(script.encode()).hexdigest()[:16]
     if (home / "bin" / "java").is_file():
         return home
     home.parent.mkdir(parents=True, exist_ok=True)
@@ -108,21 +109,6 @@ def java_home_for(java: Java) -> Path:
     except OSError:  # another process was faster
         shutil.rmtree(fresh)
     return home
-
-
-def cache_folder() -> Path:
-    """The user's cache folder for Graphtide, or a private temporary one if there is no home."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(base) / "graphtide"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-    except OSError:
-        pass
-    fallback = Path(tempfile.gettempdir()) / f"graphtide-{os.getuid()}"
-    fallback.mkdir(mode=0o700, exist_ok=True)
-    return fallback
 
 
 def _dropped(version: int) -> list[str]:

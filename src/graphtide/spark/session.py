@@ -9,17 +9,20 @@ user's session are, and never changes them.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
+import sys
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from graphtide.model.cache import cache_root
 from graphtide.model.errors import SetupError
-from graphtide.spark.java import cache_folder, java_environment
+from graphtide.spark.java import java_environment
 
 SPLIT_BYTES = 64 << 20
 
@@ -74,8 +77,21 @@ def open_session(
         return _build({"spark.remote": remote, **(settings or {})})
     chosen = local_settings(memory, quiet=quiet) | dict(settings or {})
     place = {"spark.remote": remote} if remote else {"spark.master": master or "local[*]"}
-    with java_environment():
+    with java_environment(), _this_python():
         return _build(chosen | place)
+
+
+@contextlib.contextmanager
+def _this_python() -> Iterator[None]:
+    """Let workers that Spark starts run this Python, with its packages, unless told otherwise."""
+    if "PYSPARK_PYTHON" in os.environ:
+        yield
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        yield
+    finally:
+        del os.environ["PYSPARK_PYTHON"]
 
 
 def active_session() -> SparkSession | None:
@@ -172,7 +188,7 @@ def _build(chosen: Mapping[str, str]) -> SparkSession:
 
 def _log_settings_file() -> Path:
     """A log4j2 settings file that silences Spark: what fails is raised, and told once."""
-    file = cache_folder() / "log4j2-quiet.properties"
+    file = cache_root() / "log4j2-quiet.properties"
     if not file.is_file() or file.read_text(encoding="utf-8") != _LOG_SETTINGS:
         fresh = file.with_suffix(f".{os.getpid()}")
         fresh.write_text(_LOG_SETTINGS, encoding="utf-8")
