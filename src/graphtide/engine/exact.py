@@ -17,7 +17,7 @@ from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, edge_arrays
 from graphtide.engine.changes import Change
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.resident import ResidentGraph, in_order
+from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.sections import fixpoint_section
 from graphtide.kernels import exact_records as records
 from graphtide.model.errors import InputError
@@ -124,7 +124,7 @@ class ExactMaintainer:
         if before != self.graph.vertices:
             self._add_vertices(before)
         self._advances += 1
-        desk = self._repaired(in_order(inserted), in_order(deleted))
+        desk = self._repaired(inserted, deleted)
         count = int(desk.counts[_VERTICES])
         self.touched = int(desk.counts[_TOUCHED])
         vertices = desk.log.vertex[:count].copy()

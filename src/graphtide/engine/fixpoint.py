@@ -18,7 +18,7 @@ from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, edge_arrays
 from graphtide.engine.changes import Change
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.resident import ResidentGraph, in_order
+from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.sections import fixpoint_section
 from graphtide.kernels import fixpoint_records as records
 from graphtide.model.errors import InputError
@@ -101,7 +101,6 @@ class FixpointMaintainer:
             self._fit(self.graph.vertices)
             self.kernels.begin_vertices(self._context, self._state, before)
         self._advances += 1
-        inserted, deleted = in_order(inserted), in_order(deleted)
         log, count, self.touched = self.kernels.repair(
             self._context, self._state, inserted, deleted, self._advances
         )

@@ -2,8 +2,8 @@
 
 For each direction a vertex has a slab, a run of entries (neighbour, edge). The first `live` of
 them are the edges of the current version; the rest are known but not there now. `slot[edge]` is
-where an edge stands, so that taking it out or in is one swap across the border of the prefix. A
-scan touches live edges only.
+where an edge stands, so that taking it out or in (`kernels.flips`) is one swap across the border of
+the prefix. A scan touches live edges only.
 
 The source of an edge is the neighbour that its entry in `into` names, its destination the one
 in `out`: no other endpoint arrays are kept.
@@ -109,64 +109,6 @@ def source_of(graph: Adjacency, edge: int) -> int:
 def destination_of(graph: Adjacency, edge: int) -> int:
     """The vertex that an edge enters."""
     return int(graph.out.neighbour[graph.out.slot[edge]])
-
-
-@kernel
-def is_live(graph: Adjacency, edge: int) -> bool:
-    """True if the edge is in the current version."""
-    source = source_of(graph, edge)
-    return bool(graph.out.slot[edge] < graph.out.start[source] + graph.out.live[source])
-
-
-@kernel
-def bury_edge(graph: Adjacency, edge: int) -> None:
-    """Take a live edge out of both prefixes. O(1)."""
-    source, destination = source_of(graph, edge), destination_of(graph, edge)
-    graph.out.live[source] -= 1
-    border = graph.out.start[source] + graph.out.live[source]
-    swap_entries(graph.out, graph.out.slot[edge], border)
-    graph.into.live[destination] -= 1
-    border = graph.into.start[destination] + graph.into.live[destination]
-    swap_entries(graph.into, graph.into.slot[edge], border)
-
-
-@kernel
-def revive_edge(graph: Adjacency, edge: int) -> None:
-    """Bring an edge that is not live into both prefixes. O(1)."""
-    source, destination = source_of(graph, edge), destination_of(graph, edge)
-    border = graph.out.start[source] + graph.out.live[source]
-    swap_entries(graph.out, graph.out.slot[edge], border)
-    graph.out.live[source] += 1
-    border = graph.into.start[destination] + graph.into.live[destination]
-    swap_entries(graph.into, graph.into.slot[edge], border)
-    graph.into.live[destination] += 1
-
-
-@kernel
-def flip_edges(graph: Adjacency, edges: Int32, alive: bool) -> None:
-    """Move each edge into or out of the live prefixes of its two slabs. O(1) an edge."""
-    for edge in edges:
-        if alive:
-            revive_edge(graph, edge)
-        else:
-            bury_edge(graph, edge)
-
-
-@kernel
-def flip_checked(graph: Adjacency, edges: Int32, alive: bool) -> int:
-    """Flip edges, all or none: the position of the first that already is so, or -1 if none is.
-
-    An edge that is listed twice is found at its second place.
-    """
-    for at in range(len(edges)):
-        if is_live(graph, edges[at]) == alive:
-            flip_edges(graph, edges[:at], not alive)
-            return at
-        if alive:
-            revive_edge(graph, edges[at])
-        else:
-            bury_edge(graph, edges[at])
-    return -1
 
 
 @kernel

@@ -1,0 +1,131 @@
+"""Move edges into and out of the live prefixes: what leads from one version to the next.
+
+A flip swaps two entries of a slab in each direction and moves the border of its live prefix: O(1)
+an edge, but at a dozen scattered places of memory. So the two directions are flipped one after the
+other, each asking ahead for the places that its next edges need. The ends of the edges are found
+first; whoever follows the graph to its new version wants them too, and finds them in `Delta`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.adjacency import Adjacency, Slabs, swap_entries
+from graphtide.kernels.jit import kernel
+from graphtide.kernels.prefetch import FAR, MIDDLE, NEAR, prefetch
+
+Int32 = NDArray[np.int32]
+
+
+class Delta(NamedTuple):
+    """Edges in and out, and the ends of all of them: first of the inserted, then the deleted."""
+
+    inserted: Int32
+    deleted: Int32
+    sources: Int32
+    targets: Int32
+
+
+@kernel
+def find_ends(graph: Adjacency, delta: Delta) -> None:
+    """Fill in the ends of the edges of a delta."""
+    count = len(delta.inserted)
+    find_ends_of(graph, delta.inserted, delta.sources[:count], delta.targets[:count])
+    find_ends_of(graph, delta.deleted, delta.sources[count:], delta.targets[count:])
+
+
+@kernel
+def find_ends_of(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32) -> None:
+    """Sources and targets of edges; all slots first, so that no step waits for the one before."""
+    for at in range(len(edges)):
+        sources[at] = graph.into.slot[edges[at]]
+        targets[at] = graph.out.slot[edges[at]]
+    for at in range(len(edges)):
+        sources[at] = graph.into.neighbour[sources[at]]
+        targets[at] = graph.out.neighbour[targets[at]]
+
+
+@kernel
+def flip_delta(graph: Adjacency, delta: Delta) -> int:
+    """Flip a delta, all or nothing, and find its ends; -1, or where the first misfit is listed.
+
+    Places count the deleted first, then the inserted. An edge that is listed twice is found at
+    its second place.
+    """
+    find_ends(graph, delta)
+    count = len(delta.inserted)
+    sources, targets = delta.sources[count:], delta.targets[count:]
+    misfit = flip_both(graph, delta.deleted, sources, targets, False)
+    if misfit >= 0:
+        return misfit
+    misfit = flip_both(graph, delta.inserted, delta.sources[:count], delta.targets[:count], True)
+    if misfit < 0:
+        return -1
+    flip_both(graph, delta.deleted, sources, targets, True)
+    return len(delta.deleted) + misfit
+
+
+@kernel
+def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, alive: bool) -> int:
+    """Flip edges in both directions, all or none: the place of the first misfit, or -1."""
+    misfit = flip_side(graph.out, edges, sources, alive)
+    if misfit >= 0:
+        flip_side(graph.out, edges[:misfit], sources[:misfit], not alive)
+        return misfit
+    return flip_side(graph.into, edges, targets, alive)
+
+
+@kernel
+def flip_side(slabs: Slabs, edges: Int32, ends: Int32, alive: bool) -> int:
+    """Flip edges in the slabs of one direction, up to the first that already is so; -1 if none is.
+
+    What stands at the border when an edge is flipped is known only then: the places asked for
+    ahead are those of now, which are the same or next to them.
+    """
+    count = len(edges)
+    for at in range(count):
+        if at + FAR < count:
+            ask_for_border(slabs, edges[at + FAR], ends[at + FAR])
+        if at + MIDDLE < count:
+            ask_for_entries(slabs, edges[at + MIDDLE], border_of(slabs, ends[at + MIDDLE], alive))
+        if at + NEAR < count:
+            prefetch(slabs.slot, slabs.edge[border_of(slabs, ends[at + NEAR], alive)])
+        end, slot = ends[at], slabs.slot[edges[at]]
+        if (slot < slabs.start[end] + slabs.live[end]) == alive:
+            return at
+        swap_entries(slabs, slot, border_of(slabs, end, alive))
+        slabs.live[end] += 1 if alive else -1
+    return -1
+
+
+@kernel
+def border_of(slabs: Slabs, end: int, alive: bool) -> int:
+    """The entry that an edge of the vertex changes places with: the first dead or the last live.
+
+    Stays within the pool where there is none, which only happens ahead of time.
+    """
+    border = slabs.start[end] + slabs.live[end]
+    if alive:
+        return int(min(border, len(slabs.edge) - 1))
+    return int(max(border - 1, 0))
+
+
+@kernel
+def ask_for_border(slabs: Slabs, edge: int, end: int) -> None:
+    """Ask for what leads to the entries of a flip."""
+    prefetch(slabs.start, end)
+    prefetch(slabs.live, end)
+    prefetch(slabs.slot, edge)
+
+
+@kernel
+def ask_for_entries(slabs: Slabs, edge: int, border: int) -> None:
+    """Ask for the two entries that change places."""
+    slot = slabs.slot[edge]
+    prefetch(slabs.edge, border)
+    prefetch(slabs.neighbour, border)
+    prefetch(slabs.edge, slot)
+    prefetch(slabs.neighbour, slot)
