@@ -1,4 +1,4 @@
-"""Others who compute the same, measured beside us on the same edges; skipped where they are absent."""
+"""Others who compute the same, measured beside us on the same edges; skipped where absent."""
 
 
 class AbsentError(Exception):
