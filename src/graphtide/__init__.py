@@ -5,6 +5,8 @@
     session = gt.session("my-graphs")
     calls = session.load("Calls", vertices="customers.csv", edges="calls.csv")
     years = calls.collection("years", "for y in 2010..2020 [upto-{y}: year <= y]")
+    components = years.run(gt.algorithms.WCC)
+    print(components.summary())
 
     network = gt.Graph([1, 2], [2, 3], weight=[0.5, 2.0])
     live = network.maintain(gt.algorithms.ShortestPaths(source=1))
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from graphtide.api.graph import CatalogGraph
     from graphtide.api.live import Live
     from graphtide.api.memory import Graph
+    from graphtide.api.runs.run import Run
     from graphtide.api.session import Session, session
     from graphtide.api.view import View
     from graphtide.lang.python import (
@@ -64,6 +67,7 @@ _HOMES = {
     "CatalogGraph": "graphtide.api.graph",
     "Live": "graphtide.api.live",
     "Graph": "graphtide.api.memory",
+    "Run": "graphtide.api.runs.run",
     "Session": "graphtide.api.session",
     "session": "graphtide.api.session",
     "View": "graphtide.api.view",
@@ -100,6 +104,7 @@ __all__ = [
     "Product",
     "Program",
     "Property",
+    "Run",
     "Session",
     "State",
     "Step",

@@ -25,6 +25,7 @@ CLASSES = (
     "View",
     "Collection",
     "Step",
+    "Run",
     "Delta",
 )
 ATTRIBUTES = {

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.api.maintain import chosen_program
+from graphtide.api.modes import Mode
 from graphtide.api.view import View, graph_of
 from graphtide.model.delta import Delta
 from graphtide.model.errors import NotFoundError
@@ -20,7 +22,11 @@ from graphtide.store.collection import EDGES, StoredCollection
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from graphtide.api.runs.facts import Strategy
+    from graphtide.api.runs.run import Run
     from graphtide.api.session import Session
+    from graphtide.lang.python import Program
+    from graphtide.plan.program_values import BoundProgram
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,36 @@ class Collection(Sequence[View]):
         """The plan as text, with what chain and tree would cost and the lower bounds."""
         names = [view.name for view in self._stored.views]
         return self.plan.explain(names, self._stored.weights)
+
+    def run(
+        self,
+        program: Program | BoundProgram,
+        *,
+        name: str | None = None,
+        strategy: Strategy = "adaptive",
+        mode: Mode = "auto",
+        verify: int | None = None,
+        resume: bool = False,
+    ) -> Run:
+        """Run a program on every view, and return its results. Needs no Spark.
+
+        `strategy` is `differential` (share the work with the parent of each view), `scratch`, or
+        `adaptive`: whichever is expected to be faster, view by view. `verify=n` compares every
+        n-th view with a run from scratch and stops at the first difference. Results are stored
+        under `name` (default: collection and program) in place of an earlier run; what is finished
+        when a run is interrupted is kept, and `resume=True` goes on from there.
+        """
+        from graphtide.api.runs.runner import RunSettings
+        from graphtide.api.runs.start import check_strategy, check_verify
+        from graphtide.api.runs.stored import RunRequest, run_collection
+
+        check_strategy(strategy)
+        check_verify(verify)
+        chosen = chosen_program(program, mode)
+        name = name or f"{self.name}-{chosen.bound.program.name}"
+        settings = RunSettings(verify=verify)
+        request = RunRequest(name, chosen, strategy, resume, settings)
+        return run_collection(self._session, self._stored, request)
 
     def check(self) -> None:
         """Raise if the graph is gone or has been loaded anew since."""

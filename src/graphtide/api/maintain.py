@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from graphtide.api.conditions import conditions
+from graphtide.api.conditions import Conditions, conditions
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.maintained import Maintained
-from graphtide.api.modes import Knobs, Mode, choose_mode, make_maintainer
-from graphtide.api.vertex_ids import VertexIds, id_column
+from graphtide.api.modes import Choice, Knobs, Mode, choose_mode, make_maintainer
+from graphtide.api.vertex_ids import Int32, VertexIds, id_column
 from graphtide.lang.python import Program
 from graphtide.model.errors import InputError
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import ParameterKind
 
 
+@dataclass(frozen=True)
+class ChosenProgram:
+    """A program with its parameters, the mode that it is kept current in, and what that needs."""
+
+    bound: BoundProgram
+    choice: Choice
+    needed: Conditions
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of its results."""
+        return tuple(item.name for item in self.bound.program.state)
+
+
+def chosen_program(program: Program | BoundProgram, mode: Mode) -> ChosenProgram:
+    """Bind a program and choose its mode; InputError if that cannot be."""
+    bound = _bound(program)
+    choice = choose_mode(bound, mode)
+    return ChosenProgram(bound, choice, conditions(bound, choice.obligations))
+
+
+def checked_parameters(chosen: ChosenProgram, known: KnownEdges, edges: Int32) -> tuple[Any, ...]:
+    """The program's parameters with vertices by number; refuses edges that it cannot take."""
+    resident, needed = known.resident, chosen.needed
+    needed.check_columns(resident.properties)
+    columns = {name: resident.properties[name][edges] for name in needed.properties}
+    needed.check_rows(columns, lambda at: known.text(int(edges[at])))
+    return vertex_parameters(chosen.bound, known.ids)
+
+
 def begin_maintained(
     known: KnownEdges, program: Program | BoundProgram, mode: Mode, knobs: Knobs
 ) -> tuple[BoundProgram, Maintained]:
     """A maintainer of the program in the mode that fits, its edges and parameters checked."""
-    bound = _bound(program)
-    choice = choose_mode(bound, mode)
-    needed = conditions(bound, choice.obligations)
-    resident = known.resident
-    needed.check_columns(resident.properties)
-    live = resident.live_edges()
-    columns = {name: resident.properties[name][live] for name in needed.properties}
-    needed.check_rows(columns, lambda at: known.text(int(live[at])))
-    parameters = vertex_parameters(bound, known.ids)
-    maintainer = make_maintainer(resident, bound, parameters, choice, knobs)
-    fields = tuple(item.name for item in bound.program.state)
-    return bound, Maintained(maintainer, choice, needed, fields)
+    chosen, resident = chosen_program(program, mode), known.resident
+    parameters = checked_parameters(chosen, known, resident.live_edges())
+    maintainer = make_maintainer(resident, chosen.bound, parameters, chosen.choice, knobs)
+    return chosen.bound, Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields)
 
 
 def vertex_parameters(bound: BoundProgram, ids: VertexIds) -> tuple[Any, ...]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from graphtide.api.answers import Answer
+    from graphtide.api.runs.run import Run
     from graphtide.spark.gateway import SparkGateway
 
 
@@ -84,6 +85,16 @@ class Session:
     def collection(self, name: str) -> Collection:
         """The collection of that name. A single view is a collection of one."""
         return Collection(self, open_collection(self.catalog, name))
+
+    def runs(self) -> list[str]:
+        """The names of all runs, those that were interrupted included."""
+        return self.catalog.runs()
+
+    def results(self, name: str) -> Run:
+        """The run of that name with its results, as far as it is finished."""
+        from graphtide.api.runs.stored import open_stored_run
+
+        return open_stored_run(self, name)
 
     def view(self, name: str) -> View:
         """The single view of that name."""
@@ -145,6 +156,10 @@ class Session:
     def delete_collection(self, name: str) -> None:
         """Delete a collection or a view."""
         self.catalog.delete_collection(name)
+
+    def delete_run(self, name: str) -> None:
+        """Delete a run with its results."""
+        self.catalog.delete_run(name)
 
     def create_view(self, statement: CreateView) -> View:
         """Store the view that a statement describes."""

@@ -55,3 +55,7 @@ class LockedError(StoreError):
 
 class LimitError(GraphtideError):
     """A request so large that it is more likely a slip than a wish."""
+
+
+class DifferenceError(GraphtideError):
+    """Results that are not those of a run from scratch: a mistake of ours, never of the user's."""

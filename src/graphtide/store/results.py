@@ -54,6 +54,9 @@ class Parts(Protocol):
     def record(self) -> pa.Table | None:
         """The records of all finished steps; None where there are none."""
 
+    def first_step(self, part: int) -> int:
+        """The first of the steps that a part holds."""
+
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
 
@@ -74,6 +77,10 @@ class PartsInMemory:
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
         return pa.concat_tables([part.record for part in self._parts]) if self._parts else None
+
+    def first_step(self, part: int) -> int:
+        """The first of the steps that a part holds."""
+        return int(self._parts[part].record.column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
@@ -115,6 +122,11 @@ class PartsOnDisk:
         """The records of all finished steps."""
         found = [pq.read_table(self._path(at) / _RECORD) for at in range(self._count)]
         return pa.concat_tables(found) if found else None
+
+    def first_step(self, part: int) -> int:
+        """The first of the steps that a part holds."""
+        record = pq.read_table(self._path(part) / _RECORD, columns=["step"])
+        return int(record.column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""

@@ -1,0 +1,68 @@
+"""What is known of a run beside its steps and results: its program, its collection, how it ran."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from graphtide.api.maintain import ChosenProgram
+from graphtide.model.errors import StoreError
+from graphtide.plan.program_analysis import is_plain_components
+
+Strategy = Literal["adaptive", "differential", "scratch"]
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """As stored in the manifest.
+
+    `identity` is that of the program with its parameters and of the collection: only what has the
+    same can be resumed. `labels` names the result that holds components, if one does.
+    """
+
+    name: str
+    program: str
+    fields: tuple[str, ...]
+    labels: str | None
+    mode: str
+    reason: str
+    strategy: Strategy
+    collection: str
+    graph: str
+    graph_identity: str
+    identity: str
+    created: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As a manifest holds it."""
+        return {"run": {**vars(self), "fields": list(self.fields)}}
+
+
+def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
+    """The facts of a manifest."""
+    try:
+        given = manifest["run"]
+        known = {item.name: given[item.name] for item in fields(RunFacts)}
+        return RunFacts(**{**known, "name": name, "fields": tuple(given["fields"])})
+    except (KeyError, TypeError) as error:
+        raise StoreError(
+            f"the manifest of the run '{name}' is damaged: {error!r}", hint="run it again"
+        ) from None
+
+
+def component_field(chosen: ChosenProgram) -> str | None:
+    """The result that tells which component a vertex is in; None where there is none."""
+    return chosen.fields[0] if is_plain_components(chosen.bound.program) else None
+
+
+def run_identity(chosen: ChosenProgram, versions: str) -> str:
+    """Equal for the same program with the same parameters, mode and versions, and only then."""
+    text = f"{chosen.bound!r}|{chosen.choice.mode}|{versions}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def now() -> str:
+    """The present as manifests hold it."""
+    return dt.datetime.now(dt.UTC).isoformat()

@@ -1,0 +1,99 @@
+"""A program on the graph of a run: checked against all edges, and compiled.
+
+Everything that can be refused is refused here, before a step is run: parameters that are no
+vertices, properties that edges lack, values that the mode's proof does not allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.api.edge_matching import KnownEdges
+from graphtide.api.maintain import ChosenProgram, checked_parameters
+from graphtide.api.maintained import Maintained
+from graphtide.api.modes import Knobs, make_maintainer
+from graphtide.engine.maintainer import Maintainer, field_values
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.plan.programs import ParameterKind
+
+_ROUNDING = 1e-9
+
+
+class PreparedProgram:
+    """Makes as many maintainers of a program as a run needs, all on one graph."""
+
+    def __init__(
+        self, chosen: ChosenProgram, graph: ResidentGraph, parameters: tuple[Any, ...]
+    ) -> None:
+        self.chosen = chosen
+        self.graph = graph
+        self.parameters = parameters
+
+    def maintained(self) -> Maintained:
+        """One more maintainer, not started."""
+        chosen = self.chosen
+        return Maintained(self._maintainer(), chosen.choice, chosen.needed, chosen.fields)
+
+    def scratch(self) -> Mapping[str, NDArray[Any]]:
+        """The results of the version that the graph is at, by a run from scratch."""
+        maintainer: Any = self._stateless
+        if hasattr(maintainer, "scratch"):
+            found: Mapping[str, NDArray[Any]] = maintainer.scratch()
+            return found
+        maintainer.start()
+        return {name: field_values(maintainer, name).copy() for name in self.chosen.fields}
+
+    @property
+    def rounding(self) -> float:
+        """The share by which results may differ from a run from scratch: only sums of floats do."""
+        return _ROUNDING if isinstance(self._stateless, SynchronousMaintainer) else 0.0
+
+    @cached_property
+    def _stateless(self) -> Maintainer:
+        """A maintainer that is never started."""
+        return self._maintainer()
+
+    def _maintainer(self) -> Maintainer:
+        chosen = self.chosen
+        return make_maintainer(self.graph, chosen.bound, self.parameters, chosen.choice, Knobs())
+
+
+def prepare(chosen: ChosenProgram, known: KnownEdges) -> PreparedProgram:
+    """A program on a graph, all of whose edges have been checked; compiled when this returns."""
+    edges = np.arange(known.resident.edges, dtype=np.int32)
+    parameters = checked_parameters(chosen, known, edges)
+    prepared = PreparedProgram(chosen, known.resident, parameters)
+    _compile(prepared)
+    return prepared
+
+
+def _compile(prepared: PreparedProgram) -> None:
+    """Run everything once on two vertices: what takes seconds to compile is not to be measured."""
+    ends = np.array([0, 1], np.int32), np.array([1, 0], np.int32)
+    properties = {
+        name: np.ones(2, column.dtype) for name, column in prepared.graph.properties.items()
+    }
+    graph = ResidentGraph(2, *ends, properties, live=False)
+    small = PreparedProgram(prepared.chosen, graph, _small_parameters(prepared))
+    kept, both, none = small.maintained(), np.arange(2, dtype=np.int32), np.empty(0, np.int32)
+    kept.start(0, 2)
+    for inserted, deleted in ((both[:1], none), (both[1:], both[:1])):
+        graph.flip(inserted, deleted)
+        kept.repair(inserted, deleted, 2)
+    kept.restore(2)
+    small.scratch()
+
+
+def _small_parameters(prepared: PreparedProgram) -> tuple[Any, ...]:
+    """Parameters of the same types for a graph of two vertices."""
+    kinds = [item.kind for item in prepared.chosen.bound.program.parameters]
+    stand_ins: dict[ParameterKind, Any] = {ParameterKind.VERTEX: 0, ParameterKind.VERTICES: (0,)}
+    return tuple(
+        stand_ins.get(kind, value) for kind, value in zip(kinds, prepared.parameters, strict=True)
+    )

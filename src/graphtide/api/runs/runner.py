@@ -1,0 +1,208 @@
+"""The walk along a plan: advance to a step, its whole subtree, and back.
+
+At every step the graph is flipped, and the results follow in one of the ways of
+`optimize.strategy`: from a state at the parent, or from scratch. Either way they end as differences
+from the parent, which go into the parts of the run.
+
+Kept true: steps are finished in the order of the plan; a finished step is kept within a second or
+so, and whatever ends the walk, an interruption included, keeps the finished ones first; the graph,
+the current results and every state are those of the step that the path ends with.
+
+What a step costs beside flipping, computing and its differences is a handful of Python statements:
+no table, no file, no dictionary of vertices.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+from graphtide.api.progress import Report, silent
+from graphtide.api.runs.buffer import PartBuffer
+from graphtide.api.runs.current import Changes, CurrentResults, first_difference
+from graphtide.api.runs.prepare import PreparedProgram
+from graphtide.api.runs.states import States
+from graphtide.api.runs.steps import Deltas, Int32, RunSteps
+from graphtide.model.errors import DifferenceError, GraphtideError
+from graphtide.optimize.strategy import Chooser, Move, Observation
+from graphtide.store.results import Parts
+
+KEEP_EVERY = 1.0
+_MOST_ROWS = 1 << 22
+_TELL_EVERY = 0.1
+
+
+class PathStep(NamedTuple):
+    """A step on the way to the current version: all that it takes to go back from it."""
+
+    step: int
+    inserted: Int32
+    deleted: Int32
+    changes: Changes
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a run is kept and watched.
+
+    `verify`: every so many views, compare with a run from scratch. `keep_every`: seconds between
+    parts. `kept` is told the number of finished steps whenever they have been kept.
+    """
+
+    verify: int | None = None
+    keep_every: float = KEEP_EVERY
+    report: Report = silent
+    kept: Callable[[int], None] = lambda finished: None
+
+
+class Runner:
+    """A program on its way along a plan; `path` is the way to where the run was left off."""
+
+    def __init__(
+        self,
+        steps: RunSteps,
+        deltas: Deltas,
+        prepared: PreparedProgram,
+        current: CurrentResults,
+        parts: Parts,
+    ) -> None:
+        self._steps = steps
+        self._deltas = deltas
+        self._prepared = prepared
+        self._graph = prepared.graph
+        self._current = current
+        self._parts = parts
+        self._states = States(steps, prepared.maintained, prepared.graph.vertices)
+        self._buffer = PartBuffer(prepared.chosen.fields)
+        self._path: list[PathStep] = []
+        self._views = 0
+
+    def descend(self, step: int, changes: Changes) -> None:
+        """Go to a child of the current step whose differences are known. For resuming."""
+        inserted, deleted = self._deltas.of(step)
+        self._graph.flip(inserted, deleted)
+        self._current.apply(changes)
+        self._path.append(PathStep(step, inserted, deleted, changes))
+
+    def run(self, first: int, chooser: Chooser, settings: RunSettings) -> None:
+        """All steps from `first` on, whose parent is on the path."""
+        began = kept = told = perf_counter()
+        try:
+            for step in range(first, len(self._steps)):
+                self._return_to(int(self._steps.parent[step]))
+                move = self._reach(step, chooser, settings)
+                now = perf_counter()
+                if now - kept > settings.keep_every or self._buffer.rows > _MOST_ROWS:
+                    self._keep(step + 1, settings)
+                    kept = perf_counter()
+                if now - told > _TELL_EVERY:
+                    settings.report(*_progress(self._steps, (first, step), move, now - began))
+                    told = now
+        except BaseException:
+            with contextlib.suppress(GraphtideError):
+                self._keep(-1, settings)
+            raise
+        self._keep(len(self._steps), settings)
+
+    def _reach(self, step: int, chooser: Chooser, settings: RunSettings) -> Move:
+        """One step further down."""
+        steps, states = self._steps, self._states
+        parent = int(steps.parent[step])
+        began = perf_counter()
+        inserted, deleted = self._deltas.of(step)
+        move = chooser.choose(step, states.ready(parent))
+        expected = chooser.predict(step)
+        if move == Move.RESTART:
+            states.start(parent)
+        started = perf_counter()
+        self._graph.flip(inserted, deleted)
+        flipped = perf_counter()
+        try:
+            changes = self._changes(step, move, inserted, deleted)
+        except GraphtideError as error:
+            error.where = error.where or f"the view '{steps.label(step)}'"
+            raise
+        self._current.apply(changes)
+        done = perf_counter()
+        seen = done - flipped
+        if move == Move.RESTART:
+            chooser.observe(step, Observation(move, started - began, seen))
+        elif move == Move.FOLLOW:
+            chooser.observe(step, Observation(move, 0.0, seen))
+        else:
+            chooser.observe(step, Observation(move, seen, 0.0))
+        self._go_on(PathStep(step, inserted, deleted, changes))
+        self._look_again(step, move, chooser, settings)
+        touched = states.touched if move <= Move.RESTART else int(steps.edges[step])
+        changed = sum(map(len, changes.values()))
+        row = (step, move, done - began, *expected, touched, changed)
+        self._buffer.add(row, changes)
+        return move
+
+    def _changes(self, step: int, move: Move, inserted: Int32, deleted: Int32) -> Changes:
+        if move <= Move.RESTART:
+            return self._states.follow(step, inserted, deleted)
+        if move == Move.SPLIT:
+            return self._current.differences(self._states.start(step))
+        self._states.release(step)
+        return self._current.differences(self._prepared.scratch())
+
+    def _go_on(self, reached: PathStep) -> None:
+        """Remember the way back, as far as somebody will go it."""
+        if self._steps.end[reached.step] == len(self._steps):
+            self._path.clear()
+            self._states.forget()
+        self._path.append(reached)
+
+    def _return_to(self, parent: int) -> None:
+        """Up the path to a step, undoing everything on the way."""
+        path = self._path
+        while path and path[-1].step != parent:
+            last = path.pop()
+            self._states.leave(last.step)
+            self._graph.flip(inserted=last.deleted, deleted=last.inserted)
+            self._current.undo(last.changes)
+
+    def _look_again(self, step: int, move: Move, chooser: Chooser, settings: RunSettings) -> None:
+        """Run from scratch beside the run, to learn what it takes or to compare."""
+        probes = move <= Move.RESTART and chooser.probes(step)
+        self._views += self._steps.view[step] >= 0
+        verifies = (
+            settings.verify is not None
+            and self._steps.view[step] >= 0
+            and self._views % settings.verify == 0
+        )
+        if not (probes or verifies):
+            return
+        began = perf_counter()
+        values = self._prepared.scratch()
+        if probes:
+            chooser.observe_probe(step, perf_counter() - began)
+        found = first_difference(self._current.values, values, self._prepared.rounding)
+        if found is not None:
+            field, vertex = found
+            raise DifferenceError(
+                f"{self._prepared.chosen.bound}: vertex {vertex} has {field} = "
+                f"{self._current.values[field][vertex]}, from scratch {values[field][vertex]}",
+                where=f"the view '{self._steps.label(step)}'",
+                hint='please report it; strategy="scratch" does without what went wrong',
+            )
+
+    def _keep(self, finished: int, settings: RunSettings) -> None:
+        """Make the finished steps a part."""
+        if len(self._buffer):
+            self._parts.append(self._buffer.take())
+        if finished >= 0:
+            settings.kept(finished)
+
+
+def _progress(
+    steps: RunSteps, reached: tuple[int, int], move: Move, seconds: float
+) -> tuple[str, float]:
+    first, step = reached
+    left = seconds / (step + 1 - first) * (len(steps) - step - 1)
+    stage = f"{steps.label(step)}, {move.strategy}, about {left:,.0f} s left"
+    return stage, (step + 1) / len(steps)

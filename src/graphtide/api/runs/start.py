@@ -1,0 +1,114 @@
+"""From a collection and a program to a finished run: begin, or go on where one was left off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import pyarrow as pa
+
+from graphtide.api.edge_matching import KnownEdges
+from graphtide.api.live import arrow_column
+from graphtide.api.maintain import ChosenProgram
+from graphtide.api.runs.current import CurrentResults, Values
+from graphtide.api.runs.facts import Strategy
+from graphtide.api.runs.prepare import PreparedProgram, prepare
+from graphtide.api.runs.reading import Differences, numpy_column
+from graphtide.api.runs.runner import Runner, RunSettings
+from graphtide.api.runs.steps import Deltas, RunSteps, run_steps
+from graphtide.model.errors import InputError
+from graphtide.optimize.strategy import (
+    Adaptive,
+    AlwaysDifferential,
+    AlwaysScratch,
+    Chooser,
+    Move,
+    Observation,
+    StepSizes,
+)
+from graphtide.plan.collection import CollectionPlan
+from graphtide.store.collection import GroupedEdges
+from graphtide.store.results import Parts
+
+CHOOSERS: Mapping[str, Callable[[StepSizes], Chooser]] = {
+    "adaptive": Adaptive,
+    "differential": lambda sizes: AlwaysDifferential(),
+    "scratch": lambda sizes: AlwaysScratch(),
+}
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What a run visits: a plan, the names of its views, a graph and the edges of each class."""
+
+    plan: CollectionPlan
+    names: tuple[str, ...]
+    known: KnownEdges
+    grouped: GroupedEdges
+
+
+class RunInHand:
+    """A program and its versions, ready to run."""
+
+    def __init__(self, chosen: ChosenProgram, versions: Versions) -> None:
+        self.chosen = chosen
+        self._deltas = Deltas(versions.plan, versions.grouped)
+        self.steps: RunSteps = run_steps(versions.plan, versions.names, self._deltas)
+        self._prepared: PreparedProgram = prepare(chosen, versions.known)
+
+    def base(self) -> Values:
+        """The results of the empty version. Only before anything is run."""
+        return self._prepared.scratch()
+
+    def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
+        """All steps that are not finished yet."""
+        steps, known = self.steps, Differences(parts, self.chosen.fields)
+        runner = Runner(steps, self._deltas, self._prepared, CurrentResults(base), parts)
+        first = known.finished
+        if first:
+            _recall(known.record, chooser)
+        if first < len(steps):
+            for step in steps.path(int(steps.parent[first])):
+                runner.descend(step, known.of(step))
+            runner.run(first, chooser, settings)
+
+    def chooser(self, strategy: Strategy) -> Chooser:
+        """What decides how steps are reached."""
+        return CHOOSERS[strategy](self.steps.sizes(self._prepared.graph.vertices))
+
+
+def check_strategy(strategy: str) -> None:
+    """InputError if there is no such strategy."""
+    if strategy not in CHOOSERS:
+        known = ", ".join(f"'{name}'" for name in get_args(Strategy))
+        raise InputError(f"strategy cannot be {strategy!r}", hint=f"use one of {known}")
+
+
+def check_verify(verify: int | None) -> None:
+    """InputError if views cannot be counted by it."""
+    if verify is not None and (isinstance(verify, bool) or not isinstance(verify, int)):
+        raise InputError(f"verify cannot be {verify!r}", hint="give a number: 10 is every tenth")
+    if verify is not None and verify < 1:
+        raise InputError(f"verify cannot be {verify}", hint="1 verifies every view, None none")
+
+
+def base_table(base: Values) -> pa.Table:
+    """The results of the empty version as they are stored."""
+    return pa.table({name: arrow_column(column) for name, column in base.items()})
+
+
+def base_values(table: pa.Table) -> Values:
+    """The results of the empty version from their table."""
+    return {name: numpy_column(table.column(name)) for name in table.column_names}
+
+
+def _recall(record: Any, chooser: Chooser) -> None:
+    """Teach the models what the steps took that were finished before."""
+    columns = [record.column(name).to_pylist() for name in ("step", "move", "seconds")]
+    for step, code, seconds in zip(*columns, strict=True):
+        move = Move(code)
+        if move == Move.FOLLOW:
+            chooser.observe(step, Observation(move, 0.0, seconds))
+        elif move != Move.RESTART:
+            chooser.observe(step, Observation(move, seconds, 0.0))

@@ -1,0 +1,146 @@
+"""Runs of the catalog: begun, resumed and found again by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from graphtide.api.maintain import ChosenProgram
+from graphtide.api.progress import shown
+from graphtide.api.runs.contents import RunContents
+from graphtide.api.runs.facts import (
+    RunFacts,
+    Strategy,
+    component_field,
+    facts_from,
+    now,
+    run_identity,
+)
+from graphtide.api.runs.reading import Differences
+from graphtide.api.runs.run import Run
+from graphtide.api.runs.runner import RunSettings
+from graphtide.api.runs.start import RunInHand, Versions, base_table, base_values
+from graphtide.api.runs.steps import steps_from, steps_table
+from graphtide.api.runs.stored_graph import StoredVertices, load_graph
+from graphtide.api.view import graph_of
+from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.optimize.strategy import Chooser
+from graphtide.store.collection import StoredCollection
+from graphtide.store.graph import open_graph
+from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
+
+if TYPE_CHECKING:
+    from graphtide.api.session import Session
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A run that a user asks for. `chooser` overrides what the strategy would choose."""
+
+    name: str
+    chosen: ChosenProgram
+    strategy: Strategy = "adaptive"
+    resume: bool = False
+    settings: RunSettings = field(default_factory=RunSettings)
+    chooser: Callable[[RunInHand], Chooser] | None = None
+
+
+def run_collection(session: Session, stored: StoredCollection, request: RunRequest) -> Run:
+    """Run a program over a collection, or go on where an earlier run was left off."""
+    with shown(f"run {request.name}", enabled=session.progress) as report:
+        report("reading the collection")
+        hand = _in_hand(session, stored, request.chosen)
+        settings = replace(request.settings, report=report)
+        chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
+        if request.resume:
+            _resume(session, stored, request, hand, (chooser, settings))
+        else:
+            _begin(session, stored, request, hand, (chooser, settings))
+    return open_stored_run(session, request.name)
+
+
+def open_stored_run(session: Session, name: str) -> Run:
+    """The run of that name, with the steps that are finished now."""
+    stored = open_run(session.catalog, name)
+    facts = facts_from(name, stored.manifest)
+    try:
+        graph = open_graph(session.catalog, facts.graph)
+    except NotFoundError:
+        graph = None
+    if graph is None or graph.identity != facts.graph_identity:
+        raise StoreError(
+            f"the graph '{facts.graph}' behind the run '{name}' "
+            + ("is gone" if graph is None else "has been loaded anew since"),
+            hint="the ids of its results are not known any more: run the program again",
+        )
+    contents = RunContents(
+        facts,
+        steps_from(stored.steps()),
+        Differences(stored.parts, facts.fields),
+        base_values(stored.base()),
+        StoredVertices(graph),
+    )
+    return Run(contents, lambda: session.spark)
+
+
+def _in_hand(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> RunInHand:
+    graph = graph_of(session, stored)
+    known, grouped = load_graph(graph, stored, chosen.needed)
+    names = tuple(view.name for view in stored.views)
+    return RunInHand(chosen, Versions(stored.plan, names, known, grouped))
+
+
+def _begin(
+    session: Session,
+    stored: StoredCollection,
+    request: RunRequest,
+    hand: RunInHand,
+    how: tuple[Chooser, RunSettings],
+) -> None:
+    base, facts = hand.base(), _facts(stored, request)
+    tables = base_table(base), steps_table(hand.steps)
+    with begin_run(session.catalog, request.name, facts.to_json(), *tables) as run:
+        hand.run(base, run.parts, *how)
+
+
+def _resume(
+    session: Session,
+    stored: StoredCollection,
+    request: RunRequest,
+    hand: RunInHand,
+    how: tuple[Chooser, RunSettings],
+) -> None:
+    with continue_run(session.catalog, request.name) as run:
+        _check_same(run, _facts(stored, request))
+        hand.run(base_values(run.base()), run.parts, *how)
+
+
+def _check_same(run: StoredRun, wanted: RunFacts) -> None:
+    found = facts_from(run.name, run.manifest)
+    if found.identity != wanted.identity:
+        raise StoreError(
+            f"the run '{run.name}' cannot be resumed: it was {found.program} in {found.mode} "
+            f"mode on '{found.collection}' as of then, and is to be {wanted.program} in "
+            f"{wanted.mode} mode on '{wanted.collection}' as of now",
+            hint="leave out resume=True to begin anew, or give another name",
+        )
+
+
+def _facts(stored: StoredCollection, request: RunRequest) -> RunFacts:
+    chosen, facts = request.chosen, stored.facts
+    versions = f"{stored.name}|{stored.created.isoformat()}|{facts.graph_identity}"
+    return RunFacts(
+        name=request.name,
+        program=str(chosen.bound),
+        fields=chosen.fields,
+        labels=component_field(chosen),
+        mode=chosen.choice.mode,
+        reason=chosen.choice.reason,
+        strategy=request.strategy,
+        collection=stored.name,
+        graph=facts.graph,
+        graph_identity=facts.graph_identity,
+        identity=run_identity(chosen, versions),
+        created=now(),
+    )
