@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.edge_rows import ColumnNames, EdgeRows, edge_columns
 from graphtide.api.live import Live
-from graphtide.api.maintain import begin_maintained
+from graphtide.api.maintain import begin_maintained, chosen_program
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, Mode
 from graphtide.api.numbering import number_vertices
@@ -30,6 +30,10 @@ from graphtide.store.graph import StoredGraph
 if TYPE_CHECKING:
     import networkx
 
+    from graphtide.api.build import Order
+    from graphtide.api.runs.facts import Strategy
+    from graphtide.api.runs.in_memory import GivenVersions
+    from graphtide.api.runs.run import Run
     from graphtide.lang.python import Program
     from graphtide.plan.program_values import BoundProgram
 
@@ -158,6 +162,35 @@ class Graph:
         live = Live(self, bound, kept)
         self._lives[live] = kept
         return live
+
+    def run(
+        self,
+        program: Program | BoundProgram,
+        versions: GivenVersions,
+        *,
+        order: Order = "auto",
+        strategy: Strategy = "adaptive",
+        mode: Mode = "auto",
+        verify: int | None = None,
+    ) -> Run:
+        """Run a program on many versions of the graph, and return all results, in memory.
+
+        `versions` is a list or a dict of them: each a truth value for every row of `edges()`, or
+        a list of edge numbers. `order` arranges them as in a collection (`chain`, `tree`,
+        `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it is.
+        """
+        from graphtide.api.runs.in_memory import EdgeList, run_versions
+        from graphtide.api.runs.runner import RunSettings
+        from graphtide.api.runs.start import check_strategy, check_verify
+
+        check_strategy(strategy)
+        check_verify(verify)
+        inside = self._resident.live_edges()
+        numbers = self._outside(inside)
+        row = np.argsort(numbers)
+        edges = EdgeList(self._known, inside[row], numbers[row])
+        chosen = chosen_program(program, mode)
+        return run_versions(edges, versions, chosen, (order, strategy), RunSettings(verify=verify))
 
     def advance(self, insert: Any = None, delete: Any = None) -> None:
         """Go to the next version: edges in, edges out, and every program follows.

@@ -37,8 +37,9 @@ class PreparedProgram:
 
     def maintained(self) -> Maintained:
         """One more maintainer, not started."""
-        chosen = self.chosen
-        return Maintained(self._maintainer(), chosen.choice, chosen.needed, chosen.fields)
+        chosen, maintainer = self.chosen, self._maintainer()
+        assert maintainer.kernels
+        return Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields)
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""

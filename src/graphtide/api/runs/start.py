@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -31,7 +31,7 @@ from graphtide.plan.collection import CollectionPlan
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.results import Parts
 
-CHOOSERS: Mapping[str, Callable[[StepSizes], Chooser]] = {
+CHOOSERS: dict[str, Callable[[StepSizes], Chooser]] = {
     "adaptive": Adaptive,
     "differential": lambda sizes: AlwaysDifferential(),
     "scratch": lambda sizes: AlwaysScratch(),

@@ -41,6 +41,7 @@ class States:
         self._make = make
         self._vertices = vertices
         self._stack: list[_State] = []
+        self._first: Maintained | None = make()
         self._undoable = 0
 
     def __len__(self) -> int:
@@ -57,7 +58,8 @@ class States:
 
     def start(self, step: int) -> Values:
         """A state at this step, which the graph is at; returns its results, not to be kept."""
-        kept = self.release(step) or self._make()
+        kept = self.release(step) or self._first or self._make()
+        self._first = None
         self._stack.append(_State(kept, step, step))
         del self._stack[:-MOST_STATES]
         kept.start(0, self._vertices)
@@ -72,14 +74,13 @@ class States:
 
     def leave(self, step: int) -> None:
         """Go back from a step to its parent."""
-        if not self.ready(step):
-            return
-        state = self._stack[-1]
-        if state.root == step:
-            self._stack.pop()
-        else:
-            state.kept.restore(self._vertices)
-            state.at = int(self._steps.parent[step])
+        while self.ready(step):
+            state = self._stack[-1]
+            if state.root == step:
+                self._stack.pop()
+            else:
+                state.kept.restore(self._vertices)
+                state.at = int(self._steps.parent[step])
 
     def release(self, step: int) -> Maintained | None:
         """Give up states that nobody comes back to, the step having been reached without them.

@@ -77,7 +77,7 @@ def difference_table(contents: RunContents, field: str) -> pa.Table:
 
 def tidy_schema(contents: RunContents) -> pa.Schema:
     """The columns of the tidy table."""
-    ids = contents.vertices.columns(np.empty(0, np.int64))
+    ids = contents.vertices.columns()
     columns = [("view", pa.string()), *((name, column.type) for name, column in ids.items())]
     for field in contents.fields:
         kind = arrow_column(contents.base[field][:0]).type

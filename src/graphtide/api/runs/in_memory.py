@@ -1,0 +1,181 @@
+"""Runs over versions of a graph in memory: no store, no Spark.
+
+Versions are sets of edges. Edges that are in the same versions are a class, as in a collection of
+views, and the versions are arranged by the same planner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.api.build import Order
+from graphtide.api.edge_matching import KnownEdges
+from graphtide.api.maintain import ChosenProgram
+from graphtide.api.runs.contents import RunContents
+from graphtide.api.runs.facts import RunFacts, Strategy, component_field, now, run_identity
+from graphtide.api.runs.reading import Differences
+from graphtide.api.runs.run import Run
+from graphtide.api.runs.runner import RunSettings
+from graphtide.api.runs.start import RunInHand, Versions
+from graphtide.api.vertex_ids import VertexIds, id_column
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+from graphtide.optimize import plan_collection
+from graphtide.plan.collection import ViewMatrix
+from graphtide.store.collection import group_edges
+from graphtide.store.results import PartsInMemory
+
+Int32 = NDArray[np.int32]
+GivenVersions = Mapping[str, Any] | Sequence[Any]
+
+
+@dataclass(frozen=True)
+class MemoryVertices:
+    """The vertices of a graph in memory, as a run sees them."""
+
+    ids: VertexIds
+
+    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
+        """The ids of some vertices, or of all, in one type for all of them."""
+        return {"id": self._all if numbers is None else self._all.take(pa.array(numbers))}
+
+    @cached_property
+    def _all(self) -> pa.Array:
+        return self.ids.taken(np.arange(len(self.ids)))
+
+    def number(self, vertex: Any) -> int:
+        """The number of a vertex; InputError if there is none."""
+        found = int(self.ids.numbers(id_column([vertex], "the vertex"))[0])
+        if found < 0:
+            raise InputError(f"there is no vertex {vertex!r}", hint="see graph.vertices()")
+        return found
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """The edges of a graph's current version in the order of `graph.edges()`.
+
+    `inside` are their inside numbers, `numbers` those that users know them by.
+    """
+
+    known: KnownEdges
+    inside: Int32
+    numbers: Int32
+
+
+def run_versions(
+    edges: EdgeList,
+    given: GivenVersions,
+    chosen: ChosenProgram,
+    how: tuple[Order, Strategy],
+    settings: RunSettings,
+) -> Run:
+    """Run a program over versions of a graph, which itself stays as it is."""
+    hand = RunInHand(chosen, arranged(edges, given, how[0]))
+    base, parts = hand.base(), PartsInMemory()
+    hand.run(base, parts, hand.chooser(how[1]), settings)
+    differences = Differences(parts, chosen.fields)
+    vertices = MemoryVertices(edges.known.ids)
+    return Run(RunContents(_facts(chosen, how[1]), hand.steps, differences, base, vertices))
+
+
+def _named(given: GivenVersions) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        found = {str(name): version for name, version in given.items()}
+    else:
+        found = {str(at): version for at, version in enumerate(given)}
+    if not found:
+        raise InputError("there are no versions to run on", hint="give at least one")
+    return found
+
+
+def _mask(edges: EdgeList, name: str, version: Any) -> NDArray[np.bool_]:
+    """A version as a truth value an edge."""
+    given = np.asarray(version)
+    if given.dtype == np.bool_:
+        if given.shape != (len(edges.inside),):
+            raise InputError(
+                f"the version '{name}' has {given.size:,} truth values "
+                f"for {len(edges.inside):,} edges",
+                hint="give one for each row of graph.edges()",
+            )
+        return given
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InputError(
+            f"the version '{name}' cannot be {version!r}",
+            hint="give a truth value for each row of graph.edges(), or a list of edge numbers",
+        )
+    wanted = given.astype(np.int64)
+    places = np.searchsorted(edges.numbers, wanted)
+    known = places < len(edges.numbers)
+    known[known] = edges.numbers[places[known]] == wanted[known]
+    if not known.all():
+        raise InputError(
+            f"the version '{name}' names the edge {int(wanted[~known][0])}, which is not there",
+            hint="take numbers from the column `edge` of graph.edges()",
+        )
+    mask = np.zeros(len(edges.inside), np.bool_)
+    mask[places] = True
+    return mask
+
+
+def arranged(edges: EdgeList, given: GivenVersions, order: Order) -> Versions:
+    """Versions as users give them, as a plan over the classes of their edges."""
+    named = _named(given)
+    columns = [_mask(edges, name, version) for name, version in named.items()]
+    rows, classes = _classes(columns, len(edges.inside))
+    used: NDArray[np.bool_] = np.asarray(rows.any(axis=1))
+    weights = np.bincount(classes, minlength=len(rows))
+    plan = plan_collection(ViewMatrix(rows[used], weights[used]), order=order)
+    kept = np.flatnonzero(used[classes])
+    known = _copied(edges, edges.inside[kept])
+    of_kept = (np.cumsum(used) - 1)[classes[kept]].astype(np.int32)
+    grouped = group_edges(known.resident.numbers, of_kept, int(used.sum()))
+    return Versions(plan, tuple(named), known, grouped)
+
+
+def _classes(
+    columns: list[NDArray[np.bool_]], edges: int
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """The distinct rows of the edge-boolean matrix, and which of them each edge has."""
+    packed = np.empty((edges, -(-len(columns) // 8)), np.uint8)
+    for first in range(0, len(columns), 8):
+        strip = np.stack(columns[first : first + 8], axis=1)
+        packed[:, first // 8] = np.packbits(strip, axis=1)[:, 0]
+    whole = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    _, first_of, classes = np.unique(whole, return_index=True, return_inverse=True)
+    rows = np.unpackbits(packed[first_of], axis=1, count=len(columns)).astype(np.bool_)
+    return rows, classes
+
+
+def _copied(edges: EdgeList, inside: Int32) -> KnownEdges:
+    """The edges of the versions as a graph of their own, none of them live."""
+    known = edges.known
+    src, dst = known.resident.ends(inside)
+    properties = {name: column[inside] for name, column in known.resident.properties.items()}
+    resident = ResidentGraph(known.resident.vertices, src, dst, properties, live=False)
+    return KnownEdges(resident, known.ids, known.names, known.simple)
+
+
+def _facts(chosen: ChosenProgram, strategy: Strategy) -> RunFacts:
+    return RunFacts(
+        name="in memory",
+        program=str(chosen.bound),
+        fields=chosen.fields,
+        labels=component_field(chosen),
+        mode=chosen.choice.mode,
+        reason=chosen.choice.reason,
+        strategy=strategy,
+        collection="versions of a graph in memory",
+        graph="",
+        graph_identity="",
+        identity=run_identity(chosen, ""),
+        created=now(),
+    )

@@ -1,0 +1,207 @@
+"""Every view of every run equals the naive twin on that view's edges, however it was reached."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphtide as gt
+from graphtide.api.maintain import chosen_program
+from graphtide.api.runs import in_memory, runner, start, states
+from graphtide.api.runs.in_memory import EdgeList
+from graphtide.api.runs.reading import Cursor, Differences
+from graphtide.api.runs.runner import RunSettings
+from graphtide.api.runs.start import RunInHand
+from graphtide.store.results import PartsInMemory
+from tests.equivalence.algorithm_cases import CASES, Case
+from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful
+
+ORDERS = ("auto", "chain", "tree", "manual")
+FAST = [case for case in CASES if case.name in ("WCC", "BFS", "ShortestPaths", "KHops")]
+# These take long to compile, once.
+SLOW = [case for case in CASES if case.name in ("PageRank", "DegreeStatistics", "KCore")]
+SLOW += [case for case in CASES if case.name in ("LabelPropagation", "ConvergedPageRank")]
+MARKED = [pytest.param(case, id=case.name) for case in FAST]
+MARKED += [pytest.param(case, id=case.name, marks=pytest.mark.slow) for case in SLOW]
+
+
+def same(one: Any, other: Any, within: float) -> bool:
+    if isinstance(one, list | tuple | np.ndarray):
+        return len(one) == len(other) and all(
+            same(a, b, within) for a, b in zip(one, other, strict=True)
+        )
+    return bool(one == other) or math.isclose(one, other, rel_tol=within, abs_tol=within)
+
+
+def found_by_twin(given: RunCase, case: Case, parameters: dict[str, Any]) -> dict[str, Any]:
+    n = given.campaign.vertices
+    return {
+        version: case.twin_results(parameters, n, given.edges(version))
+        for version in given.versions
+    }
+
+
+def check(run: gt.Run, expected: dict[str, Any], within: float) -> None:
+    assert run.finished
+    for version, fields in expected.items():
+        for field, values in fields.items():
+            assert same(run.values(version, field).tolist(), list(values), within), version
+
+
+def named_parameters(case: Case, given: RunCase, pick: random.Random) -> tuple[Any, Any]:
+    parameters = case.parameters(pick, given.campaign.vertices)
+    vertices = {item.name for item in case.program.plan.parameters if "vert" in item.kind.value}
+    named = {
+        name: _ids(given, value) if name in vertices else value
+        for name, value in parameters.items()
+    }
+    return parameters, case.program(**named)
+
+
+def _ids(given: RunCase, value: Any) -> Any:
+    return [given.ids[at] for at in value] if isinstance(value, tuple) else given.ids[value]
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "differential", "scratch", "wilful"])
+@pytest.mark.parametrize("case", MARKED)
+def test_every_view_equals_the_twin(
+    case: Case, strategy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        seed = f"{case.name}-{strategy}-{number}"
+        print("seed", seed)
+        pick = random.Random(seed)
+        monkeypatch.setitem(start.CHOOSERS, "wilful", wilful(number))
+        monkeypatch.setattr(states, "MOST_STATES", pick.choice([1, 2, 4]))
+        monkeypatch.setattr(states, "_UNDO_STEPS", pick.choice([1, 3, 32]))
+        given = make_run_case(pick)
+        parameters, program = named_parameters(case, given, pick)
+        expected = found_by_twin(given, case, parameters)
+        order = ORDERS[number % 4]
+        run = given.graph().run(program, given.versions, order=order, strategy=strategy)
+        check(run, expected, case.within)
+
+
+def in_hand(given: RunCase, program: Any, order: Any) -> RunInHand:
+    graph = given.graph()
+    numbers = np.arange(len(given.campaign.ends), dtype=np.int32)
+    edges = EdgeList(graph._known, graph._resident.numbers, numbers)
+    versions = in_memory.arranged(edges, given.versions, order)
+    return RunInHand(chosen_program(program, "auto"), versions)
+
+
+def finished_values(hand: RunInHand, base: Any, parts: PartsInMemory) -> dict[str, Any]:
+    differences = Differences(parts, hand.chosen.fields)
+    cursor = Cursor(hand.steps, differences, base)
+    return {
+        hand.steps.label(step): {
+            name: values.tolist() for name, values in cursor.values(step).items()
+        }
+        for step in range(differences.finished)
+        if hand.steps.view[step] >= 0
+    }
+
+
+@pytest.mark.parametrize("case", FAST, ids=lambda case: case.name)
+def test_split_anywhere(case: Case) -> None:
+    pick = random.Random(f"split-{case.name}")
+    for order in ("chain", "tree"):
+        given = make_run_case(pick)
+        parameters, program = named_parameters(case, given, pick)
+        expected = found_by_twin(given, case, parameters)
+        for at in range(len(given.versions)):
+            hand = in_hand(given, program, order)
+            base, parts = hand.base(), PartsInMemory()
+            hand.run(base, parts, SplitAt(at, at + 1), RunSettings(verify=1))
+            for view, fields in finished_values(hand, base, parts).items():
+                for field, values in fields.items():
+                    assert same(values, list(expected[view][field]), 0.0), (order, at, view)
+
+
+class Interrupting(SplitAt):
+    """Stops at a step, as a user would."""
+
+    def choose(self, step: int, ready: bool) -> Any:
+        if step == self.stop:
+            raise KeyboardInterrupt
+        return super().choose(step, ready)
+
+    stop = -1
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("case", FAST, ids=lambda case: case.name)
+def test_resumed_equals_uninterrupted(case: Case, order: str) -> None:
+    pick = random.Random(f"resume-{case.name}-{order}")
+    given = make_run_case(pick)
+    _, program = named_parameters(case, given, pick)
+    whole = PartsInMemory()
+    hand = in_hand(given, program, order)
+    base = hand.base()
+    hand.run(base, whole, hand.chooser("adaptive"), RunSettings())
+    expected = finished_values(hand, base, whole)
+    for stop in range(len(hand.steps)):
+        parts = PartsInMemory()
+        first = in_hand(given, program, order)
+        chooser = Interrupting()
+        chooser.stop = stop
+        with pytest.raises(KeyboardInterrupt):
+            first.run(first.base(), parts, chooser, RunSettings(keep_every=pick.choice([0.0, 9.0])))
+        assert Differences(parts, first.chosen.fields).finished == stop
+        again = in_hand(given, program, order)
+        strategy: Any = pick.choice(["adaptive", "differential", "scratch"])
+        again.run(again.base(), parts, again.chooser(strategy), RunSettings(verify=1))
+        assert finished_values(again, base, parts) == expected
+
+
+def test_tables_tell_what_the_views_hold() -> None:
+    pick = random.Random("tables")
+    for number in range(10):
+        given = make_run_case(pick)
+        source = given.ids[0]
+        run = given.graph().run(gt.algorithms.BFS(source=source), given.versions)
+        found = {view: run.values(view).tolist() for view in run.views}
+        assert run.views == list(given.versions)
+        one, other = pick.choice(run.views), pick.choice(run.views)
+        changed = {
+            vertex: (a, b)
+            for vertex, a, b in zip(given.ids, found[one], found[other], strict=True)
+            if a != b
+        }
+        rows = run.changes(one, other).to_pylist()
+        assert {row["id"]: (row["old"], row["new"]) for row in rows} == changed, number
+        for at, vertex in enumerate(given.ids):
+            told = run.history(vertex).to_pylist()
+            assert [row["value"] for row in told] == [found[view][at] for view in run.views]
+        tidy = run.to_arrow().to_pylist()
+        assert [(row["view"], row["id"], row["value"]) for row in tidy] == [
+            (view, vertex, value)
+            for view in run.views
+            for vertex, value in zip(given.ids, found[view], strict=True)
+        ]
+
+
+def test_a_wrong_result_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = make_run_case(random.Random(5))
+    graph = given.graph()
+
+    def lie(self: Any, step: int, *delta: Any) -> Any:
+        changes = told(self, step, *delta)
+        if step == 2:
+            next(iter(changes.values())).new[:] += 1
+        return changes
+
+    told = states.States.follow
+    versions = {f"upto-{at}": np.arange(graph.num_edges) <= at for at in range(graph.num_edges)}
+    program = gt.algorithms.BFS(source=given.ids[given.campaign.ends[0][0]])
+    monkeypatch.setattr(states.States, "follow", lie)
+    monkeypatch.setattr(runner.States, "follow", lie)
+    changed = graph.run(program, versions, order="manual", strategy="scratch").record()
+    if changed.column("changed")[2].as_py() == 0:
+        pytest.skip("the third version changes nothing")
+    with pytest.raises(gt.GraphtideError, match="from scratch"):
+        graph.run(program, versions, order="manual", strategy="differential", verify=1)
