@@ -53,6 +53,8 @@ def write_stand_ins(folder: Path) -> None:
     random = np.random.default_rng(1)
     pairs = random.integers(400, size=(2000, 2))
     _write(folder / "com-dblp.txt.gz", [f"{one}\t{other}" for one, other in pairs])
+    _write(folder / "soc-Epinions1.txt.gz", ["# from to", *(f"{u}\t{v}" for u, v in pairs[::-1])])
+    _write(folder / "road-NY.txt.gz", [f"{n} {n + 1}" for n in range(400)])
     groups = [sorted(random.choice(400, 60 - 3 * size, replace=False)) for size in range(12)]
     _write(
         folder / "com-dblp-communities.txt.gz",

@@ -1,170 +1,122 @@
 """Programs kept current: `python -m bench engine`.
 
-RMAT graphs with nine tenths of the edges loaded first. A batch inserts edges that were held back
-and deletes loaded ones; it is undone after it is timed, so that every batch meets the same graph.
-Times are medians of single-threaded runs, over the median time of the same program from scratch
-on the same graph in the same run.
+Graphs with nine tenths of the edges loaded first, then a stream of batches that insert what was
+held back and delete what is there. Times are medians of single-threaded calls. Ratios are to runs
+from scratch on the same graph, to peers on the same edges and batches, both in the same run, and
+to what reference systems took on another machine of the kind (`bench.reference`).
 """
 
 from __future__ import annotations
 
-import statistics
-import subprocess
+import os
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bench import data
+from bench.batches import (
+    FASTER_THAN_SCRATCH,
+    OVER_SCRATCH,
+    SIZES,
+    Trial,
+    ahead_of_measured,
+    ahead_of_stated,
+    one_edge,
+    over_scratch,
+    steady,
+    try_programs,
+)
 from bench.figures import Figure
-from bench.rmat import rmat
-from bench.selecting import BFS, WCC, ShortestPaths, plan_of
-from graphtide.engine.exact import ExactMaintainer
-from graphtide.engine.fixpoint import FixpointMaintainer
-from graphtide.engine.resident import ResidentGraph
-from graphtide.plan.programs import VertexProgram
+from bench.footprint import memory, start_up
+from bench.ranks import (
+    graphbolt_took,
+    ranks_from_scratch,
+    ranks_maintained,
+    ranks_over_graphbolt,
+)
+from bench.scratch import from_scratch
+from bench.streams import Input, Size, real_input, rmat_input
 
-Int32 = NDArray[np.int32]
-BATCHES = ((1, 0, 300), (25, 25, 100), (500, 500, 30), (50_000, 50_000, 5))
-AT_LEAST = {1: 500.0, 25: 200.0, 500: 15.0, 50_000: 1 / 1.3}
-
-
-@dataclass(frozen=True)
-class Input:
-    """A graph with a tenth of its edges held back."""
-
-    graph: ResidentGraph
-    held: Int32
-    loaded: Int32
-    source: int
+REAL = {"soc-Epinions1": True, "com-dblp": False, "road-NY": False}
+"""Which of them are directed."""
+SMALL = SIZES[:2]
+QUICK = (Size(1, 0, 3), Size(25, 25, 3), Size(100, 100, 2))
+QUICK_BARS: tuple[float | None, ...] = (None, None, None)
 
 
 def run(*, quick: bool) -> list[Figure]:
     """All figures of this benchmark."""
-    scale = 10 if quick else 18
-    given = prepare(scale)
+    return _quick() if quick else _full()
+
+
+def _full() -> list[Figure]:
     figures: list[Figure] = []
-    for program in (BFS, ShortestPaths, WCC):
-        for mode in ("fixpoint", "exact"):
-            figures += batches(given, plan_of(program), mode, quick)
-    figures += flatness(10 if quick else 16, 11 if quick else 20)
-    figures += memory(given)
-    figures += start_up()
-    return figures
+    small: list[Trial] = []
+    for scale in (16, 18):
+        _say(f"RMAT {scale}: batches")
+        given = rmat_input(scale)
+        trials = try_programs(given, SIZES)
+        small = small or trials
+        for trial in trials:
+            figures += [*over_scratch(trial, OVER_SCRATCH), *one_edge(trial)] if scale == 18 else []
+            figures += ahead_of_stated(trial, scale)
+            figures += ahead_of_measured(trial, build=True)
+    figures += _from_scratch_and_ranks(given)
+    figures += _real(SIZES, FASTER_THAN_SCRATCH, 9)
+    _say("RMAT 20: small batches")
+    figures += steady(small, try_programs(rmat_input(20), SMALL))
+    return figures + start_up()
 
 
-def prepare(scale: int) -> Input:
-    """An RMAT graph in memory, with random weights of 1 to 10, its tenth taken out."""
-    src, dst = rmat(scale)
-    random = np.random.default_rng(2)
-    weights = random.integers(1, 11, len(src)).astype(np.float64)
-    graph = ResidentGraph(1 << scale, src, dst, {"weight": weights})
-    shuffled = random.permutation(len(src)).astype(np.int32)
-    held, loaded = shuffled[: len(src) // 10], shuffled[len(src) // 10 :]
-    graph.flip(np.empty(0, np.int32), held)
-    return Input(graph, held, loaded, int(np.bincount(src).argmax()))
-
-
-def maintainer_for(given: Input, program: VertexProgram, mode: str) -> Any:
-    """A started maintainer of the program, from the vertex with the most out-edges."""
-    parameters = (given.source,) if program.parameters else ()
-    kind: Any = FixpointMaintainer if mode == "fixpoint" else ExactMaintainer
-    found = kind(given.graph, program, parameters)
-    found.start()
-    return found
-
-
-def batches(given: Input, program: VertexProgram, mode: str, quick: bool) -> list[Figure]:
-    """Time a batch of each size against a run from scratch."""
-    scratch = from_scratch(given, program)
-    maintainer = maintainer_for(given, program, mode)
-    figures = []
-    for insert, delete, rounds in BATCHES:
-        if quick and insert > 25:
-            continue
-        seconds = time_batches(given, maintainer, insert, delete, 5 if quick else rounds)
-        name = f"{program.name}, {mode}, {insert:,}+{delete:,}"
-        note = f"{seconds * 1e3:.3f} ms; from scratch {scratch * 1e3:.1f} ms"
-        bar = AT_LEAST[insert]
-        figures.append(
-            Figure(f"{name}, over scratch", scratch / seconds, "at least", bar, "x", note)
-        )
-        if insert == 1:
-            figures.append(Figure(f"{name}, time", seconds * 1e3, "below", 0.1, "ms"))
-    return figures
-
-
-def from_scratch(given: Input, program: VertexProgram) -> float:
-    """Median seconds of a run from scratch."""
-    maintainer = maintainer_for(given, program, "fixpoint")
-    return statistics.median(_seconds(maintainer.start) for _ in range(5))
-
-
-def time_batches(given: Input, maintainer: Any, insert: int, delete: int, rounds: int) -> float:
-    """Median seconds of an advance, undone each time; the first two warm up."""
-    random = np.random.default_rng(insert)
-    insert, delete = min(insert, len(given.held)), min(delete, len(given.loaded))
-    seconds = []
-    for _ in range(rounds + 2):
-        inserted = random.choice(given.held, insert, replace=False).astype(np.int32)
-        deleted = random.choice(given.loaded, delete, replace=False).astype(np.int32)
-        began = time.perf_counter()
-        maintainer.advance(inserted, deleted)
-        seconds.append(time.perf_counter() - began)
-        maintainer.rollback()
-    return statistics.median(seconds[2:])
-
-
-def flatness(small: int, large: int) -> list[Figure]:
-    """The cost of a small batch must not grow with the graph."""
-    times = {}
-    for scale in (small, large):
-        given = prepare(scale)
-        maintainer = maintainer_for(given, plan_of(BFS), "fixpoint")
-        times[scale] = time_batches(given, maintainer, 25, 25, 100)
-    ratio = times[large] / times[small]
-    note = f"{times[large] * 1e3:.3f} ms over {times[small] * 1e3:.3f} ms"
-    return [Figure(f"25+25 at scale {large} over scale {small}", ratio, "at most", 2, "x", note)]
-
-
-def memory(given: Input) -> list[Figure]:
-    """Bytes of the graph an edge, and of the state a vertex or an entry."""
-    slabs = [array for side in given.graph.adjacency for array in side]
-    weights = given.graph.properties["weight"]
-    graph_bytes = sum(array.nbytes for array in slabs) + weights.nbytes
-    fixpoint = maintainer_for(given, plan_of(BFS), "fixpoint")
-    state = sum(array.nbytes for array in fixpoint._state)
-    per_vertex = sum(array.nbytes for side in given.graph.adjacency for array in side[:4])
-    edges = (graph_bytes - per_vertex) / given.graph.edges
-    entry = sum(getattr(exact_histories(given), name).itemsize for name in ENTRY)
+def _from_scratch_and_ranks(given: Input) -> list[Figure]:
+    _say(f"{given.name}: from scratch, memory, PageRank")
+    first = rmat_input(16)
     return [
-        Figure("graph with weights, both directions", edges, "at most", 32, "bytes an edge"),
-        Figure("fixpoint state", state / given.graph.vertices, "at most", 40, "bytes a vertex"),
-        Figure("histories", entry, "at most", 16, "bytes an entry"),
+        *from_scratch(given, 9),
+        *memory(given),
+        *ranks_from_scratch(given, 5),
+        *ranks_maintained(given, SIZES[:3], 1e-4),
+        *ranks_over_graphbolt(first, SIZES, 1e-7, graphbolt_took(16)),
     ]
 
 
-ENTRY = ("time", "value", "following")
+def _real(sizes: tuple[Size, ...], bars: tuple[float | None, ...], rounds: int) -> list[Figure]:
+    """Batches and runs from scratch on real graphs; skipped where their files are not there."""
+    figures: list[Figure] = []
+    for name, directed in REAL.items():
+        _say(name)
+        given = real_input(name, directed=directed)
+        if given is None:
+            reason = data.missing(f"{name}.txt.gz")
+            figures.append(Figure(name, None, "at least", 1, "x", reason, f"{name}: batches"))
+            continue
+        for trial in try_programs(given, sizes):
+            figures += over_scratch(trial, bars)
+        figures += from_scratch(given, rounds)
+    return figures
 
 
-def exact_histories(given: Input) -> Any:
-    """The histories of an exact run."""
-    return maintainer_for(given, plan_of(BFS), "exact")._histories
+def _quick() -> list[Figure]:
+    """Everything once, on graphs that take no time; builds nothing."""
+    given = rmat_input(10)
+    trials = try_programs(given, QUICK)
+    figures: list[Figure] = []
+    for trial in trials:
+        figures += [*over_scratch(trial, QUICK_BARS), *one_edge(trial)]
+        figures += ahead_of_measured(trial, build=False)
+    figures += from_scratch(given, 1)
+    figures += memory(given)
+    figures += ranks_from_scratch(given, 1)
+    figures += ranks_maintained(given, QUICK, 1e-4)
+    figures += steady(trials, try_programs(rmat_input(11), QUICK))
+    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
+        data.write_stand_ins(Path(folder))
+        os.environ["GRAPHTIDE_BENCH_DATA"] = folder
+        figures += _real(QUICK[:2], QUICK_BARS, 1)
+    return figures + start_up()
 
 
-def start_up() -> list[Figure]:
-    """Seconds from the shell to a first answer, with a warm cache."""
-    command = [sys.executable, "-m", "bench.first_answer"]
-    subprocess.run(command, check=True, capture_output=True)
-    seconds = statistics.median(
-        _seconds(lambda: subprocess.run(command, check=True, capture_output=True)) for _ in range(3)
-    )
-    return [Figure("from the shell to a first answer", seconds, "below", 2, "s")]
-
-
-def _seconds(work: Any) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
+def _say(what: str) -> None:
+    """Show that a long run goes on."""
+    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from bench.selecting import BFS, plan_of
-from graphtide.engine.fixpoint import FixpointMaintainer
-from graphtide.engine.resident import ResidentGraph
+import graphtide as gt
+from graphtide import algorithms
 
-graph = ResidentGraph(3, np.array([0, 1], np.int32), np.array([1, 2], np.int32))
-maintainer = FixpointMaintainer(graph, plan_of(BFS), (0,))
-maintainer.start()
-print(maintainer.values.tolist())
+graph = gt.Graph([0, 1], [1, 2])
+program: Any = algorithms.BFS
+print(graph.maintain(program(source=0))["hops"])

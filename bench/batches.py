@@ -1,0 +1,197 @@
+"""Batches of every size, kept current: against scratch, against what others took, and beside them.
+
+Each program goes through the same stream of batches in both modes, and so does Differential
+Dataflow where it can be built. What all of them end up with after each size must be the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import dataclass
+
+from bench import reference
+from bench.figures import Figure
+from bench.maintained import (
+    MODES,
+    PROGRAMS,
+    WARM_UP,
+    Selecting,
+    Timed,
+    maintainer_of,
+    resident_graph,
+    rewind,
+    time_stream,
+)
+from bench.peers import AbsentError, differential
+from bench.streams import Batch, Input, Size, batches
+from bench.timing import median_of
+
+SIZES = (Size(1, 0, 300), Size(25, 25, 100), Size(500, 500, 30), Size(50_000, 50_000, 5))
+OVER_SCRATCH = (500.0, 200.0, 15.0, 1 / 1.3)
+FASTER_THAN_SCRATCH = (1.0, 1.0, 1.0, None)
+"""For graphs on which 50,000 edges are a tenth of all, or more."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One program on one graph."""
+
+    given: Input
+    chosen: Selecting
+    sizes: tuple[Size, ...]
+    scratch: float
+    modes: dict[str, Timed]
+
+    @property
+    def section(self) -> str:
+        """Where its figures stand."""
+        return f"{self.given.name}: batches"
+
+    def name(self, mode: str, at: int) -> str:
+        """Program, mode and size."""
+        return f"{self.chosen.title}, {mode}, {self.sizes[at]}"
+
+
+def try_programs(given: Input, sizes: tuple[Size, ...]) -> list[Trial]:
+    """Every program in both modes over the same stream, and from scratch at its start."""
+    graph, groups = resident_graph(given), list(batches(given, sizes, WARM_UP))
+    trials = []
+    for chosen in PROGRAMS:
+        scratch = median_of(maintainer_of(chosen, graph, "fixpoint", given.source).scratch, 5)
+        modes = {}
+        for mode in MODES:
+            modes[mode] = time_stream(maintainer_of(chosen, graph, mode, given.source), groups)
+            rewind(graph, given)
+        trials.append(Trial(given, chosen, sizes, scratch, modes))
+    return trials
+
+
+def over_scratch(trial: Trial, bars: tuple[float | None, ...]) -> list[Figure]:
+    """How many times faster a batch is than a run from scratch, in both modes."""
+    figures = []
+    for mode, timed in trial.modes.items():
+        for at, seconds in enumerate(timed.seconds):
+            name, ratio = trial.name(mode, at), trial.scratch / seconds
+            note = f"{_text(seconds)}; from scratch {_text(trial.scratch)}"
+            figures.append(
+                Figure(
+                    f"{name}, over scratch", ratio, "at least", bars[at], "x", note, trial.section
+                )
+            )
+    return figures
+
+
+def one_edge(trial: Trial) -> list[Figure]:
+    """Milliseconds of the smallest batch."""
+    return [
+        Figure(
+            f"{trial.name(mode, 0)}, time",
+            timed.seconds[0] * 1e3,
+            "below",
+            0.1,
+            "ms",
+            section=trial.section,
+        )
+        for mode, timed in trial.modes.items()
+    ]
+
+
+def ahead_of_stated(trial: Trial, scale: int) -> list[Figure]:
+    """How far ahead of what the reference systems and the prototype took elsewhere."""
+    key = scale, trial.chosen.title
+    return [
+        *_ahead(
+            trial,
+            "fixpoint",
+            "Differential Dataflow",
+            reference.DIFFERENTIAL.get(key),
+            reference.AHEAD_OF_DIFFERENTIAL,
+        ),
+        *_ahead(
+            trial,
+            "fixpoint",
+            "KickStarter",
+            reference.KICKSTARTER.get(key),
+            reference.AHEAD_OF_KICKSTARTER,
+        ),
+        *_ahead(trial, "exact", "the prototype", reference.PROTOTYPE.get(key), 1.0),
+    ]
+
+
+def ahead_of_measured(trial: Trial, *, build: bool) -> list[Figure]:
+    """How far ahead of Differential Dataflow on the same stream in this run; equal answers."""
+    groups = list(batches(trial.given, trial.sizes, WARM_UP))
+    who, bar = "Differential Dataflow in this run", reference.AHEAD_OF_DIFFERENTIAL
+    same = f"{trial.chosen.title}, versions that differ from Differential Dataflow"
+    try:
+        outcome = _differential(trial, groups, build=build)
+    except AbsentError as reason:
+        names = [f"{trial.name('fixpoint', at)}, over {who}" for at in range(len(groups))]
+        skipped = [
+            Figure(name, None, "at least", bar, "x", str(reason), trial.section) for name in names
+        ]
+        return [*skipped, Figure(same, None, "at most", 0, "", str(reason), trial.section)]
+    ends = [sum(map(len, groups[:at])) for at in range(len(groups) + 1)]
+    took = [
+        1e3 * statistics.median(outcome.batch_seconds[start + WARM_UP : end])
+        for start, end in itertools.pairwise(ends)
+    ]
+    theirs = [outcome.checksums[end] for end in ends]
+    differing = sum(
+        mine != other
+        for timed in trial.modes.values()
+        for mine, other in zip(timed.checksums, theirs, strict=True)
+    )
+    return [
+        *_ahead(trial, "fixpoint", who, tuple(took), bar),
+        Figure(same, differing, "at most", 0, "", f"{len(theirs)} a mode", trial.section),
+    ]
+
+
+def steady(small: list[Trial], large: list[Trial]) -> list[Figure]:
+    """A small batch on a large graph over the same on a small one, in both modes."""
+    figures = []
+    for one, other in zip(small, large, strict=True):
+        for mode in MODES:
+            for at, size in enumerate(one.sizes):
+                few, many = one.modes[mode].seconds[at], other.modes[mode].seconds[at]
+                figures.append(
+                    Figure(
+                        f"{one.chosen.title}, {mode}, {size}",
+                        many / few,
+                        "at most",
+                        2,
+                        "x",
+                        f"{_text(many)} over {_text(few)}",
+                        f"{other.given.name} over {one.given.name}",
+                    )
+                )
+    return figures
+
+
+def _differential(trial: Trial, groups: list[list[Batch]], *, build: bool) -> differential.Outcome:
+    given = trial.given
+    arcs = differential.Arcs(
+        given.vertices, given.src, given.dst, given.weight, given.arcs(given.loaded)
+    )
+    stream = [batch for group in groups for batch in group]
+    peer = differential.find_peer(build=build)
+    return differential.measure(peer, trial.chosen.peer, arcs, stream, given.source)
+
+
+def _ahead(
+    trial: Trial, mode: str, who: str, took: tuple[float, ...] | None, bar: float
+) -> list[Figure]:
+    """A figure a size, of milliseconds that someone else took."""
+    figures = []
+    for at, milliseconds in enumerate(took or ()):
+        seconds = trial.modes[mode].seconds[at]
+        note = f"{_text(seconds)}; they {milliseconds:.3g} ms"
+        name, ratio = f"{trial.name(mode, at)}, over {who}", milliseconds / (seconds * 1e3)
+        figures.append(Figure(name, ratio, "at least", bar, "x", note, trial.section))
+    return figures
+
+
+def _text(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms"

@@ -1,0 +1,93 @@
+"""What a graph and its programs take: memory, and the wait for a first answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.data import ROOT
+from bench.figures import Figure
+from bench.maintained import PROGRAMS, maintainer_of, resident_graph
+from bench.streams import Input
+from bench.timing import median_of
+
+SECTION = "memory and start"
+
+
+def memory(given: Input) -> list[Figure]:
+    """Bytes of the graph an edge, of fixpoint state a vertex, of histories an entry."""
+    graph = resident_graph(given)
+    whole = array_bytes(graph, set())
+    fixpoint, exact = (
+        maintainer_of(PROGRAMS[0], graph, mode, given.source) for mode in ("fixpoint", "exact")
+    )
+    fixpoint.start()
+    exact.start()
+    state = array_bytes(fixpoint, _arrays_of(graph)) / given.vertices
+    weighted = f"{given.name}, weights as 64-bit floats; all arrays of the graph"
+    return [
+        Figure(
+            "graph with weights, both directions",
+            whole / graph.edges,
+            "at most",
+            32,
+            "bytes an edge",
+            weighted,
+            SECTION,
+        ),
+        Figure("fixpoint state", state, "at most", 40, "bytes a vertex", "BFS", SECTION),
+        *_histories(exact),
+    ]
+
+
+def start_up() -> list[Figure]:
+    """Seconds from the shell to a first answer, with a warm cache."""
+    command = [sys.executable, "-m", "bench.first_answer"]
+
+    def ask() -> None:
+        subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+
+    name = "from the shell to a first answer"
+    return [Figure(name, median_of(ask, 3), "below", 2, "s", "warm cache", SECTION)]
+
+
+def array_bytes(owner: object, apart: set[int]) -> int:
+    """The bytes of all arrays that an object holds, each once, without those told apart."""
+    found = {id(array): array.nbytes for array in _walk(owner, set(), set())}
+    return sum(size for key, size in found.items() if key not in apart)
+
+
+def _arrays_of(owner: object) -> set[int]:
+    return {id(array) for array in _walk(owner, set(), set())}
+
+
+def _walk(item: Any, seen: set[int], kept: set[int]) -> Iterator[NDArray[Any]]:
+    """The arrays behind an object's attributes, tuples and dicts; views as what they look at."""
+    if id(item) in seen:
+        return
+    seen.add(id(item))
+    if isinstance(item, np.ndarray):
+        base = item if item.base is None else item.base
+        if isinstance(base, np.ndarray) and id(base) not in kept:
+            kept.add(id(base))
+            yield base
+    elif isinstance(item, dict):
+        for part in item.values():
+            yield from _walk(part, seen, kept)
+    elif isinstance(item, (tuple, list)):
+        for part in item:
+            yield from _walk(part, seen, kept)
+    elif type(item).__module__.startswith("graphtide.engine"):
+        yield from _walk(vars(item), seen, kept)
+
+
+def _histories(exact: Any) -> list[Figure]:
+    """An entry is a time, a value and where the next one is."""
+    histories = exact._histories
+    entry = sum(part.itemsize for part in (histories.time, histories.value, histories.following))
+    return [Figure("histories", entry, "at most", 16, "bytes an entry", "BFS", SECTION)]

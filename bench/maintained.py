@@ -1,0 +1,103 @@
+"""Programs of the library on a graph in memory, timed over a stream of batches."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.peers.differential import checksum
+from bench.streams import Batch, Input
+from bench.timing import without_collector
+from graphtide.algorithms import BFS, WCC, ShortestPaths
+from graphtide.engine.exact import ExactMaintainer
+from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.resident import ResidentGraph
+
+WARM_UP = 2
+MODES = ("fixpoint", "exact")
+
+
+@dataclass(frozen=True)
+class Selecting:
+    """A program of the library that selects, and what others call it."""
+
+    program: Any
+    title: str
+    field: str
+    peer: str
+
+
+PROGRAMS = (
+    Selecting(BFS, "BFS", "hops", "bfs"),
+    Selecting(ShortestPaths, "shortest paths", "dist", "shortest_paths"),
+    Selecting(WCC, "components", "component", "components"),
+)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Median seconds of a batch of each size, and checksums: at first, then after each size."""
+
+    seconds: list[float]
+    checksums: list[int]
+
+
+def resident_graph(given: Input) -> ResidentGraph:
+    """The graph at its first version, with weights as floats."""
+    properties = {"weight": given.weight.astype(np.float64)}
+    graph = ResidentGraph(given.vertices, given.src, given.dst, properties)
+    rewind(graph, given)
+    return graph
+
+
+def rewind(graph: ResidentGraph, given: Input) -> None:
+    """Bring the graph back to its first version."""
+    wanted = np.zeros(graph.edges, np.bool_)
+    wanted[graph.numbers[given.arcs(given.loaded)]] = True
+    live = graph.are_live(np.arange(graph.edges, dtype=np.int32))
+    missing, surplus = np.flatnonzero(wanted & ~live), np.flatnonzero(live & ~wanted)
+    graph.flip(missing.astype(np.int32), surplus.astype(np.int32))
+
+
+def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: int) -> Any:
+    """A maintainer of the program, not started."""
+    plan = chosen.program.plan
+    parameters = (source,) if plan.parameters else ()
+    if mode == "fixpoint":
+        return FixpointMaintainer(graph, plan, parameters)
+    return ExactMaintainer(graph, plan, parameters)
+
+
+def time_stream(maintainer: Any, groups: list[list[Batch]]) -> Timed:
+    """Start, then advance by one batch after the other; the first of each size warm up."""
+    maintainer.start()
+    medians, checksums = [], [value_checksum(maintainer.values)]
+    for group in groups:
+        medians.append(statistics.median(time_batches(maintainer, group)[WARM_UP:]))
+        checksums.append(value_checksum(maintainer.values))
+    return Timed(medians, checksums)
+
+
+def time_batches(maintainer: Any, group: list[Batch]) -> list[float]:
+    """Seconds of each advance. What could be undone is given up between them, off the clock."""
+    numbers = maintainer.graph.numbers
+    seconds = []
+    with without_collector():
+        for batch in group:
+            inserted, deleted = numbers[batch.inserted], numbers[batch.deleted]
+            began = time.perf_counter()
+            maintainer.advance(inserted, deleted)
+            seconds.append(time.perf_counter() - began)
+            maintainer.forget()
+    return seconds
+
+
+def value_checksum(values: NDArray[Any]) -> int:
+    """The checksum of (vertex, value) of all that have one."""
+    reached = np.flatnonzero(np.isfinite(values))
+    return checksum(reached, values[reached])
