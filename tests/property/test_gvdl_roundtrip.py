@@ -139,7 +139,7 @@ optional_count = st.none() | st.integers(0)
 scalars = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans() | texts
 parameters = short(st.recursive(scalars, tuples, max_leaves=4))
 strategies = st.one_of(
-    st.builds(s.Strategy, st.sampled_from(["differential", "2_stage_differential", "basic"])),
+    st.builds(s.Strategy, st.sampled_from(["differential", "scratch", "2_stage_differential"])),
     st.builds(s.Strategy, st.just("adaptive")),
     st.integers(0).map(lambda n: s.Strategy("adaptive", (("batch", n),))),
     st.just(
@@ -183,17 +183,27 @@ statements = short(
                 names,
                 names,
                 strategy=st.none() | strategies,
-                parameters=tuples(st.tuples(words, parameters), 0),
+                parameters=st.dictionaries(words, parameters, max_size=3).map(
+                    lambda given: tuple(given.items())
+                ),
                 library=optional_text,
                 results=st.sampled_from([None, "noresults", "diffresults"]),
                 save_to=optional_text,
                 hosts=tuples(texts, 0),
                 indices=st.none() | tuples(st.integers(0), 0),
+                name=st.none() | names,
+                resume=flags,
+                verify=optional_count,
             ),
             st.builds(s.UseGraph, names),
-            st.builds(s.Show, st.sampled_from(["graphs", "views", "collections", "computations"])),
-            st.builds(s.Show, st.sampled_from(["graph", "view", "collection", "data"]), names),
-            st.builds(s.Delete, st.sampled_from(["graph", "view", "collection"]), names),
+            st.builds(
+                s.Show,
+                st.sampled_from(["graphs", "views", "collections", "computations", "runs"]),
+            ),
+            st.builds(
+                s.Show, st.sampled_from(["graph", "view", "collection", "run", "data"]), names
+            ),
+            st.builds(s.Delete, st.sampled_from(["graph", "view", "collection", "run"]), names),
             st.just(s.Delete("collections")),
             st.builds(s.SetThreads, st.integers(0), st.integers(0)),
             st.builds(s.Serialize, paths, st.none() | names, optional_count, optional_count),

@@ -116,13 +116,19 @@ class Builder(ViewBuilder):
         self, strategy: statements.Strategy | None, computation: Token, *rest: Any
     ) -> statements.Run:
         parameters, library, collection, *options = rest
+        given = parameters or ()
+        words = {"computation": computation, "collection": collection, "library": library}
+        places = [(what, self.around(word)) for what, word in words.items()]
+        places += [(f"({parameter.field})", parameter.span) for parameter in given]
+        places += [(option.field, option.span) for option in options]
         return statements.Run(
             str(computation),
             str(collection),
             strategy,
-            parameters or (),
+            tuple((parameter.field, parameter.value) for parameter in given),
             None if library is None else read_string(library),
             span=self.around(strategy, computation, collection),
+            places=tuple(places),
             **collect_options(tuple(options)),
         )
 
@@ -144,14 +150,24 @@ class Builder(ViewBuilder):
         )
         return statements.Strategy("adaptive", options, span=self.around(word))
 
-    def parameters(self, *pairs: tuple[str, Any]) -> tuple[tuple[str, Any], ...]:
-        return pairs
+    def parameters(self, *parameters: Option) -> tuple[Option, ...]:
+        collect_options(parameters)
+        return parameters
 
-    def parameter(self, name: Token, value: Any) -> tuple[str, Any]:
-        return str(name), _plain(value)
+    def parameter(self, name: Token, value: Any) -> Option:
+        return self.option(str(name), _plain(value), name)
 
     def tuple_(self, *values: Any) -> tuple[Any, ...]:
         return tuple(map(_plain, values))
+
+    def run_name(self, name: Token) -> Option:
+        return self.option("name", str(name), name)
+
+    def resume(self, word: Token) -> Option:
+        return self.option("resume", True, word)
+
+    def verify(self, word: Token) -> Option:
+        return self.option("verify", int(word), word)
 
     def results(self, word: Token) -> Option:
         return self.option("results", word.lower(), word)

@@ -49,7 +49,7 @@ def _lines(node: Node, label: str) -> Iterator[str]:
 
 def _given(item: Field[object], node: Node) -> bool:
     value = getattr(node, item.name)
-    return item.name != "span" and (item.default is MISSING or value != item.default)
+    return item.compare and (item.default is MISSING or value != item.default)
 
 
 def _holds_nodes(value: object) -> bool:

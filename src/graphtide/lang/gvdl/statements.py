@@ -7,18 +7,28 @@ same: a `cube` is a collection, `u.` and `v.` are `src.` and `dst.`. What only G
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal as OneOf
 
+from graphtide.lang.diagnostics import Span
 from graphtide.lang.gvdl.tree import Item, Node, Predicate
 
 Scalar = int | float | str | bool
 ParameterValue = Scalar | tuple["ParameterValue", ...]
 Shown = OneOf[
-    "graphs", "views", "collections", "computations", "graph", "view", "collection", "data"
+    "graphs",
+    "views",
+    "collections",
+    "computations",
+    "runs",
+    "graph",
+    "view",
+    "collection",
+    "run",
+    "data",
 ]
-Deleted = OneOf["graph", "view", "collection", "collections"]
+Deleted = OneOf["graph", "view", "collection", "run", "collections"]
 
 
 class Ordering(StrEnum):
@@ -81,7 +91,11 @@ class Strategy(Node):
 
 @dataclass(frozen=True)
 class Run(Node):
-    """`run STRATEGY computation NAME (PARAMETERS) on collection NAME OPTIONS`."""
+    """`run STRATEGY computation NAME (PARAMETERS) from 'file' on collection NAME OPTIONS`.
+
+    `places` tells where `computation`, `collection`, `library`, `indices` and each parameter, as
+    `(name)`, stand in the text.
+    """
 
     computation: str
     collection: str
@@ -92,6 +106,14 @@ class Run(Node):
     save_to: str | None = None
     hosts: tuple[str, ...] = ()
     indices: tuple[int, ...] | None = None
+    name: str | None = None
+    resume: bool = False
+    verify: int | None = None
+    places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
+
+    def place(self, what: str) -> Span | None:
+        """Where something stands; the whole statement where that is not known."""
+        return dict(self.places).get(what) or self.span
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from graphtide.lang.gvdl.unparse_views import (
 _NAME = re.compile(r"\w+(?:[-.]\w+)*")
 # Words that would be read as a keyword where a name stands.
 _KEYWORDS = re.compile(
-    r"collection|with|from|computation|adaptive|basic|timely"
+    r"collection|with|from|computation|adaptive|scratch|basic|timely"
     r"|(?:arranged_|compare_|[12]_stage_)?differential|(?:arranged_|basic_)?individual",
     re.IGNORECASE,
 )
@@ -148,6 +148,11 @@ def _run(node: statements.Run) -> str:
     if node.library is not None:
         parts.append(f"from {write_literal(node.library)}")
     parts.append(f"on collection {_name(node.collection)}")
+    if node.name is not None:
+        parts.append(f"as {_name(node.name)}")
+    parts += ["resume"] * node.resume
+    if node.verify is not None:
+        parts.append(f"verify {node.verify}")
     if node.results is not None:
         parts.append(node.results)
     if node.save_to is not None:
