@@ -37,9 +37,12 @@ def inside(graph: ResidentGraph, edges: tuple[int, ...]) -> np.ndarray:
     return graph.numbers[list(edges)].astype(np.int32) if edges else np.empty(0, np.int32)
 
 
+@pytest.mark.parametrize("patience", [0.25, -100.0], ids=["repairing", "running again"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("program", PLANS, ids=lambda plan: plan.name)
-def test_every_step_equals_the_naive_run(program: VertexProgram, shape: Shape) -> None:
+def test_every_step_equals_the_naive_run(
+    program: VertexProgram, shape: Shape, patience: float
+) -> None:
     for seed in range(ROUNDS):
         pick = random.Random(f"{program.name} {shape} {seed}")
         campaign = make_campaign(pick, shape)
@@ -53,6 +56,7 @@ def test_every_step_equals_the_naive_run(program: VertexProgram, shape: Shape) -
         graph.flip(inside(graph, ()), inside(graph, dead))
         parameters = parameters_for(program, pick, campaign.vertices)
         maintainer = FixpointMaintainer(graph, program, tuple(parameters.values()))
+        maintainer.patience = patience
         maintainer.start()
         assert maintainer.values.tolist() == expected(program, parameters, campaign)
         for step in campaign.steps(pick, 10):
@@ -66,7 +70,9 @@ def test_every_step_equals_the_naive_run(program: VertexProgram, shape: Shape) -
                 differ = np.flatnonzero(before != maintainer.values)
                 assert sorted(change.vertices.tolist()) == differ.tolist()
                 assert change.old.tolist() == before[change.vertices].tolist()
-            assert maintainer.values.tolist() == expected(program, parameters, campaign), seed
+            wanted = expected(program, parameters, campaign)
+            assert maintainer.values.tolist() == wanted, seed
+            assert maintainer.scratch()[program.state[0].name].tolist() == wanted, seed
         maintainer.verify()
 
 

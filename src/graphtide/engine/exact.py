@@ -65,7 +65,9 @@ class ExactMaintainer:
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        source = generated_source(fixpoint_section(self.program, self._selection), "exact")
+        source = generated_source(
+            fixpoint_section(self.program, self._selection), "selecting", "exact"
+        )
         return generated_module(source, f"{self.program.name}_exact")
 
     @property

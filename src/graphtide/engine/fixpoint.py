@@ -3,13 +3,15 @@
 It keeps one value, one parent edge and one level a vertex. Right where the plan proves that
 messages are monotone and never overtake their source, on edge data that meets the conditions of
 the proof; both are checked here before anything runs.
+
+A repair that has looked at a fair share of the graph is broken off, undone and replaced by a run
+from scratch. What that changed is logged like any repair, so that it is undone like one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.sections import fixpoint_section
+from graphtide.engine.settling import settle, settled_values
 from graphtide.kernels import fixpoint_records as records
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection, selection, why_not_selection
@@ -28,11 +31,10 @@ from graphtide.plan.programs import VertexProgram
 Int32 = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class _Done:
-    """An advance that can be rolled back."""
+class _Done(NamedTuple):
+    """A repair that can be undone."""
 
-    log: Any
+    log: records.ChangeLog
     count: int
     vertices: int
     inserted: Int32
@@ -41,6 +43,9 @@ class _Done:
 
 class FixpointMaintainer:
     """A selecting program on a graph in memory, current after every `advance`."""
+
+    patience = 0.25
+    """A repair may look at so many edges for each of the graph before it is broken off."""
 
     def __init__(
         self, graph: ResidentGraph, program: VertexProgram, parameters: tuple[Any, ...]
@@ -59,7 +64,8 @@ class FixpointMaintainer:
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        source = generated_source(fixpoint_section(self.program, self._selection), "fixpoint")
+        section = fixpoint_section(self.program, self._selection)
+        source = generated_source(section, "selecting", "settling", "trimming", "fixpoint")
         return generated_module(source, self.program.name)
 
     @cached_property
@@ -82,8 +88,16 @@ class FixpointMaintainer:
         """Run from scratch on the version that the graph is at. Forgets what could be undone."""
         self._done.clear()
         self._fit(self.graph.vertices)
-        self._arrays["stamp"].view.fill(-1)
-        self.kernels.run_from_scratch(self._context, self._state)
+        for name in ("stamp", "place"):
+            self._arrays[name].view.fill(-1)
+        self._run()
+
+    def scratch(self) -> dict[str, NDArray[Any]]:
+        """The values of the version that the graph is at, apart from the state."""
+        self._parameters.resize(self.graph.vertices)
+        self._seen = None
+        values = settled_values(self.program, self._selection, self.kernels, self._context)
+        return {self._selection.state: values}
 
     def advance(self, inserted: Int32, deleted: Int32) -> Change:
         """Flip edges (inside numbers) and bring the values up to date."""
@@ -98,13 +112,16 @@ class FixpointMaintainer:
         """
         before = self.vertices
         if before != self.graph.vertices:
-            self._fit(self.graph.vertices)
-            self.kernels.begin_vertices(self._context, self._state, before)
+            self._add_vertices(before)
         self._advances += 1
-        log, count, self.touched = self.kernels.repair(
-            self._context, self._state, inserted, deleted, self._advances
-        )
-        self._done.append(_Done(log, count, before, inserted, deleted))
+        delta = self.graph.delta(inserted, deleted)
+        most = int(self.patience * self.graph.live) + 1024
+        context, state, now = self._context, self._state, self._advances
+        log, count, self.touched = self.kernels.repair(context, state, delta, now, most)
+        if self.touched > most:
+            self.kernels.roll_back(state, log, count)
+            log, count = self._run_again()
+        self._done.append(_Done(_cut(log, count), count, before, inserted, deleted))
         return self._changes(log, count)
 
     def rollback(self) -> None:
@@ -118,7 +135,8 @@ class FixpointMaintainer:
             raise InputError("there is no advance to roll back")
         last = self._done.pop()
         self.kernels.roll_back(self._state, last.log, last.count)
-        self._fit(last.vertices)
+        if last.vertices != self.vertices:
+            self._fit(last.vertices)
         return last
 
     def forget(self) -> None:
@@ -127,14 +145,39 @@ class FixpointMaintainer:
 
     def verify(self) -> None:
         """Compare with a run from scratch beside it; an error at the first difference."""
-        other = FixpointMaintainer(self.graph, self.program, self._parameters.view)
-        other.start()
-        wrong = np.flatnonzero(self.values != other.values)
+        expected = self.scratch()[self._selection.state]
+        wrong = np.flatnonzero(self.values != expected)
         if len(wrong):
             vertex = int(wrong[0])
             raise AssertionError(
-                f"vertex {vertex} has {self.values[vertex]}, from scratch {other.values[vertex]}"
+                f"vertex {vertex} has {self.values[vertex]}, from scratch {expected[vertex]}"
             )
+
+    def _run(self) -> None:
+        state = self._state
+        reached = records.Reached(state.value, state.parent, state.level)
+        settle(self.kernels, self._context, reached, state.heap)
+
+    def _run_again(self) -> tuple[records.ChangeLog, int]:
+        """Run from scratch, and log what comes out otherwise than it was."""
+        state = self._state
+        kept = (state.value, state.parent, state.level)
+        before = tuple(array.copy() for array in kept)
+        self._run()
+        differs = state.value != before[0]
+        for old, new in zip(before[1:], kept[1:], strict=True):
+            differs |= old != new
+        vertices = np.flatnonzero(differs).astype(np.int32)
+        return records.ChangeLog(vertices, *(old[vertices] for old in before)), len(vertices)
+
+    def _add_vertices(self, first: int) -> None:
+        """Give vertices that came later their start; their edges are offered by the repair."""
+        self._fit(self.graph.vertices)
+        for name in ("stamp", "place"):
+            self._arrays[name].view[first:] = -1
+        state = self._state
+        reached = records.Reached(state.value, state.parent, state.level)
+        self.kernels.begin(self._context, reached, first, state.heap)
 
     def _fit(self, vertices: int) -> None:
         for array in self._arrays.values():
@@ -144,23 +187,33 @@ class FixpointMaintainer:
         self._seen = None
 
     @cached_property
-    def _state(self) -> Any:
+    def _state(self) -> records.FixpointState:
         return records.FixpointState(**{name: array.view for name, array in self._arrays.items()})
 
     @property
-    def _context(self) -> Any:
+    def _context(self) -> records.Context:
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
             self._seen = self.graph.adjacency
             properties = edge_arrays(self.graph, self.program)
             self._read = records.Context(self._seen, properties, self._parameters.view)
-        return self._read
+        found: records.Context = self._read
+        return found
 
-    def _changes(self, log: Any, count: int) -> Change:
-        vertices = log.vertex[:count]
+    def _changes(self, log: records.ChangeLog, count: int) -> Change:
+        vertices, old = log.vertex[:count], log.value[:count]
+        if count == 0:
+            return Change(vertices, old, old)
         new = self.values[vertices]
-        differs = new != log.value[:count]
-        return Change(vertices[differs], log.value[:count][differs], new[differs])
+        differs = new != old
+        return Change(vertices[differs], old[differs], new[differs])
+
+
+def _cut(log: records.ChangeLog, count: int) -> records.ChangeLog:
+    """A log without the room that it did not need, where that is much."""
+    if len(log.vertex) <= 4 * count + 1024:
+        return log
+    return records.ChangeLog(*(array[:count].copy() for array in log))
 
 
 def _checked_selection(program: VertexProgram) -> Selection:

@@ -1,4 +1,4 @@
-"""The compiled module of a program: its own functions, then the kernels of a template.
+"""The compiled module of a program: its own functions, then the kernels of its templates.
 
 A module is a file in the cache folder, named after a hash of its text, so that it is written
 once, read by every process that needs it, and found again in Numba's cache. Writing is atomic:
@@ -7,6 +7,7 @@ two processes that make the same file make the same file.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import os
@@ -19,14 +20,35 @@ from types import ModuleType
 from graphtide.kernels.jit import cache_folder
 
 _BEGIN, _END = "# program section: begin\n", "# program section: end\n"
+_TEMPLATES = "graphtide.engine.templates"
 
 
-def generated_source(section: str, template: str) -> str:
-    """The text of a template with a program's functions in place of the sample's."""
-    text = files("graphtide.engine.templates").joinpath(f"{template}.py").read_text("utf-8")
-    before, rest = text.split(_BEGIN)
+def generated_source(section: str, template: str, *others: str) -> str:
+    """The text of a template with a program's functions in place of the sample's.
+
+    What other templates have comes behind it. They import from one another, so that they can be
+    read, linted and typed alone; in one module those imports are left out.
+    """
+    before, rest = _text(template).split(_BEGIN)
     _, after = rest.split(_END)
-    return f"{before}{_BEGIN}{section}\n\n{_END}{after}"
+    whole = f"{before}{_BEGIN}{section}\n\n{_END}{after}"
+    return "\n\n".join([_alone(whole), *(_alone(_text(name), later=True) for name in others)])
+
+
+def _text(template: str) -> str:
+    return files(_TEMPLATES).joinpath(f"{template}.py").read_text("utf-8")
+
+
+def _alone(text: str, *, later: bool = False) -> str:
+    """A text without its imports from templates, nor what may stand only at the top of a module."""
+    lines = text.splitlines()
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.ImportFrom) or node.module is None:
+            continue
+        if node.module.startswith(_TEMPLATES) or (later and node.module == "__future__"):
+            assert node.end_lineno is not None
+            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
+    return "\n".join(lines) + "\n"
 
 
 @cache

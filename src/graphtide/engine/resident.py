@@ -58,9 +58,12 @@ class ResidentGraph:
         self._into = GrowingSlabs(vertices, sorted_dst, sorted_src)
         self.adjacency = Adjacency(self._out.view, self._into.view)
         self._flipped: tuple[Int32 | None, Int32 | None, Delta] = None, None, _NOTHING
+        self.live = 0
+        """How many edges the current version has."""
         if live:
             revive_all(self.adjacency.out)
             revive_all(self.adjacency.into)
+            self.live = len(src)
 
     @property
     def edges(self) -> int:
@@ -92,6 +95,7 @@ class ResidentGraph:
             raise _misplaced(inserted[misfit - len(deleted)], True)
         if misfit >= 0:
             raise _misplaced(deleted[misfit], False)
+        self.live += len(inserted) - len(deleted)
         self._flipped = inserted, deleted, delta
 
     def delta(self, inserted: Int32, deleted: Int32) -> Delta:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from graphtide.engine.write import Places, write_expression
-from graphtide.plan.expressions import EdgeProperty, Expression, StateRef, VertexFact
+from graphtide.plan.expressions import EdgeProperty, Expression, Member, VertexFact
 from graphtide.plan.program_analysis import Selection
+from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import (
     AccumulatorKind,
     Direction,
     VertexProgram,
-    expressions_of,
     subexpressions,
 )
-
-
-def edge_properties(program: VertexProgram) -> list[str]:
-    """The edge properties that a program reads, in the order in which kernels are given them."""
-    found = {
-        item.name: None
-        for item in expressions_of(program.traverse)
-        if isinstance(item, EdgeProperty)
-    }
-    return sorted(found)
 
 
 def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
@@ -36,31 +26,25 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             f"SIGN = {sign}",
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
-            f"COPIES, UNIFORM = {_copies(selection)}, {_uniform(selection)}",
+            f"UNIFORM = {_uniform(selection)}",
             "",
             "",
-            "@kernel",
+            "@lean_kernel",
             "def initial(vertex, parameters):",
             f"    return {_typed(selection.initial, places)}",
             "",
             "",
-            "@kernel",
+            "@lean_kernel",
             "def message(value, source, edge, properties, parameters):",
             f"    return {_typed(selection.message, places)}",
         ]
     )
 
 
-def _copies(selection: Selection) -> bool:
-    """True where an edge carries its source's value as it is."""
-    return selection.message == StateRef("u", selection.state, selection.type)
-
-
 def _uniform(selection: Selection) -> bool:
     """True where all edges carry the same for the same value."""
-    return not any(
-        isinstance(item, EdgeProperty | VertexFact) for item in subexpressions(selection.message)
-    )
+    own = EdgeProperty | VertexFact | Member
+    return not any(isinstance(item, own) for item in subexpressions(selection.message))
 
 
 def _typed(expression: Expression, places: Places) -> str:

@@ -17,8 +17,19 @@ from graphtide.kernels.adjacency import Adjacency
 Int32 = NDArray[np.int32]
 
 
+class Reached(NamedTuple):
+    """What a run from scratch finds a vertex; parents and levels have no room if nobody asks."""
+
+    value: Any
+    parent: Int32
+    level: Int32
+
+
 class FixpointState(NamedTuple):
-    """What is kept a vertex; `stamp` is the last advance that logged it."""
+    """What is kept a vertex; `stamp` is the last advance that logged it.
+
+    `place` is -1 for all between advances; `heap` holds nothing.
+    """
 
     value: Any
     parent: Int32

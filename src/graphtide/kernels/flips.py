@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import Adjacency, Slabs, swap_entries
-from graphtide.kernels.jit import kernel
+from graphtide.kernels.jit import kernel, lean_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, NEAR, prefetch
 
 Int32 = NDArray[np.int32]
@@ -101,7 +101,7 @@ def flip_side(slabs: Slabs, edges: Int32, ends: Int32, alive: bool) -> int:
     return -1
 
 
-@kernel
+@lean_kernel
 def border_of(slabs: Slabs, end: int, alive: bool) -> int:
     """The entry that an edge of the vertex changes places with: the first dead or the last live.
 
@@ -113,7 +113,7 @@ def border_of(slabs: Slabs, end: int, alive: bool) -> int:
     return int(max(border - 1, 0))
 
 
-@kernel
+@lean_kernel
 def ask_for_border(slabs: Slabs, edge: int, end: int) -> None:
     """Ask for what leads to the entries of a flip."""
     prefetch(slabs.start, end)
@@ -121,7 +121,7 @@ def ask_for_border(slabs: Slabs, edge: int, end: int) -> None:
     prefetch(slabs.slot, edge)
 
 
-@kernel
+@lean_kernel
 def ask_for_entries(slabs: Slabs, edge: int, border: int) -> None:
     """Ask for the two entries that change places."""
     slot = slabs.slot[edge]

@@ -1,23 +1,36 @@
-"""An indexed binary heap of vertices, ordered by a key array that the caller may lower.
+"""Heaps of vertices: one that finds its vertices again, and one that does not.
 
-`heap[:size]` are vertices; `place[vertex]` is where one stands, or -1. A vertex is in the heap
-once at most, so the two arrays never need more room than there are vertices. Every function
-returns the new size where it changes. `sign` is 1 for smallest key first, -1 for largest.
+The indexed heap is ordered by a key array that the caller may improve: `heap[:size]` are vertices,
+`place[vertex]` is where one stands, or -1. A vertex is in it once at most, so that it never needs
+more room than there are vertices.
+
+The keyed heap holds the keys beside the vertices and has four below each, which is faster. Who
+improves a key puts the vertex in again, and passes over what is stale when it comes out.
+
+Every function returns the new size where it changes. `sign` is 1 for smallest key first, -1 for
+largest.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.jit import kernel
+from graphtide.kernels.jit import lean_kernel
 
 Int32 = NDArray[np.int32]
 
 
-@kernel
+class Keyed(NamedTuple):
+    """Vertices with the keys that they were put in with."""
+
+    vertex: Int32
+    key: Any
+
+
+@lean_kernel
 def heap_push(heap: Int32, place: Int32, size: int, vertex: int, key: Any, sign: int) -> int:
     """Put a vertex in, or move it up after its key got better. O(log size)."""
     at = place[vertex]
@@ -37,7 +50,7 @@ def heap_push(heap: Int32, place: Int32, size: int, vertex: int, key: Any, sign:
     return size
 
 
-@kernel
+@lean_kernel
 def heap_pop(heap: Int32, place: Int32, size: int, key: Any, sign: int) -> int:
     """Take the best vertex, heap[0], out; read it before. O(log size). Returns the new size."""
     place[heap[0]] = -1
@@ -60,3 +73,54 @@ def heap_pop(heap: Int32, place: Int32, size: int, key: Any, sign: int) -> int:
     heap[at] = moved
     place[moved] = at
     return size
+
+
+@lean_kernel
+def keyed_push(heap: Keyed, size: int, vertex: int, key: Any, sign: int) -> int:
+    """Put a vertex in. There must be room. O(log size)."""
+    at = size
+    while at > 0:
+        above = (at - 1) >> 2
+        if sign * heap.key[above] <= sign * key:
+            break
+        heap.vertex[at] = heap.vertex[above]
+        heap.key[at] = heap.key[above]
+        at = above
+    heap.vertex[at] = vertex
+    heap.key[at] = key
+    return size + 1
+
+
+@lean_kernel
+def keyed_pop(heap: Keyed, size: int, sign: int) -> int:
+    """Take the best, heap.vertex[0] with heap.key[0], out; read them before. O(log size)."""
+    size -= 1
+    vertex, key = heap.vertex[size], heap.key[size]
+    at, below = 0, 1
+    while below < size:
+        least = best_of_four(heap, below, size, sign)
+        if sign * key <= sign * heap.key[least]:
+            break
+        heap.vertex[at] = heap.vertex[least]
+        heap.key[at] = heap.key[least]
+        at, below = least, 4 * least + 1
+    heap.vertex[at] = vertex
+    heap.key[at] = key
+    return size
+
+
+@lean_kernel
+def best_of_four(heap: Keyed, first: int, size: int, sign: int) -> int:
+    """The best of up to four places next to each other, of which the first is in use."""
+    if first + 3 < size:
+        one, other = first, first + 2
+        if sign * heap.key[first + 1] < sign * heap.key[first]:
+            one = first + 1
+        if sign * heap.key[first + 3] < sign * heap.key[first + 2]:
+            other = first + 3
+        return other if sign * heap.key[other] < sign * heap.key[one] else one
+    best = first
+    for at in range(first + 1, size):
+        if sign * heap.key[at] < sign * heap.key[best]:
+            best = at
+    return best

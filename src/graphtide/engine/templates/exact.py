@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better, initial, message
 from graphtide.kernels.adjacency import destination_of, source_of
 from graphtide.kernels.exact_records import (
     Agenda,
@@ -39,37 +40,11 @@ from graphtide.kernels.exact_records import (
 )
 from graphtide.kernels.jit import kernel
 
-# program section: begin
-SIGN = 1
-IDENTITY = np.inf
-FORWARD, BACKWARD = True, False
-
-
-@kernel
-def initial(vertex: int, parameters: Any) -> float:
-    """The value of iteration 0."""
-    return 0.0 if vertex == parameters[0] else np.inf
-
-
-@kernel
-def message(value: float, source: int, edge: int, properties: Any, parameters: Any) -> float:
-    """What an edge carries from a source of that value."""
-    return value + 1.0
-
-
-# program section: end
-
 NOTHING = -1
 Int32 = NDArray[np.int32]
 
 
 VISITS, VERTICES, ENTRIES, CHANGED, TIMES, TOUCHED, FULL = range(7)
-
-
-@kernel
-def better(one: Any, other: Any) -> bool:
-    """True if a value wins over another."""
-    return bool(SIGN * one < SIGN * other)
 
 
 @kernel

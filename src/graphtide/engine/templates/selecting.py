@@ -1,0 +1,40 @@
+"""What a selecting program says of itself, and the word that all kernels of such programs share.
+
+The section below is that of a sample, breadth-first search; a generated module has the program's
+own in its place, followed by the templates that its mode needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphtide.kernels.jit import lean_kernel
+
+# program section: begin
+SIGN = 1
+IDENTITY = np.inf
+FORWARD, BACKWARD = True, False
+UNIFORM = True
+
+
+@lean_kernel
+def initial(vertex: int, parameters: Any) -> float:
+    """The value of iteration 0."""
+    return 0.0 if vertex == parameters[0] else np.inf
+
+
+@lean_kernel
+def message(value: float, source: int, edge: int, properties: Any, parameters: Any) -> float:
+    """What an edge carries from a source of that value."""
+    return value + 1.0
+
+
+# program section: end
+
+
+@lean_kernel
+def better(one: Any, other: Any) -> bool:
+    """True if a value wins over another."""
+    return bool(SIGN * one < SIGN * other)
