@@ -74,7 +74,7 @@ class Size:
 def rmat_input(scale: int) -> Input:
     """An RMAT graph of that scale, directed, with parallel edges."""
     src, dst = rmat(scale)
-    return _split(f"RMAT {scale}", 1 << scale, src, dst, directed=True)
+    return with_held_back(f"RMAT {scale}", 1 << scale, src, dst, directed=True)
 
 
 def real_input(name: str, *, directed: bool) -> Input | None:
@@ -86,7 +86,18 @@ def real_input(name: str, *, directed: bool) -> Input | None:
         words = np.loadtxt(file, dtype=np.int64, comments="#", usecols=(0, 1))
     ids, numbers = np.unique(words, return_inverse=True)
     src, dst = numbers.reshape(-1, 2).T.astype(np.int32)
-    return _split(name, len(ids), src, dst, directed=directed)
+    return with_held_back(name, len(ids), src, dst, directed=directed)
+
+
+def with_held_back(name: str, vertices: int, src: Int32, dst: Int32, *, directed: bool) -> Input:
+    """Weights of 1 to 10 and a tenth of the edges held back, all at random."""
+    random = np.random.default_rng(2)
+    weight = random.integers(1, HEAVIEST + 1, len(src)).astype(np.int32)
+    held, loaded = np.split(random.permutation(len(src)).astype(np.int32), [len(src) // 10])
+    if not directed:
+        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+        weight = np.concatenate([weight, weight])
+    return Input(name, vertices, src, dst, weight, 1 if directed else 2, loaded, held)
 
 
 def batches(given: Input, sizes: tuple[Size, ...], extra: int = 2) -> Iterator[list[Batch]]:
@@ -116,14 +127,3 @@ def _insertions(state: Input, count: int, rounds: int) -> tuple[list[Batch], Inp
     taken, held = np.split(state.held, [count * rounds])
     found = [Batch(state.arcs(part), nothing) for part in np.split(taken, len(taken) // count)]
     return found, replace(state, held=held, loaded=np.concatenate([state.loaded, taken]))
-
-
-def _split(name: str, vertices: int, src: Int32, dst: Int32, *, directed: bool) -> Input:
-    """Weights of 1 to 10 and a tenth of the edges held back, all at random."""
-    random = np.random.default_rng(2)
-    weight = random.integers(1, HEAVIEST + 1, len(src)).astype(np.int32)
-    held, loaded = np.split(random.permutation(len(src)).astype(np.int32), [len(src) // 10])
-    if not directed:
-        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
-        weight = np.concatenate([weight, weight])
-    return Input(name, vertices, src, dst, weight, 1 if directed else 2, loaded, held)
