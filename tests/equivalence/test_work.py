@@ -1,0 +1,85 @@
+"""Work is counted, not timed: an advance looks at edges near what changed, however large the rest.
+
+The same edits in one of many equal parts of a graph: the edges looked at must be the same in
+number whether there are twenty other parts or eighty. And where results change in a few vertices
+only, few edges are looked at.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import graphtide as gt
+from graphtide.algorithms import BFS, WCC, PageRank, ShortestPaths
+from graphtide.api.modes import Mode
+from tests.equivalence.algorithm_cases import CASES, Case
+
+PART_VERTICES, PART_EDGES = 40, 120
+CHOICES: list[tuple[Case, Mode]] = [(case, "auto") for case in CASES]
+CHOICES += [(case, "exact") for case in CASES if case.name in ("BFS", "ShortestPaths", "WCC")]
+
+
+def parts(copies: int, pick: random.Random) -> tuple[list[int], list[int], list[float]]:
+    """Equal parts side by side, part after part."""
+    one = [
+        (pick.randrange(PART_VERTICES), pick.randrange(PART_VERTICES)) for _ in range(PART_EDGES)
+    ]
+    weight = [float(pick.randrange(1, 5)) for _ in one]
+    src = [part * PART_VERTICES + u for part in range(copies) for u, _ in one]
+    dst = [part * PART_VERTICES + v for part in range(copies) for _, v in one]
+    return src, dst, weight * copies
+
+
+def looked_at(case: Case, mode: Mode, copies: int) -> list[int]:
+    """How many edges each of a few advances in the first part looks at."""
+    pick = random.Random(f"{case.name} {mode}")
+    src, dst, weight = parts(copies, pick)
+    graph = gt.Graph(src, dst, vertices=copies * PART_VERTICES, weight=weight)
+    parameters = case.parameters(pick, PART_VERTICES)
+    live = graph.maintain(case.program(**parameters), mode=mode)
+    found = []
+    for at in range(0, 40, 8):
+        new = (pick.randrange(PART_VERTICES), pick.randrange(PART_VERTICES), 2.0)
+        live.advance(delete=[at, at + 1], insert=[new])
+        found.append(live.touched)
+    return found
+
+
+@pytest.mark.parametrize(("case", "mode"), CHOICES, ids=lambda item: getattr(item, "name", item))
+def test_the_rest_of_the_graph_costs_nothing(case: Case, mode: Mode) -> None:
+    assert looked_at(case, mode, 20) == looked_at(case, mode, 80)
+
+
+@pytest.mark.parametrize("mode", ["fixpoint", "exact"])
+@pytest.mark.parametrize("program", [BFS, ShortestPaths], ids=["BFS", "ShortestPaths"])
+def test_a_leaf_costs_its_edge(program: gt.Program, mode: Mode) -> None:
+    """The last vertex of a long path comes and goes."""
+    path = np.arange(5000)
+    live = gt.Graph(path, path + 1, weight=np.ones(5000)).maintain(program(source=0), mode=mode)
+    live.advance(delete=[4999])
+    assert live.touched <= 4
+    live.advance(insert=[(4999, 5000, 1.0)])
+    assert live.touched <= 4
+
+
+@pytest.mark.parametrize("mode", ["fixpoint", "exact"])
+def test_a_hub_that_loses_one_of_many_supports_is_not_searched(mode: Mode) -> None:
+    """A component of a thousand edges round one vertex loses one that others make up for."""
+    hub = np.zeros(1000, int)
+    others = np.arange(1, 1001)
+    ring = gt.Graph([*hub, *others[:-1]], [*others, *others[1:]]).maintain(WCC(), mode=mode)
+    ring.advance(delete=[500])
+    assert ring.touched <= 20
+
+
+def test_a_small_change_of_rank_stops_where_tolerance_says() -> None:
+    """On a long cycle a change halves at every step, roughly, and dies out."""
+    size = 2000
+    ids = np.arange(size)
+    graph = gt.Graph([*ids, *ids], [*((ids + 1) % size), *((ids + 2) % size)])
+    live = graph.maintain(PageRank(iterations=30), tolerance=1e-3)
+    live.advance(insert=[(0, 10)])
+    assert 0 < live.touched < size
