@@ -154,7 +154,7 @@ def steady(small: list[Trial], large: list[Trial]) -> list[Figure]:
     figures = []
     for one, other in zip(small, large, strict=True):
         for mode in MODES:
-            for at, size in enumerate(one.sizes):
+            for at, size in enumerate(other.sizes):
                 few, many = one.modes[mode].seconds[at], other.modes[mode].seconds[at]
                 figures.append(
                     Figure(
