@@ -1,0 +1,1 @@
+"""Dataflows as users write them."""

@@ -1,0 +1,145 @@
+"""Expressions as users write them: `col.dst + 1`, `where(col.x < col.y, col.x, col.y)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow_expressions import Column, Expression, Operation, Value, constant
+
+
+class Term:
+    """An expression over columns. Arithmetic, comparisons, `&`, `|` and `~` make new ones."""
+
+    __slots__ = ("node",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, node: Expression) -> None:
+        self.node = node
+
+    def __repr__(self) -> str:
+        return str(self.node)
+
+    def __bool__(self) -> bool:
+        raise InputError(
+            f"`{self.node}` has no truth of its own: it is true or false for each record",
+            hint="write `&`, `|` and `~` instead of `and`, `or` and `not`, "
+            "and comparisons one by one",
+        )
+
+    def __add__(self, other: TermLike) -> Term:
+        return operation("+", self, other)
+
+    def __radd__(self, other: TermLike) -> Term:
+        return operation("+", other, self)
+
+    def __sub__(self, other: TermLike) -> Term:
+        return operation("-", self, other)
+
+    def __rsub__(self, other: TermLike) -> Term:
+        return operation("-", other, self)
+
+    def __mul__(self, other: TermLike) -> Term:
+        return operation("*", self, other)
+
+    def __rmul__(self, other: TermLike) -> Term:
+        return operation("*", other, self)
+
+    def __truediv__(self, other: TermLike) -> Term:
+        return operation("/", self, other)
+
+    def __rtruediv__(self, other: TermLike) -> Term:
+        return operation("/", other, self)
+
+    def __floordiv__(self, other: TermLike) -> Term:
+        return operation("//", self, other)
+
+    def __rfloordiv__(self, other: TermLike) -> Term:
+        return operation("//", other, self)
+
+    def __mod__(self, other: TermLike) -> Term:
+        return operation("%", self, other)
+
+    def __rmod__(self, other: TermLike) -> Term:
+        return operation("%", other, self)
+
+    def __neg__(self) -> Term:
+        return operation("neg", self)
+
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]
+        return operation("==", self, other)
+
+    def __ne__(self, other: object) -> Term:  # type: ignore[override]
+        return operation("!=", self, other)
+
+    def __lt__(self, other: TermLike) -> Term:
+        return operation("<", self, other)
+
+    def __le__(self, other: TermLike) -> Term:
+        return operation("<=", self, other)
+
+    def __gt__(self, other: TermLike) -> Term:
+        return operation("<", other, self)
+
+    def __ge__(self, other: TermLike) -> Term:
+        return operation("<=", other, self)
+
+    def __and__(self, other: TermLike) -> Term:
+        return operation("and", self, other)
+
+    def __or__(self, other: TermLike) -> Term:
+        return operation("or", self, other)
+
+    def __invert__(self) -> Term:
+        return operation("not", self)
+
+    def as_int(self) -> Term:
+        """The number without its fraction; truth as 0 and 1."""
+        return operation("int", self)
+
+    def as_float(self) -> Term:
+        """The number as a float."""
+        return operation("float", self)
+
+
+TermLike = Term | Value
+
+
+def operation(name: str, *operands: Any) -> Term:
+    """An operation on terms and plain values."""
+    return Term(Operation(name, tuple(expression_of(operand) for operand in operands)))
+
+
+def expression_of(item: Any) -> Expression:
+    """The expression of a term or of a plain value."""
+    return item.node if isinstance(item, Term) else constant(item)
+
+
+def where(condition: Term, then: TermLike, otherwise: TermLike) -> Term:
+    """One value for the records for which a condition is true, another for the rest."""
+    return operation("where", condition, then, otherwise)
+
+
+def least(one: TermLike, other: TermLike) -> Term:
+    """The smaller of two values."""
+    return operation("min", one, other)
+
+
+def most(one: TermLike, other: TermLike) -> Term:
+    """The larger of two values."""
+    return operation("max", one, other)
+
+
+class _Columns:
+    """`col.name` and `col["any name"]` are the value of a column."""
+
+    def __getattr__(self, name: str) -> Term:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Term(Column(name))
+
+    def __getitem__(self, name: str) -> Term:
+        return Term(Column(name))
+
+
+col = _Columns()

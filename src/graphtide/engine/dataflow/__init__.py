@@ -1,0 +1,1 @@
+"""The dataflow engine: a machine of one memory, and what turns plans into its operators."""

@@ -1,0 +1,180 @@
+"""The host: one machine, its clock, and the dataflows installed on it.
+
+Inputs belong to versions. What users insert waits here until its version is *closed*; closing
+feeds all of it to the machine as one physical batch, however many versions that is, and runs the
+machine until nothing waits. After that the closed versions are final, operators need no version
+before the last of them, and traces may be compacted up to there, as far as handles let them.
+
+Versions are machine words here: plain numbers, or several coordinates in one word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
+from graphtide.engine.dataflow.lower import Installed, Lowering
+from graphtide.engine.dataflow.machine import DEFAULT_MEMORY, Int64, Machine
+from graphtide.engine.dataflow.records import Texts
+from graphtide.engine.dataflow.schedule import placed
+from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow_times import not_after
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
+
+
+@dataclass
+class Dweller:
+    """A dataflow on the host: its plan, what became of it, where its inputs are fed."""
+
+    plan: DataflowPlan
+    installed: Installed
+    feeds: dict[int, int]
+
+
+@dataclass
+class Host:
+    """See the module."""
+
+    coordinates: int = 1
+    memory: int = DEFAULT_MEMORY
+    effort: int = 4
+    texts: Texts = field(default_factory=Texts)
+
+    def __post_init__(self) -> None:
+        self.machine = Machine(
+            memory=self.memory, version_coordinates=self.coordinates, effort=self.effort
+        )
+        self.dwellers: list[Dweller] = []
+        self.shared: dict[int, int] = {}
+        self.frontier: list[int] = [0]
+        self.since: list[int] = [0]
+        self.held: dict[int, list[int]] = {}
+        self.failed: str | None = None
+        self._waiting: list[tuple[int, int, Int64]] = []
+        self._fresh = False
+
+    def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
+        """Make a plan part of the machine; it takes part from the next batch on."""
+        version = self.frontier[0] if self.coordinates == 1 else 0
+        lowering = Lowering(self.machine, plan, self.shared, self.texts.code, version)
+        done = lowering.install()
+        feeds = {
+            number: lowering.shortcut(number)
+            for number, node in enumerate(plan.nodes)
+            if isinstance(node, Input)
+        }
+        self._set_handlers(plan, done, functions)
+        dweller = Dweller(plan, done, feeds)
+        self.dwellers.append(dweller)
+        self._fresh |= any(isinstance(node, Import) for node in plan.nodes)
+        self._reschedule()
+        return dweller
+
+    def share(self, trace: int) -> int:
+        """A number under which other dataflows can import a trace."""
+        self.shared[trace] = trace
+        return trace
+
+    def hold(self, trace: int, version: int) -> None:
+        """Keep the versions from one on apart in a trace, until it is let go."""
+        self.held.setdefault(trace, []).append(version)
+        self.machine.set_frontier(trace + layout.TRACE_SINCE, self.held[trace])
+
+    def let_go(self, trace: int, version: int) -> None:
+        """Undo one hold."""
+        self.held[trace].remove(version)
+        self.machine.set_frontier(trace + layout.TRACE_SINCE, self.held[trace])
+
+    def uninstall(self, dweller: Dweller) -> None:
+        """Free all that a dataflow made; what it imported stays with its owner."""
+        shared = {
+            number for number, node in enumerate(dweller.plan.nodes) if isinstance(node, Import)
+        }
+        own = {trace for number, trace in dweller.installed.traces.items() if number not in shared}
+        users = [
+            other.plan.name
+            for other in self.dwellers
+            if other is not dweller and own & set(other.installed.traces.values())
+        ]
+        if users:
+            raise InputError(
+                f"{dweller.plan.name} cannot be closed: {', '.join(users)} imports from it",
+                hint="close that one first",
+            )
+        self.dwellers.remove(dweller)
+        self._reschedule()
+        done = dweller.installed
+        self.machine.remove(done.operators.values(), done.ports.values(), own)
+
+    def feed(self, port: int, rows: Int64, version: int) -> None:
+        """Let rows of one version wait until it is closed."""
+        if len(rows) > 0:
+            self._waiting.append((port, version, rows))
+
+    def close(self, frontier: list[int]) -> None:
+        """Close all versions that are not at or after the new frontier, as one batch."""
+        if self.failed:
+            raise InputError(
+                "This dataflow stopped in the middle of a batch and cannot go on",
+                where=self.failed,
+                hint="make it anew",
+            )
+        versions = self._feed_closed(frontier)
+        words = self.machine.words
+        one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
+        words[layout.ONE_VERSION] = versions.pop() if one else -1
+        lower = self.frontier[0] if self.coordinates == 1 else 0
+        words[layout.BATCH_LOWER] = 0 if self._fresh else lower
+        # One version before the batch, so that what is new can be told from what is old.
+        self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
+        self.machine.set_frontier(layout.SINCE, self.since)
+        try:
+            self.machine.run()
+        except Exception as error:
+            self.failed = str(error)
+            raise
+        self._fresh = False
+        self.frontier = frontier
+
+    def _feed_closed(self, frontier: list[int]) -> set[int]:
+        """Feed what waits for versions that are closed now; those versions."""
+        shape = int(self.machine.words[layout.VERSION_SHAPE])
+        versions: set[int] = set()
+        kept = []
+        for port, version, rows in self._waiting:
+            if any(not_after(bound, version, shape) for bound in frontier):
+                kept.append((port, version, rows))
+            else:
+                versions.add(version)
+                self.machine.feed(port, rows)
+        self._waiting = kept
+        return versions
+
+    def _reschedule(self) -> None:
+        whole = [item for dweller in self.dwellers for item in dweller.installed.instructions]
+        self.machine.set_schedule(placed(whole))
+
+    def _set_handlers(
+        self, plan: DataflowPlan, done: Installed, functions: Sequence[Function]
+    ) -> None:
+        for number, node in enumerate(plan.nodes):
+            made = plan.schemas[number]
+            if isinstance(node, Foreign):
+                self.machine.handlers[done.operators[number]] = foreign_handler(
+                    self.machine,
+                    node,
+                    functions[node.function],
+                    (plan.schemas[node.source], made),
+                    self.texts,
+                )
+            elif isinstance(node, Reduce) and node.reducer == "function":
+                key = plan.key_of(node.source)
+                source = plan.schemas[node.source]
+                self.machine.handlers[done.operators[number]] = reduce_handler(
+                    self.machine,
+                    functions[node.argument],
+                    (source[:key], source[key:], made[key:]),
+                    self.texts,
+                )

@@ -1,0 +1,212 @@
+"""From plan to machine: operators for what keeps state, edges for what does not, a schedule.
+
+Each node that keeps state becomes one operator. Where it reads records, the paths to them become
+edges from the operators that make them; where it reads an arrangement, it is made a reader of the
+trace. The schedule has the operators in topological order, each loop in one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graphtide.engine.dataflow.machine import Machine
+from graphtide.engine.dataflow.paths import Path, Paths
+from graphtide.engine.dataflow.programs import Encode, is_plain, path_program
+from graphtide.engine.dataflow.schedule import Flow, schedule
+from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow_times import MOST_COORDINATES, field_width, shape_of
+from graphtide.model.errors import LimitError
+from graphtide.plan.dataflow import (
+    Arrange,
+    Consolidate,
+    DataflowPlan,
+    Foreign,
+    Import,
+    Input,
+    Join,
+    Node,
+    Output,
+    Reduce,
+)
+
+_REDUCERS = {
+    "min": layout.FIRST,
+    "max": layout.LAST,
+    "first": layout.FIRST,
+    "last": layout.LAST,
+    "sums": layout.LINEAR,
+    "threshold": layout.THRESHOLD,
+    "float sum": layout.FLOAT_SUM,
+    "function": layout.ASK,
+}
+
+
+@dataclass
+class Installed:
+    """What became of a plan: addresses by the number of the node, and the schedule."""
+
+    operators: dict[int, int] = field(default_factory=dict)
+    traces: dict[int, int] = field(default_factory=dict)
+    ports: dict[int, int] = field(default_factory=dict)
+    edges: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    instructions: list[list[int]] = field(default_factory=list)
+
+
+class Lowering:
+    """One plan on its way into a machine. `shared` are the traces that imports name."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        plan: DataflowPlan,
+        shared: Mapping[int, int],
+        encode: Encode,
+        version: int,
+    ) -> None:
+        if plan.depth() > MOST_COORDINATES:
+            raise LimitError(
+                f"Loops are nested {plan.depth()} deep; {MOST_COORDINATES} is the most",
+                hint="take apart what does not need to be one loop within another",
+            )
+        depths = max(plan.depth(), 1)
+        self.machine = machine
+        self.plan = plan
+        self.shared = shared
+        self.encode = encode
+        self.version = version
+        self.shape = shape_of(depths)
+        self.paths = Paths(plan, field_width(depths))
+        self.done = Installed()
+        self._flows: list[Flow] = []
+
+    def install(self) -> Installed:
+        """Make all operators, connect them, and write the schedule."""
+        for number, node in enumerate(self.plan.nodes):
+            self._make(number, node)
+        for number, node in enumerate(self.plan.nodes):
+            self._connect(number, node)
+        # Connecting finds nodes that have to be consolidated; connecting those may find more.
+        connected: set[int] = set()
+        while self.paths.cuts - connected:
+            for number in sorted(self.paths.cuts - connected):
+                connected.add(number)
+                self._cut(number)
+                self._feed(number, self.done.ports[number], self.paths.into_cut(number))
+        self.done.instructions = schedule(self.plan, self.done.operators, self._flows)
+        return self.done
+
+    def _make(self, number: int, node: Node) -> None:
+        """Make the operator of a node that keeps state; traces it reads are there already."""
+        match node:
+            case Input():
+                self._operator(number, layout.PASS, port=len(self.plan.schemas[number]))
+            case Consolidate():
+                self._cut(number)
+            case Foreign():
+                source = self.plan.schemas[node.source]
+                self._operator(number, layout.FOREIGN, port=len(source))
+            case Output():
+                self.done.ports[number] = self.machine.new_port(len(self.plan.schemas[number]))
+            case Arrange():
+                width = len(self.plan.schemas[number])
+                trace = self.machine.new_trace(node.key, width - node.key, node.order == "time")
+                self._operator(number, layout.ARRANGE, port=width, trace=trace)
+            case Import():
+                self.done.traces[number] = self.shared[node.arrangement]
+                floor = 0 if node.history else self.version
+                operator = self._operator(number, layout.IMPORT)
+                self._read(operator, number, number, 0)
+                self.machine.set_field(operator, layout.OP_FLOOR, floor)
+            case Join():
+                operator = self._operator(number, layout.JOIN)
+                self._read(operator, number, node.left, 0)
+                self._read(operator, number, node.right, 1)
+            case Reduce():
+                self._reduce(number, node)
+
+    def _operator(self, number: int, kind: int, *, port: int = -1, trace: int = 0) -> int:
+        fields = {layout.OP_OUTPUT: trace}
+        if port >= 0:
+            self.done.ports[number] = fields[layout.OP_PORT] = self.machine.new_port(port)
+        if trace:
+            self.done.traces[number] = trace
+        operator = self.machine.new_operator(kind, self.shape, fields)
+        self.done.operators[number] = operator
+        return operator
+
+    def _cut(self, number: int) -> None:
+        """Consolidate the records of a node where it stands."""
+        width = len(self.plan.schemas[number])
+        trace = self.machine.new_trace(width, 0)
+        self._operator(number, layout.CONSOLIDATE, port=width, trace=trace)
+
+    def _read(self, operator: int, number: int, arrangement: int, side: int) -> None:
+        """Make an operator read an arrangement; all of an imported one is news at first."""
+        trace = self.done.traces[arrangement]
+        machine = self.machine
+        machine.set_field(operator, layout.OP_LEFT if side == 0 else layout.OP_RIGHT, trace)
+        machine.read_trace(operator, trace, side)
+        node = self.plan.nodes[arrangement]
+        if isinstance(node, Import):
+            news = layout.OP_LEFT_NEWS if side == 0 else layout.OP_RIGHT_NEWS
+            machine.set_field(operator, news, 2)
+            if not node.history:
+                machine.set_field(operator, layout.OP_FLOOR, self.version)
+        if arrangement != number:
+            self._flows.append(Flow(arrangement, number, back=False))
+
+    def _reduce(self, number: int, node: Reduce) -> None:
+        machine = self.machine
+        keys = self.plan.key_of(node.source)
+        values = len(self.plan.schemas[number]) - keys
+        trace = machine.new_trace(keys, values)
+        operator = self._operator(number, layout.REDUCE, port=keys + 1, trace=trace)
+        fields = {
+            layout.OP_RESULTS: machine.new_port(keys + values),
+            layout.OP_REDUCER: _REDUCERS[node.reducer],
+            layout.OP_ARGUMENT: node.argument,
+            layout.OP_TODO: machine.new_trace(keys, 1, True),
+            layout.OP_ARGUMENTS: machine.store([len(node.outputs), *node.outputs]),
+        }
+        for place, value in fields.items():
+            machine.set_field(operator, place, value)
+        self._read(operator, number, node.source, 0)
+
+    def _connect(self, number: int, node: Node) -> None:
+        """Make the edges that bring records to a node with a port."""
+        match node:
+            case Consolidate() | Foreign() | Output() | Arrange():
+                self._feed(number, self.done.ports[number], self.paths.paths_to(node.source))
+
+    def _feed(self, number: int, port: int, paths: list[Path]) -> None:
+        for place, path in enumerate(paths):
+            if path.origin not in self.done.operators:
+                self._cut(path.origin)
+            program = path_program(path, self.plan.schemas[path.origin], self.encode)
+            edge = {
+                layout.EDGE_PORT: port,
+                layout.EDGE_PROGRAM: self.machine.store(program),
+                layout.EDGE_SIGN: path.sign,
+                layout.EDGE_KEEP: path.keep,
+                layout.EDGE_ADD: path.add,
+                layout.EDGE_SHAPE: self.shape,
+            }
+            address = self.machine.add_edge(self.done.operators[path.origin], edge)
+            self.done.edges[path.origin, number, place] = address
+            self._flows.append(Flow(path.origin, number, back=path.add != 0))
+
+    def shortcut(self, number: int) -> int:
+        """The port for what users feed an input: straight to its only reader where that is all."""
+        schema = self.plan.schemas[number]
+        ends = [key for key in self.done.edges if key[0] == number]
+        port = self.done.ports[number]
+        if len(ends) != 1 or isinstance(self.plan.nodes[ends[0][1]], Output):
+            return port
+        source = self.plan.nodes[ends[0][1]]
+        if not isinstance(source, Arrange | Consolidate):
+            return port
+        paths = self.paths.paths_to(source.source)
+        if len(paths) == 1 and is_plain(paths[0], schema):
+            return self.done.ports[ends[0][1]]
+        return port

@@ -1,0 +1,251 @@
+"""The machine as Python sees it: build its operators, feed it, run it, read it.
+
+All state is in one array (see `kernels.dataflow_layout`); this class knows addresses and hands
+out NumPy copies, never views that a later run would change under the reader. The array is address
+space, reserved once and backed by memory only where it has been touched; `memory` bounds it.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow_memory import allocate, allocate_zeros, class_words, free
+from graphtide.kernels.dataflow_ports import drop_port, new_port, room_for, take_bucket
+from graphtide.kernels.dataflow_run import run
+from graphtide.kernels.dataflow_sending import send_bucket
+from graphtide.kernels.dataflow_times import shape_of
+from graphtide.kernels.dataflow_traces import add_reader, drop_trace, new_trace, remove_reader
+from graphtide.model.errors import InputError, LimitError
+
+Int64 = NDArray[np.int64]
+Handler = Callable[[int, int], None]
+"""Carries out an operator of Python's: its address, and the position."""
+
+DEFAULT_MEMORY = 1 << 36
+_GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
+"""Marks a free block whose pages the system has; chance contents only cost a page more."""
+
+
+class Machine:
+    """One memory, its operators, and the schedule that runs them."""
+
+    def __init__(
+        self, *, memory: int = DEFAULT_MEMORY, version_coordinates: int = 1, effort: int = 4
+    ) -> None:
+        self._mapped = _reserve(memory)
+        self.words: Int64 = np.frombuffer(self._mapped, np.int64)
+        self.handlers: dict[int, Handler] = {}
+        words = self.words
+        words[layout.NEXT_FREE] = layout.HEADER_WORDS
+        words[layout.END_OF_MEMORY] = len(words)
+        words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
+        words[layout.EFFORT] = effort
+        words[layout.SKIPPING] = 1 if version_coordinates == 1 else 0
+        words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
+        words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS)
+        self._schedule = self.store([layout.STOP, 0, 0, 0])
+
+    def store(self, numbers: Sequence[int]) -> int:
+        """Put numbers into a block of their own; its address."""
+        block = int(allocate(self.words, max(len(numbers), 1)))
+        self.words[block : block + len(numbers)] = numbers
+        return block
+
+    def release(self, block: int) -> None:
+        """Free a block."""
+        free(self.words, block)
+
+    def new_port(self, data_words: int) -> int:
+        """A port for records of so many words."""
+        return int(new_port(self.words, data_words))
+
+    def drop_port(self, port: int) -> None:
+        """Free a port."""
+        drop_port(self.words, port)
+
+    def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
+        """An empty trace."""
+        return int(new_trace(self.words, key_words, value_words, by_time))
+
+    def new_operator(self, kind: int, shape: int, fields: dict[int, int]) -> int:
+        """An operator with some of its fields set."""
+        operator = int(allocate_zeros(self.words, layout.OP_WORDS))
+        self.words[operator + layout.OP_KIND] = kind
+        self.words[operator + layout.OP_SHAPE] = shape
+        for field, value in fields.items():
+            self.words[operator + field] = value
+        return operator
+
+    def read_trace(self, operator: int, trace: int, side: int) -> None:
+        """Tell an operator of fresh batches of a trace, which is one of its inputs."""
+        add_reader(self.words, trace, operator, side)
+
+    def add_edge(self, operator: int, edge: dict[int, int]) -> int:
+        """One more way out of an operator; the edge's address."""
+        block = int(allocate_zeros(self.words, layout.EDGE_WORDS))
+        for field, value in edge.items():
+            self.words[block + field] = value
+        self.words[block + layout.EDGE_NEXT] = self.words[operator + layout.OP_EDGES]
+        self.words[operator + layout.OP_EDGES] = block
+        return block
+
+    def set_schedule(self, instructions: Sequence[Sequence[int]]) -> None:
+        """Replace the schedule; between runs only."""
+        self.release(self._schedule)
+        flat = [number for instruction in instructions for number in instruction]
+        self._schedule = self.store([*flat, layout.STOP, 0, 0, 0])
+
+    def feed(self, port: int, rows: Int64, position: int = 0) -> None:
+        """Append rows of data words, version and diff to a port."""
+        if len(rows) == 0:
+            return
+        width = int(self.words[port + layout.PORT_WIDTH])
+        address = int(room_for(self.words, port, position, len(rows)))
+        self.words[address : address + len(rows) * width] = rows.reshape(-1)
+
+    def take(self, port: int, position: int = 0) -> Int64:
+        """The rows that wait at the least position of a port if it is this one, taken out."""
+        width = int(self.words[port + layout.PORT_WIDTH])
+        bucket = int(take_bucket(self.words, port, position))
+        if bucket == 0:
+            return np.empty((0, width), np.int64)
+        count = int(self.words[bucket + layout.BUCKET_COUNT])
+        start = bucket + layout.BUCKET_ROWS
+        rows = self.words[start : start + count * width].reshape(count, width).copy()
+        self.release(bucket)
+        return rows
+
+    def send(self, operator: int, rows: Int64, position: int) -> None:
+        """Send rows of data words, version and diff along the edges of an operator."""
+        if len(rows) == 0:
+            return
+        size = rows.size + layout.BUCKET_ROWS
+        bucket = int(allocate(self.words, size))
+        self.words[bucket + layout.BUCKET_COUNT] = len(rows)
+        self.words[bucket + layout.BUCKET_ROWS : bucket + size] = rows.reshape(-1)
+        send_bucket(self.words, operator, bucket, position, rows.shape[1] - 2)
+
+    def read_list(self, place: int, width: int) -> Int64:
+        """A copy of the rows of a list in the header."""
+        block = int(self.words[place])
+        count = int(self.words[block + layout.BUCKET_COUNT])
+        start = block + layout.BUCKET_ROWS
+        return self.words[start : start + count * width].reshape(count, width).copy()
+
+    def field(self, block: int, field: int) -> int:
+        """One field of a block."""
+        return int(self.words[block + field])
+
+    def set_field(self, block: int, field: int, value: int) -> None:
+        """Set one field of a block."""
+        self.words[block + field] = value
+
+    def set_frontier(self, place: int, versions: Sequence[int]) -> None:
+        """Replace the frontier whose address stands at a place; none at all for no versions."""
+        self.release(int(self.words[place]))
+        self.words[place] = self.store([len(versions), *versions]) if versions else 0
+
+    def run(self) -> None:
+        """Run until nothing waits, carrying out what is Python's on the way."""
+        words = self.words
+        words[layout.COUNTER] = 0
+        words[layout.POSITION] = 0
+        try:
+            while run(words, self._schedule) == layout.WANTS_PYTHON:
+                at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
+                operator = int(words[at + 1])
+                self.handlers[operator](operator, int(words[layout.POSITION]))
+        except MemoryError as error:
+            raise LimitError(
+                "The dataflow needs more memory than it was given",
+                where=f"{len(words) * 8:,} bytes are full",
+                hint="give the dataflow a larger `memory`, or feed it smaller batches",
+            ) from error
+        except OverflowError as error:
+            raise LimitError(
+                "A loop of the dataflow went round more often than its times can count",
+                hint="a loop that does not come to rest needs a filter or a bound on its rounds; "
+                "loops nested less deeply can count further",
+            ) from error
+        self._give_back()
+
+    def remove(self, operators: Iterable[int], ports: Iterable[int], traces: Iterable[int]) -> None:
+        """Free operators with their edges, ports and traces; none of them may be scheduled."""
+        for operator in operators:
+            self._remove_operator(operator)
+        for port in ports:
+            self.drop_port(port)
+        for trace in traces:
+            drop_trace(self.words, trace)
+
+    def _remove_operator(self, operator: int) -> None:
+        for side in (layout.OP_LEFT, layout.OP_RIGHT):
+            trace = self.field(operator, side)
+            if trace:
+                remove_reader(self.words, trace, operator)
+        edge = self.field(operator, layout.OP_EDGES)
+        while edge:
+            following = self.field(edge, layout.EDGE_NEXT)
+            self.release(self.field(edge, layout.EDGE_PROGRAM))
+            self.release(edge)
+            edge = following
+        if self.field(operator, layout.OP_RESULTS):
+            self.drop_port(self.field(operator, layout.OP_RESULTS))
+        if self.field(operator, layout.OP_TODO):
+            drop_trace(self.words, self.field(operator, layout.OP_TODO))
+        self.release(self.field(operator, layout.OP_ARGUMENTS))
+        self.handlers.pop(operator, None)
+        self.release(operator)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes in use by operators, traces and queues."""
+        return int(self.words[layout.HELD_WORDS]) * 8
+
+    def _give_back(self) -> None:
+        """Return the pages of large freed blocks to the system, each once."""
+        words = self.words
+        if words[layout.LARGE_FREED] == 0:
+            return
+        words[layout.LARGE_FREED] = 0
+        for size_class in range(layout.LARGE_CLASS, layout.HEADER_WORDS - layout.FREE_LISTS):
+            block = int(words[layout.FREE_LISTS + size_class])
+            size = int(class_words(size_class))
+            while block:
+                if words[block + 1] != _GIVEN_BACK:
+                    _release_pages(self._mapped, block + 2, block + size)
+                    words[block + 1] = _GIVEN_BACK
+                block = int(words[block])
+
+
+def _reserve(size: int) -> mmap.mmap:
+    """Address space for so many bytes, zeros, backed by memory only where it is touched."""
+    if size < 1 << 20:
+        raise InputError(
+            f"A dataflow cannot work in {size:,} bytes", hint="give `memory` at least a megabyte"
+        )
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    try:
+        mapped = mmap.mmap(-1, size - size % mmap.PAGESIZE, flags=flags)
+    except OSError as error:
+        raise LimitError(
+            f"The system does not let a dataflow reserve {size:,} bytes of address space",
+            hint="give the dataflow a smaller `memory`",
+        ) from error
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        mapped.madvise(mmap.MADV_HUGEPAGE)
+    return mapped
+
+
+def _release_pages(mapped: mmap.mmap, first: int, last: int) -> None:
+    """Forget the pages that lie wholly between two words."""
+    page = mmap.PAGESIZE
+    start = -(-first * 8 // page) * page
+    end = last * 8 // page * page
+    if end > start:
+        mapped.madvise(mmap.MADV_DONTNEED, start, end - start)

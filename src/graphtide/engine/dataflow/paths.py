@@ -1,0 +1,195 @@
+"""Paths: how records get from an operator that makes them to an operator that keeps them.
+
+Map, filter, negate, weigh, concat, enter, leave and variables keep no state, so they are no
+operators of the machine. From where records are needed, `paths_to` walks back through them to the
+operators that make records, and puts together on the way what happens to a record: the columns as
+expressions over those of the origin, the conditions, the sign, the weight, and the change of the
+position. Each path becomes one edge.
+
+A collection that is reached on very many paths, and a variable that is defined by itself without
+an operator in between, are consolidated where they stand, which cuts the paths there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from graphtide.plan.dataflow import (
+    Concat,
+    DataflowPlan,
+    Enter,
+    Filter,
+    Leave,
+    Map,
+    Negate,
+    Variable,
+    Weigh,
+    sources_of,
+)
+from graphtide.plan.dataflow_expressions import Column, Expression, substitute
+
+MOST_PATHS = 48
+ALL_BITS = (1 << 62) - 1
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way from an origin: columns and conditions over the origin's columns, and the rest."""
+
+    origin: int
+    columns: tuple[tuple[str, Expression], ...]
+    conditions: tuple[Expression, ...] = ()
+    weights: tuple[Expression, ...] = ()
+    sign: int = 1
+    keep: int = ALL_BITS
+    add: int = 0
+    through: tuple[int, ...] = ()
+
+    def moved(self, keep: int, add: int) -> Path:
+        """The path with a further change of the position at its end."""
+        return replace(self, keep=self.keep & keep, add=(self.add & keep) + add)
+
+
+class Paths:
+    """The paths of one plan, remembered; `cuts` are the nodes that must be consolidated."""
+
+    def __init__(self, plan: DataflowPlan, width: int) -> None:
+        self.plan = plan
+        self.width = width
+        self.cuts = {
+            number
+            for number in plan.definitions
+            if _reaches_itself(plan, number, plan.definitions[number])
+        }
+        self._found: dict[int, list[Path]] = {}
+
+    def paths_to(self, number: int) -> list[Path]:
+        """All paths that end with the records of a node."""
+        if number not in self._found:
+            found = self._walk(number)
+            if len(found) > MOST_PATHS:
+                self.cuts.add(number)
+                found = [self._whole(number)]
+            self._found[number] = found
+        return self._found[number]
+
+    def into_cut(self, number: int) -> list[Path]:
+        """All paths into a node that is consolidated where it stands."""
+        return self._through(number)
+
+    def unit(self, depth: int) -> int:
+        """One round of the loop at a depth, as an addend of the position."""
+        return 1 << (self.width * (self._depths - depth))
+
+    @property
+    def _depths(self) -> int:
+        return max(self.plan.depth(), 1)
+
+    def _whole(self, number: int) -> Path:
+        names = tuple((name, Column(name)) for name, _ in self.plan.schemas[number])
+        return Path(number, names)
+
+    def _walk(self, number: int) -> list[Path]:
+        linear = isinstance(
+            self.plan.nodes[number],
+            Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable,
+        )
+        if not linear or number in self.cuts:
+            return [self._whole(number)]
+        return self._through(number)
+
+    def _through(self, number: int) -> list[Path]:
+        """The paths of a linear node, put together from those of its sources."""
+        node = self.plan.nodes[number]
+        found = [
+            replace(path, through=(*path.through, number))
+            for source in sources_of(node)
+            for path in self._renamed(source, number)
+        ]
+        match node:
+            case Map():
+                return [_mapped(path, node) for path in found]
+            case Filter():
+                return [_filtered(path, node) for path in found]
+            case Negate():
+                return [replace(path, sign=-path.sign) for path in found]
+            case Weigh():
+                return [_weighed(path, node) for path in found]
+            case Leave():
+                depth = self.plan.scopes[self.plan.scope_of[node.source]].depth
+                below = self.width * (self._depths - depth + 1)
+                return [path.moved(ALL_BITS >> below << below, 0) for path in found]
+            case Variable():
+                return [*found, *self._around(number, found)]
+        return found
+
+    def _around(self, number: int, initial: list[Path]) -> list[Path]:
+        """What comes round the loop into a variable: its definition, less the initial value."""
+        if number not in self.plan.definitions:
+            return []
+        unit = self.unit(self.plan.scopes[self.plan.scope_of[number]].depth)
+        back = [
+            replace(path, through=(*path.through, number))
+            for path in self._renamed(self.plan.definitions[number], number)
+        ]
+        return [
+            *(path.moved(ALL_BITS, unit) for path in back),
+            *(replace(path, sign=-path.sign).moved(ALL_BITS, unit) for path in initial),
+        ]
+
+    def _renamed(self, source: int, target: int) -> list[Path]:
+        """The paths to a source, with the column names of a node that takes it as it is."""
+        node = self.plan.nodes[target]
+        if isinstance(node, Map | Weigh):
+            return self.paths_to(source)
+        names = [name for name, _ in self.plan.schemas[target]]
+        return [
+            replace(
+                path,
+                columns=tuple(
+                    (name, expression)
+                    for name, (_, expression) in zip(names, path.columns, strict=True)
+                ),
+            )
+            for path in self.paths_to(source)
+        ]
+
+
+def _mapped(path: Path, node: Map) -> Path:
+    by = dict(path.columns)
+    return replace(
+        path,
+        columns=tuple((name, substitute(expression, by)) for name, expression in node.columns),
+    )
+
+
+def _filtered(path: Path, node: Filter) -> Path:
+    condition = substitute(node.predicate, dict(path.columns))
+    return replace(path, conditions=(*path.conditions, condition))
+
+
+def _weighed(path: Path, node: Weigh) -> Path:
+    return replace(
+        path,
+        weights=(*path.weights, dict(path.columns)[node.column]),
+        columns=tuple(item for item in path.columns if item[0] != node.column),
+    )
+
+
+def _reaches_itself(plan: DataflowPlan, variable: int, start: int) -> bool:
+    """True where a definition leads back to its variable through nodes without state."""
+    waiting, seen = [start], set()
+    while waiting:
+        number = waiting.pop()
+        if number == variable:
+            return True
+        node = plan.nodes[number]
+        if number in seen or not isinstance(
+            node, Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable
+        ):
+            continue
+        seen.add(number)
+        waiting.extend(sources_of(node))
+        if number in plan.definitions:
+            waiting.append(plan.definitions[number])
+    return False

@@ -1,0 +1,84 @@
+"""Read a trace as of a version: the rows that are part of it, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.dataflow.host import Host
+from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow_batches import seek_key
+from graphtide.kernels.dataflow_times import not_after
+from graphtide.kernels.dataflow_traces import batch_at, count_batches
+
+Int64 = NDArray[np.int64]
+
+
+def read_trace(host: Host, trace: int, version: int, key: list[int] | None) -> Int64:
+    """Rows of key, values and multiplicity at a version; of one key, or of all."""
+    shape = int(host.machine.words[layout.VERSION_SHAPE])
+    parts = [
+        np.delete(rows, (-3, -2), axis=1)[_part_of(rows[:, -2], version, shape)]
+        for rows in trace_rows(host, trace, key)
+    ]
+    words = host.machine.field(trace, layout.TRACE_KEY_WORDS)
+    width = words + host.machine.field(trace, layout.TRACE_VALUE_WORDS) + 1
+    return add_up(np.concatenate([np.empty((0, width), np.int64), *parts]))
+
+
+def trace_rows(host: Host, trace: int, key: list[int] | None = None) -> Iterator[Int64]:
+    """For each batch its rows of key, values, position, version and diff."""
+    machine = host.machine
+    sought = 0 if key is None else machine.store(key)
+    words = machine.field(trace, layout.TRACE_KEY_WORDS)
+    for place in range(count_batches(machine.words, trace)):
+        batch = int(batch_at(machine.words, trace, place))
+        if batch == 0:
+            continue
+        if key is None:
+            yield _batch_rows(host, trace, batch, 0, machine.field(batch, layout.BATCH_KEYS))
+            continue
+        found = int(seek_key(machine.words, batch, sought, words))
+        if found >= 0:
+            yield _batch_rows(host, trace, batch, found, found + 1)
+    machine.release(sought)
+
+
+def _batch_rows(host: Host, trace: int, batch: int, first: int, last: int) -> Int64:
+    """The rows of some keys of a batch, values before position, whatever the layout."""
+    memory, machine = host.machine.words, host.machine
+    words = machine.field(trace, layout.TRACE_KEY_WORDS)
+    values = machine.field(trace, layout.TRACE_VALUE_WORDS)
+    body = machine.field(trace, layout.TRACE_BODY_WORDS)
+    keys_at = machine.field(batch, layout.BATCH_KEYS_AT)
+    starts_at = machine.field(batch, layout.BATCH_STARTS_AT)
+    starts = memory[starts_at + first : starts_at + last + 1].copy()
+    keys = memory[keys_at + first * words : keys_at + last * words].reshape(last - first, words)
+    rows_at = machine.field(batch, layout.BATCH_ROWS_AT)
+    bodies = memory[rows_at + starts[0] * body : rows_at + starts[-1] * body].reshape(-1, body)
+    value_at = machine.field(trace, layout.TRACE_VALUE_AT)
+    position_at = machine.field(trace, layout.TRACE_POSITION_AT)
+    order = [*range(value_at, value_at + values), position_at, position_at + 1, body - 1]
+    return np.hstack([np.repeat(keys, np.diff(starts), axis=0), bodies[:, order]])
+
+
+def _part_of(versions: Int64, version: int, shape: int) -> NDArray[np.bool_]:
+    """Which versions are not after one."""
+    if shape == 0:
+        return versions <= version
+    return np.array([not_after(int(item), version, shape) for item in versions], np.bool_)
+
+
+def add_up(rows: Int64) -> Int64:
+    """Rows with equal ones added up by their last column, sorted, without zeros."""
+    if len(rows) == 0:
+        return rows
+    order = np.lexsort(rows[:, -2::-1].T) if rows.shape[1] > 1 else np.arange(len(rows))
+    ordered = rows[order]
+    differs = np.any(ordered[1:, :-1] != ordered[:-1, :-1], axis=1)
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
+    found = ordered[starts]
+    found[:, -1] = np.add.reduceat(ordered[:, -1], starts)
+    return found[found[:, -1] != 0]

@@ -1,0 +1,126 @@
+"""The order of operators: topological, and every loop in one piece.
+
+Records flow from operator to operator; what goes round a loop flows back and does not count. Two
+operators in different loops stand for the outermost loops that they do not share. An order that
+does not exist means that a loop uses, in the same round, what comes out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow_times import field_width
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow import DataflowPlan
+
+Item = tuple[str, int]
+"""("node", number) or ("loop", scope)."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Records, or fresh batches, go from one node to another; `back` round a loop."""
+
+    source: int
+    target: int
+    back: bool
+
+
+def schedule(
+    plan: DataflowPlan, operators: Mapping[int, int], flows: list[Flow]
+) -> list[list[int]]:
+    """The instructions for all operators of a plan."""
+    after: dict[Item, set[Item]] = {}
+    for flow in flows:
+        if not flow.back:
+            source, target = _stand_ins(plan, flow.source, flow.target)
+            if source != target:
+                after.setdefault(source, set()).add(target)
+    return _scope_instructions(plan, operators, after, 0)
+
+
+def _scope_instructions(
+    plan: DataflowPlan, operators: Mapping[int, int], after: Mapping[Item, set[Item]], scope: int
+) -> list[list[int]]:
+    items: list[Item] = [
+        *(("node", number) for number in operators if plan.scope_of[number] == scope),
+        *(
+            ("loop", number)
+            for number, found in enumerate(plan.scopes)
+            if number != 0 and found.parent == scope
+        ),
+    ]
+    found: list[list[int]] = []
+    for kind, number in _in_order(plan, items, after):
+        if kind == "node":
+            found.append([layout.DO, operators[number], 0, 0])
+        else:
+            found += _loop(plan, _scope_instructions(plan, operators, after, number), number)
+    return found
+
+
+def _loop(plan: DataflowPlan, body: list[list[int]], scope: int) -> list[list[int]]:
+    """A loop around instructions; jumps are relative to where the loop begins, until placed."""
+    depths = max(plan.depth(), 1)
+    width = field_width(depths)
+    depth = plan.scopes[scope].depth
+    outer, inner = width * (depths - depth + 1), width * (depths - depth)
+    size = len(body) + 1
+    return [[layout.LOOP, outer, size, inner], *body, [layout.AGAIN, outer, -size, inner]]
+
+
+def placed(instructions: list[list[int]]) -> list[list[int]]:
+    """The instructions with jumps to where they stand in the whole list."""
+    return [
+        [code, operand, at + jump, inner]
+        if code in (layout.LOOP, layout.AGAIN)
+        else [code, operand, 0, 0]
+        for at, (code, operand, jump, inner) in enumerate(instructions)
+    ]
+
+
+def _in_order(plan: DataflowPlan, items: list[Item], after: Mapping[Item, set[Item]]) -> list[Item]:
+    here = set(items)
+    waiting = dict.fromkeys(items, 0)
+    for item in items:
+        for other in after.get(item, set()) & here:
+            waiting[other] += 1
+    ready = [(number, kind) for (kind, number), count in waiting.items() if count == 0]
+    heapify(ready)
+    found: list[Item] = []
+    while ready:
+        number, kind = heappop(ready)
+        found.append((kind, number))
+        for other in after.get((kind, number), set()) & here:
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                heappush(ready, (other[1], other[0]))
+    if len(found) < len(items):
+        loops = [plan.scopes[number].name for kind, number in here - set(found) if kind == "loop"]
+        raise InputError(
+            "A loop uses, in the same round, what comes out of it",
+            where=f"loop {', '.join(sorted(loops))}",
+            hint="bring a collection back into its own loop through a variable only",
+        )
+    return found
+
+
+def _stand_ins(plan: DataflowPlan, source: int, target: int) -> tuple[Item, Item]:
+    """Two nodes as items of the innermost scope that holds both."""
+    one, other = _ancestry(plan, source), _ancestry(plan, target)
+    while len(one) > 1 and len(other) > 1 and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    return one[0], other[0]
+
+
+def _ancestry(plan: DataflowPlan, number: int) -> list[Item]:
+    """The loops around a node, outermost first, then the node."""
+    found: list[Item] = [("node", number)]
+    scope = plan.scope_of[number]
+    while scope != 0:
+        found.insert(0, ("loop", scope))
+        scope = plan.scopes[scope].parent
+    return found

@@ -1,0 +1,118 @@
+"""Batches: sorted, immutable rows with an index of their keys.
+
+A batch is one block: its head, the distinct keys, where the rows of each key begin, the rows, and
+the index. A row is a body of value words, position, version and diff, all together, so that what
+belongs to a key is read from consecutive words (the compact layout). Bodies are laid out, and so
+sorted, by value or by time: `TRACE_VALUE_AT` and `TRACE_POSITION_AT` say which.
+
+The index divides the range of the first key word into equal parts, about one for four keys, and
+holds where each begins. Where keys are dense a seek is two loads; where they are not, a binary
+search within one part.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow_layout import (
+    BATCH_HEAD,
+    BATCH_INDEX_AT,
+    BATCH_INDEX_BASE,
+    BATCH_INDEX_SHIFT,
+    BATCH_INDEX_SIZE,
+    BATCH_KEYS,
+    BATCH_KEYS_AT,
+    BATCH_ROWS,
+    BATCH_ROWS_AT,
+    BATCH_STARTS_AT,
+    TRACE_BODY_WORDS,
+    TRACE_KEY_WORDS,
+    Memory,
+)
+from graphtide.kernels.dataflow_memory import allocate
+from graphtide.kernels.jit import bare_kernel
+
+KEYS_A_PART = 4
+ONE_PART = 63
+
+
+@bare_kernel
+def begin_batch(memory: Memory, trace: int, keys: int, rows: int) -> int:
+    """A block with room for so many keys and rows, and the addresses of its parts in its head."""
+    key_words = memory[trace + TRACE_KEY_WORDS]
+    parts = keys // KEYS_A_PART + 2
+    size = keys * key_words + keys + 1 + rows * memory[trace + TRACE_BODY_WORDS] + parts
+    batch = allocate(memory, BATCH_HEAD + size)
+    keys_at = batch + BATCH_HEAD
+    memory[batch + BATCH_KEYS] = 0
+    memory[batch + BATCH_ROWS] = 0
+    memory[batch + BATCH_KEYS_AT] = keys_at
+    memory[batch + BATCH_STARTS_AT] = keys_at + keys * key_words
+    memory[batch + BATCH_INDEX_AT] = keys_at + keys * key_words + keys + 1
+    memory[batch + BATCH_ROWS_AT] = memory[batch + BATCH_INDEX_AT] + parts
+    return batch
+
+
+@bare_kernel
+def finish_batch(memory: Memory, trace: int, batch: int) -> None:
+    """Close the last key and make the index; keys and rows are written and counted."""
+    keys = memory[batch + BATCH_KEYS]
+    words = memory[trace + TRACE_KEY_WORDS]
+    keys_at = memory[batch + BATCH_KEYS_AT]
+    memory[memory[batch + BATCH_STARTS_AT] + keys] = memory[batch + BATCH_ROWS]
+    if keys == 0 or words == 0:
+        memory[batch + BATCH_INDEX_SIZE] = 0
+        return
+    base = memory[keys_at]
+    span = memory[keys_at + (keys - 1) * words] - base
+    parts = keys // KEYS_A_PART + 1
+    shift = 0
+    while span >= 0 and span >> shift >= parts:
+        shift += 1
+    if span < 0:  # The range of the keys is itself too large for a word: one part.
+        shift, span = ONE_PART, 0
+    memory[batch + BATCH_INDEX_BASE] = base
+    memory[batch + BATCH_INDEX_SHIFT] = shift
+    size = (span >> shift) + 1
+    memory[batch + BATCH_INDEX_SIZE] = size
+    index = memory[batch + BATCH_INDEX_AT]
+    part = -1
+    for key in range(keys):
+        here = 0 if shift == ONE_PART else (memory[keys_at + key * words] - base) >> shift
+        while part < here:
+            part += 1
+            memory[index + part] = key
+    memory[index + size] = keys
+
+
+@bare_kernel
+def compare_keys(memory: Memory, one: int, other: int, words: int) -> int:
+    """-1, 0 or 1 as the key at one address comes before, with or after that at another."""
+    for word in range(words):
+        if memory[one + word] != memory[other + word]:
+            return -1 if memory[one + word] < memory[other + word] else 1
+    return 0
+
+
+@bare_kernel
+def seek_key(memory: Memory, batch: int, key: int, words: int) -> int:
+    """The number of the key at an address among the keys of a batch, or -1."""
+    size = memory[batch + BATCH_INDEX_SIZE]
+    if size == 0:
+        return 0 if words == 0 and memory[batch + BATCH_KEYS] > 0 else -1
+    base = memory[batch + BATCH_INDEX_BASE]
+    shift = memory[batch + BATCH_INDEX_SHIFT]
+    part = 0 if shift == ONE_PART else (memory[key] - base) >> shift
+    if memory[key] < base or part >= size or part < 0:
+        return -1
+    index = memory[batch + BATCH_INDEX_AT] + part
+    keys_at = memory[batch + BATCH_KEYS_AT]
+    low, high = memory[index], memory[index + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        found = compare_keys(memory, keys_at + middle * words, key, words)
+        if found == 0:
+            return middle
+        if found < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return -1

@@ -1,0 +1,240 @@
+"""The words of the dataflow machine: what stands where in its memory, and the codes it obeys.
+
+The machine is one int64 array. Operators, traces, batches, queues and programs are blocks in it,
+known by their address, which is the index of their first word; a field is a constant to add to
+that address. Address 0 is the header, so 0 also says "none". Nothing here is executed.
+
+| block | what it holds |
+|---|---|
+| header | the allocator's state, the current position of the run, the staging chunk |
+| port | rows that wait for an operator, in one bucket a position |
+| edge | how rows go from an operator to a port: program, sign, change of the position |
+| batch | sorted rows: distinct keys, where the rows of each begin, the rows, an index of the keys |
+| trace | the batches of one arrangement: a spine of slots, and the fresh batch |
+| operator | its kind, ports, traces, edges, and counters |
+
+A time is two words. The *version* word says which states of the inputs; the *position* word holds
+the rounds of all loops around, outermost in the highest field. See `dataflow_times`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Memory = NDArray[np.int64]
+
+# Header: the allocator
+NEXT_FREE = 1
+END_OF_MEMORY = 2
+HELD_WORDS = 3
+# Header: the run
+COUNTER = 4
+POSITION = 5
+BATCH_LOWER = 6
+"""Versions from here on are new in this physical batch, where versions are totally ordered."""
+VERSION_SHAPE = 7
+"""How version words are divided; 0 where versions are plain numbers."""
+ONE_VERSION = 8
+"""The only version of this physical batch, or -1 where there are several."""
+SINCE = 9
+"""Address of the frontier that operators still read at: a count, then version words."""
+EFFORT = 10
+"""Rows of merging that each new row pays for."""
+SKIPPING = 11
+"""1 where reduce may skip what cannot change (see `dataflow_reduce`)."""
+STAGE = 12
+STAGED = 13
+CURSORS = 16
+"""Scratch of seeks: pairs (next row, end of rows) for one key in all batches of a trace."""
+TIMES = 17
+"""Lists that reduce works with, here and below: the versions to look at, with their bounds,"""
+HELD = 18
+"""what is in the output for the key,"""
+STANDING = 19
+"""what that adds up to at one time,"""
+WANTED = 20
+"""what it should add up to,"""
+GATHERED = 21
+"""the input rows of the key in order of version,"""
+REPLAYED = 22
+"""and those of them up to the version that is looked at, in order of value."""
+GROUPS = 23
+ASKED = 24
+LATER_POSITION = 25
+LATER_VERSION = 26
+LOOK_KEY = 29
+"""The key (its address), position and version that reduce looks at."""
+LOOK_POSITION = 30
+LOOK_VERSION = 31
+SUMS = 32
+REPLAYING = 33
+"""1 where the cursors are over REPLAYED, values first, and not over the batches."""
+REPLAY_AT = 27
+"""The first row of GATHERED whose version has not come."""
+RECORD = 28
+"""The record that `next_record` found: an address, good until the next append."""
+LARGE_FREED = 34
+"""How many large blocks were freed since Python last gave their pages back."""
+FREE_LISTS = 40
+HEADER_WORDS = 256
+
+LARGE_CLASS = 64
+"""Blocks of this size class and larger, a megabyte and more, are large."""
+
+CHUNK = 256
+"""Rows that are staged before a program runs over them."""
+REGISTERS = 96
+"""Columns of the staging chunk: inputs first, then what programs compute."""
+MOST_CURSORS = 300
+
+# Port
+PORT_WIDTH = 0
+"""Words of a row in a bucket: data, version, diff. The position is the bucket's."""
+PORT_COUNT = 1
+PORT_ROOM = 2
+PORT_LIST = 3
+"""Address of pairs (position, bucket), ascending by position."""
+PORT_LAST = 4
+PORT_RECEIVED = 5
+PORT_WORDS = 8
+
+# Bucket
+BUCKET_COUNT = 0
+BUCKET_ROOM = 1
+BUCKET_ROWS = 2
+
+# Edge
+EDGE_NEXT = 0
+EDGE_PORT = 1
+EDGE_PROGRAM = 2
+EDGE_SIGN = 3
+EDGE_KEEP = 4
+"""Bits of the position that stay: leaving a loop clears its field."""
+EDGE_ADD = 5
+"""Added to the position: one more round."""
+EDGE_SHAPE = 6
+EDGE_PASSED = 7
+EDGE_WORDS = 8
+
+# Program: constants, instructions and output columns
+PROGRAM_STEPS = 0
+PROGRAM_OUTPUTS = 1
+PROGRAM_FILTER = 2
+"""The register whose rows pass where it is not 0, or -1."""
+PROGRAM_WEIGHT = 3
+"""The register that multiplies the diff, or -1."""
+PROGRAM_BODY = 4
+"""Four words a step (operation, result, left, right), then one word an output column."""
+
+# Batch
+BATCH_KEYS = 0
+BATCH_ROWS = 1
+BATCH_KEYS_AT = 2
+BATCH_STARTS_AT = 3
+BATCH_ROWS_AT = 4
+BATCH_INDEX_AT = 5
+BATCH_INDEX_SHIFT = 6
+BATCH_INDEX_BASE = 7
+BATCH_INDEX_SIZE = 8
+BATCH_HEAD = 10
+
+# Trace
+TRACE_KEY_WORDS = 0
+TRACE_VALUE_WORDS = 1
+TRACE_VALUE_AT = 2
+"""Where the values stand in the body of a row."""
+TRACE_POSITION_AT = 3
+"""Where the position stands in the body of a row; the version follows it."""
+TRACE_BODY_WORDS = 4
+TRACE_SLOTS = 5
+TRACE_SLOT_COUNT = 6
+TRACE_FRESH = 7
+TRACE_READERS = 8
+"""First of the operators that are told of a fresh batch: blocks of next, operator, side."""
+TRACE_SINCE = 9
+"""Address of the frontier of the handles that users hold, 0 where there is none."""
+TRACE_OWNER = 10
+TRACE_MERGED = 11
+TRACE_WORDS = 12
+
+# Slot of a spine
+SLOT_OLDER = 0
+SLOT_NEWER = 1
+SLOT_RESULT = 2
+SLOT_OLDER_AT = 3
+SLOT_NEWER_AT = 4
+SLOT_SIZE = 5
+SLOT_WORDS = 6
+MOST_SLOTS = 64
+SMALL_SLOT = 64
+"""A slot of no more rows is merged at once: to remember a merge would cost more."""
+
+# Operator
+OP_KIND = 0
+OP_EDGES = 1
+OP_PORT = 2
+OP_LEFT = 3
+OP_RIGHT = 4
+OP_LEFT_NEWS = 5
+"""1 where the left trace has a fresh batch unread, 2 where all of it is news, 0 for none."""
+OP_LEFT_AT = 6
+OP_RIGHT_NEWS = 7
+OP_RIGHT_AT = 8
+OP_OUTPUT = 9
+"""The trace that the operator makes."""
+OP_RESULTS = 10
+"""Port in which reduce collects its result before it becomes a batch."""
+OP_SHAPE = 11
+"""How position words are divided in this dataflow."""
+OP_REDUCER = 12
+OP_ARGUMENT = 13
+OP_ARGUMENTS = 14
+OP_PHASE = 15
+OP_FLOOR = 16
+"""News of an import are no earlier than this version."""
+OP_IN = 17
+OP_OUT = 18
+OP_RECOMPUTED = 19
+OP_EMPTY = 20
+OP_SKIPPED = 21
+OP_ACTIVATIONS = 22
+OP_TODO = 23
+"""The layout, as a trace, of the keys that reduce has to look at again."""
+OP_ANSWER = 24
+"""Address of the rows that Python wants the groups to have: group, values, multiplicity."""
+OP_ANSWERS = 25
+OP_WORDS = 26
+
+# Kinds of operators
+ARRANGE = 1
+JOIN = 2
+REDUCE = 3
+FOREIGN = 4
+"""An operator that Python carries out: the machine stops before it."""
+CONSOLIDATE = 5
+IMPORT = 6
+PASS = 7
+"""Sends on what is put into its port, as it is: an input."""
+
+# Reducers
+FIRST = 1
+"""The first `argument` records in ascending order: min, and the least k."""
+LAST = 2
+LINEAR = 3
+"""Sums of weights: count, sum, and several of them at once."""
+THRESHOLD = 4
+FLOAT_SUM = 5
+ASK = 6
+"""A function of Python, given all records of the group."""
+
+# Instructions of the schedule: code, operand, jump
+DO = 1
+LOOP = 2
+AGAIN = 3
+STOP = 4
+SCHEDULE_WORDS = 4
+
+# How a run ended
+DONE = 0
+WANTS_PYTHON = 1

@@ -1,0 +1,105 @@
+"""Replay: the input rows of one key, brought forward version by version.
+
+GATHERED holds the rows in order of version; REPLAYED those whose version has come, values first,
+with their versions raised to the one that is looked at and equal rows added up. What a later
+version reads is then no more than what can still be told apart, however long the history is.
+
+Where versions are only partly ordered there is no one way forward: all rows stay as they are,
+and every look compares their versions.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow_layout import (
+    BUCKET_COUNT,
+    CURSORS,
+    GATHERED,
+    LOOK_KEY,
+    LOOK_VERSION,
+    OP_FLOOR,
+    OP_LEFT,
+    REPLAY_AT,
+    REPLAYED,
+    TRACE_BODY_WORDS,
+    TRACE_POSITION_AT,
+    TRACE_VALUE_AT,
+    TRACE_VALUE_WORDS,
+    VERSION_SHAPE,
+    Memory,
+)
+from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
+from graphtide.kernels.dataflow_memory import copy_words
+from graphtide.kernels.dataflow_times import upper_bound
+from graphtide.kernels.dataflow_todo import forced_bound, schedule_later
+from graphtide.kernels.dataflow_traces import add_equal, open_cursors, sort_bodies
+from graphtide.kernels.jit import bare_kernel
+
+
+@bare_kernel
+def gather_rows(memory: Memory, operator: int) -> None:
+    """Copy the input rows of a key into GATHERED: version, position, values, diff; in that order.
+
+    Every version after the one that is looked at is one to look at too: here or, for rows of
+    later positions, there.
+    """
+    trace = memory[operator + OP_LEFT]
+    body = memory[trace + TRACE_BODY_WORDS]
+    values = memory[trace + TRACE_VALUE_WORDS]
+    value_at, position_at = memory[trace + TRACE_VALUE_AT], memory[trace + TRACE_POSITION_AT]
+    memory[REPLAY_AT] = 0
+    clear_list(memory, GATHERED)
+    clear_list(memory, REPLAYED)
+    for cursor in range(open_cursors(memory, trace, memory[LOOK_KEY])):
+        row = memory[memory[CURSORS] + 2 * cursor]
+        end = memory[memory[CURSORS] + 2 * cursor + 1]
+        while row < end:
+            target = append(memory, GATHERED, body)
+            version = upper_bound(
+                memory[row + position_at + 1], memory[operator + OP_FLOOR], memory[VERSION_SHAPE]
+            )
+            memory[target] = version
+            memory[target + 1] = memory[row + position_at]
+            copy_words(memory, row + value_at, target + 2, values)
+            memory[target + body - 1] = memory[row + body - 1]
+            if memory[VERSION_SHAPE] == 0 and version > memory[LOOK_VERSION]:
+                forced = forced_bound(memory, operator)
+                schedule_later(memory, operator, memory[row + position_at], version, forced)
+            row += body
+    sort_bodies(memory, list_rows(memory, GATHERED), list_count(memory, GATHERED), body)
+
+
+@bare_kernel
+def advance_replay(memory: Memory, operator: int) -> int:
+    """Bring REPLAYED up to a version and make it the one cursor; 0 or 1 cursors."""
+    body = memory[memory[operator + OP_LEFT] + TRACE_BODY_WORDS]
+    values = body - 3
+    version = memory[LOOK_VERSION]
+    ordered = memory[VERSION_SHAPE] == 0
+    _take_rows(memory, body, version, ordered)
+    rows = list_rows(memory, REPLAYED)
+    count = list_count(memory, REPLAYED)
+    if ordered:
+        for row in range(count):
+            memory[rows + row * body + values + 1] = version
+    sort_bodies(memory, rows, count, body)
+    count = add_equal(memory, rows, count, body)
+    memory[memory[REPLAYED] + BUCKET_COUNT] = count
+    memory[memory[CURSORS]] = rows
+    memory[memory[CURSORS] + 1] = rows + count * body
+    return 1 if count > 0 else 0
+
+
+@bare_kernel
+def _take_rows(memory: Memory, body: int, version: int, ordered: bool) -> None:
+    """Move the rows up to a version from GATHERED to REPLAYED; all where there is no order."""
+    values = body - 3
+    while memory[REPLAY_AT] < list_count(memory, GATHERED):
+        source = list_rows(memory, GATHERED) + memory[REPLAY_AT] * body
+        if ordered and memory[source] > version:
+            break
+        target = append(memory, REPLAYED, body)
+        copy_words(memory, source + 2, target, values)
+        memory[target + values] = memory[source + 1]
+        memory[target + values + 1] = memory[source]
+        memory[target + values + 2] = memory[source + body - 1]
+        memory[REPLAY_AT] += 1

@@ -1,0 +1,184 @@
+"""The run: one physical batch through all operators, loop by loop, until nothing waits.
+
+The schedule is a list of instructions in topological order, loops nested. An operator runs at a
+position when something waits for it there. A loop goes from one position to the next that any
+operator in it waits for, as long as the rounds of the loops around stay the same; then the run
+goes on behind it. So everything that is not after the position, in the order of numbers, is final:
+the frontier. A run that meets an operator of Python's stops there with all its state in memory,
+and goes on when it is called again.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow_join import join
+from graphtide.kernels.dataflow_layout import (
+    AGAIN,
+    ARRANGE,
+    BATCH_ROWS,
+    BUCKET_COUNT,
+    CONSOLIDATE,
+    COUNTER,
+    DO,
+    DONE,
+    FOREIGN,
+    IMPORT,
+    JOIN,
+    LOOP,
+    OP_ACTIVATIONS,
+    OP_IN,
+    OP_KIND,
+    OP_LEFT,
+    OP_LEFT_AT,
+    OP_LEFT_NEWS,
+    OP_OUTPUT,
+    OP_PHASE,
+    OP_PORT,
+    OP_RIGHT_AT,
+    OP_RIGHT_NEWS,
+    PASS,
+    PORT_WIDTH,
+    POSITION,
+    REDUCE,
+    SCHEDULE_WORDS,
+    STOP,
+    TRACE_FRESH,
+    WANTS_PYTHON,
+    Memory,
+)
+from graphtide.kernels.dataflow_memory import free
+from graphtide.kernels.dataflow_ports import NOWHERE, first_position, take_bucket
+from graphtide.kernels.dataflow_reduce import reduce
+from graphtide.kernels.dataflow_sending import send_batch, send_bucket
+from graphtide.kernels.dataflow_sorting import batch_of_bucket
+from graphtide.kernels.dataflow_traces import announce, batch_at, count_batches, settle_fresh
+from graphtide.kernels.jit import bare_kernel
+
+
+@bare_kernel
+def run(memory: Memory, schedule: int) -> int:
+    """Run until nothing waits, or Python is wanted: COUNTER then names the operator."""
+    while True:
+        counter = memory[COUNTER]
+        at = schedule + counter * SCHEDULE_WORDS
+        code, operand, jump = memory[at], memory[at + 1], memory[at + 2]
+        if code == DO:
+            if waits_at(memory, operand) == memory[POSITION] and _activate(memory, operand):
+                return WANTS_PYTHON
+            memory[COUNTER] = counter + 1
+        elif code == LOOP:
+            # Operands: bits below the rounds of the loops around; instructions of the loop.
+            _enter_next_round(memory, schedule, counter + 1, jump, operand, memory[at + 3])
+        elif code == AGAIN:
+            _enter_next_round(memory, schedule, jump + 1, counter, operand, memory[at + 3])
+        elif code == STOP:
+            memory[COUNTER] = 0
+            return DONE
+
+
+@bare_kernel
+def waits_at(memory: Memory, operator: int) -> int:
+    """The least position at which something waits for an operator, or NOWHERE."""
+    if memory[operator + OP_PHASE] != 0:
+        return memory[POSITION]  # type: ignore[no-any-return]
+    found = first_position(memory, memory[operator + OP_PORT])
+    if memory[operator + OP_LEFT_NEWS] != 0:
+        found = min(found, memory[operator + OP_LEFT_AT])
+    if memory[operator + OP_RIGHT_NEWS] != 0:
+        found = min(found, memory[operator + OP_RIGHT_AT])
+    return found
+
+
+@bare_kernel
+def _enter_next_round(
+    memory: Memory, schedule: int, first: int, last: int, outer: int, inner: int
+) -> None:
+    """Go to the least position that waits in a loop with these rounds around it, or behind it.
+
+    `outer` and `inner` are how many low bits hold rounds of this loop and the loops in it, and of
+    the loops in it alone.
+    """
+    around = memory[POSITION] >> outer
+    found = NOWHERE
+    for counter in range(first, last):
+        at = schedule + counter * SCHEDULE_WORDS
+        if memory[at] == DO:
+            found = min(found, waits_at(memory, memory[at + 1]))
+    if found != NOWHERE and found >> outer == around:
+        memory[POSITION] = (found >> inner) << inner
+        memory[COUNTER] = first
+    else:
+        memory[POSITION] = around << outer
+        memory[COUNTER] = last + 1
+
+
+@bare_kernel
+def _activate(memory: Memory, operator: int) -> bool:
+    """Run one operator at the current position; True where Python has to do it."""
+    position = memory[POSITION]
+    kind = memory[operator + OP_KIND]
+    if memory[operator + OP_PHASE] == 0:
+        memory[operator + OP_ACTIVATIONS] += 1
+    if kind == JOIN:
+        join(memory, operator, position)
+    elif kind == REDUCE:
+        return reduce(memory, operator, position)
+    elif kind == ARRANGE:
+        _arrange(memory, operator, position)
+    elif kind == CONSOLIDATE:
+        _consolidate(memory, operator, position)
+    elif kind == PASS:
+        _pass(memory, operator, position)
+    elif kind == IMPORT:
+        _import(memory, operator)
+    elif kind == FOREIGN:
+        return True
+    return False
+
+
+@bare_kernel
+def _pass(memory: Memory, operator: int, position: int) -> None:
+    """Send on what waits, as it is."""
+    port = memory[operator + OP_PORT]
+    bucket = take_bucket(memory, port, position)
+    memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    send_bucket(memory, operator, bucket, position, memory[port + PORT_WIDTH] - 2)
+
+
+@bare_kernel
+def _import(memory: Memory, operator: int) -> None:
+    """Send what is new in a trace of another dataflow: all of it at first, then fresh batches."""
+    trace = memory[operator + OP_LEFT]
+    everything = memory[operator + OP_LEFT_NEWS] == 2
+    memory[operator + OP_LEFT_NEWS] = 0
+    last = count_batches(memory, trace) - 1
+    for place in range(0 if everything else last, last + 1):
+        batch = batch_at(memory, trace, place)
+        if batch != 0:
+            memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+            send_batch(memory, operator, trace, batch)
+
+
+@bare_kernel
+def _arrange(memory: Memory, operator: int, position: int) -> None:
+    """Make what waits a fresh batch of the trace, tell its readers, and send it on."""
+    trace = memory[operator + OP_OUTPUT]
+    bucket = take_bucket(memory, memory[operator + OP_PORT], position)
+    memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    settle_fresh(memory, trace)
+    batch = batch_of_bucket(memory, trace, bucket, position)
+    if batch != 0:
+        memory[trace + TRACE_FRESH] = batch
+        announce(memory, trace, position)
+        send_batch(memory, operator, trace, batch)
+
+
+@bare_kernel
+def _consolidate(memory: Memory, operator: int, position: int) -> None:
+    """Add up what waits and send it on; nothing is kept."""
+    trace = memory[operator + OP_OUTPUT]
+    bucket = take_bucket(memory, memory[operator + OP_PORT], position)
+    memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    batch = batch_of_bucket(memory, trace, bucket, position)
+    if batch != 0:
+        send_batch(memory, operator, trace, batch)
+        free(memory, batch)

@@ -1,0 +1,209 @@
+"""What stands in the output of reduce for one key, and what has to change in it.
+
+HELD is a copy of the key's output rows, values first, and grows by what reduce sends for the key
+while it looks at several versions. STANDING is what they add up to at one time. A key is looked
+at as a whole, so all of this is scratch in proportion to the history of one key.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow_batches import compare_keys
+from graphtide.kernels.dataflow_layout import (
+    BATCH_LOWER,
+    CURSORS,
+    FIRST,
+    HELD,
+    LAST,
+    LOOK_KEY,
+    LOOK_POSITION,
+    LOOK_VERSION,
+    ONE_VERSION,
+    OP_ARGUMENT,
+    OP_EMPTY,
+    OP_LEFT,
+    OP_OUTPUT,
+    OP_REDUCER,
+    OP_RESULTS,
+    OP_SHAPE,
+    SKIPPING,
+    STANDING,
+    TRACE_BODY_WORDS,
+    TRACE_KEY_WORDS,
+    TRACE_POSITION_AT,
+    TRACE_VALUE_AT,
+    TRACE_VALUE_WORDS,
+    WANTED,
+    Memory,
+)
+from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
+from graphtide.kernels.dataflow_memory import copy_words
+from graphtide.kernels.dataflow_ports import new_row
+from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_later
+from graphtide.kernels.dataflow_traces import open_cursors, sort_bodies
+from graphtide.kernels.jit import bare_kernel
+
+
+@bare_kernel
+def hold_output(memory: Memory, operator: int) -> None:
+    """Copy the output rows of the key into HELD, values first."""
+    trace = memory[operator + OP_OUTPUT]
+    body = memory[trace + TRACE_BODY_WORDS]
+    values = memory[trace + TRACE_VALUE_WORDS]
+    value_at, position_at = memory[trace + TRACE_VALUE_AT], memory[trace + TRACE_POSITION_AT]
+    clear_list(memory, HELD)
+    for cursor in range(open_cursors(memory, trace, memory[LOOK_KEY])):
+        row = memory[memory[CURSORS] + 2 * cursor]
+        end = memory[memory[CURSORS] + 2 * cursor + 1]
+        while row < end:
+            target = append(memory, HELD, body)
+            for word in range(values):
+                memory[target + word] = memory[row + value_at + word]
+            memory[target + values] = memory[row + position_at]
+            memory[target + values + 1] = memory[row + position_at + 1]
+            memory[target + values + 2] = memory[row + body - 1]
+            row += body
+
+
+@bare_kernel
+def stand(memory: Memory, operator: int) -> None:
+    """Add up HELD at the time looked at: records and multiplicities in STANDING, in order of value."""
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    body = values + 3
+    count = list_count(memory, HELD)
+    rows = list_rows(memory, HELD)
+    sort_bodies(memory, rows, count, body)
+    clear_list(memory, STANDING)
+    row = 0
+    while row < count:
+        first = rows + row * body
+        total = 0
+        while row < count and compare_keys(memory, first, rows + row * body, values) == 0:
+            at = rows + row * body + values
+            if in_time(memory, operator, memory[at], memory[at + 1]):
+                total += memory[at + 2]
+            row += 1
+        if total != 0:
+            target = append(memory, STANDING, values + 1)
+            for word in range(values):
+                memory[target + word] = memory[first + word]
+            memory[target + values] = total
+
+
+@bare_kernel
+def can_skip(memory: Memory, operator: int, bound: int) -> bool:
+    """True where the rule of the module says that nothing can change at this time."""
+    reducer = memory[operator + OP_REDUCER]
+    if memory[SKIPPING] == 0 or (reducer != FIRST and reducer != LAST):
+        return False
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    if list_count(memory, STANDING) != 1 or memory[operator + OP_ARGUMENT] != 1:
+        return False
+    standing = list_rows(memory, STANDING)
+    if memory[standing + values] != 1:
+        return False
+    if reducer == FIRST and bound <= memory[standing]:
+        return False
+    if reducer == LAST and bound >= memory[standing]:
+        return False
+    body = values + 3
+    rows = list_rows(memory, HELD)
+    for row in range(list_count(memory, HELD)):
+        at = rows + row * body + values
+        is_new = memory[at + 1] >= memory[BATCH_LOWER]
+        if is_new and in_time(memory, operator, memory[at], memory[at + 1]):
+            return False
+    return True
+
+
+@bare_kernel
+def schedule_output(memory: Memory, operator: int, bound: int) -> None:
+    """Schedule the key where a row of its output joins this time."""
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    if _stays_beyond(memory, operator, bound, values):
+        return
+    body = values + 3
+    for row in range(list_count(memory, HELD)):
+        at = list_rows(memory, HELD) + row * body + values
+        if not in_time(memory, operator, memory[at], memory[at + 1]):
+            schedule_later(memory, operator, memory[at], memory[at + 1], bound)
+
+
+@bare_kernel
+def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> bool:
+    """True where a bound lies beyond the output at all later times too: nothing to schedule.
+
+    Only in a single loop and for one version, where later output is one record after another.
+    """
+    if (
+        memory[operator + OP_SHAPE] != 0
+        or memory[ONE_VERSION] < 0
+        or bound == forced_bound(memory, operator)
+    ):
+        return False
+    body = values + 3
+    reducer = memory[operator + OP_REDUCER]
+    rows = list_rows(memory, HELD)
+    total = 0
+    for row in range(list_count(memory, HELD)):
+        at = rows + row * body
+        diff = memory[at + values + 2]
+        if memory[at + values] <= memory[LOOK_POSITION]:
+            continue
+        total += diff
+        beyond = bound > memory[at] if reducer == FIRST else bound < memory[at]
+        if diff > 0 and not beyond:
+            return False
+    return total == 0
+
+
+@bare_kernel
+def emit(memory: Memory, operator: int) -> None:
+    """Write what is wanted less what stands, both in order of value, to the results and HELD."""
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    width = values + 1
+    standing, wanted = list_rows(memory, STANDING), list_rows(memory, WANTED)
+    one, ones = 0, list_count(memory, STANDING)
+    other, others = 0, list_count(memory, WANTED)
+    written = 0
+    while one < ones or other < others:
+        which = -1 if other >= others else 1
+        if one < ones and other < others:
+            which = compare_keys(memory, standing + one * width, wanted + other * width, values)
+        record = standing + one * width if which <= 0 else wanted + other * width
+        diff = 0
+        if which <= 0:
+            diff -= memory[standing + one * width + values]
+            one += 1
+        if which >= 0:
+            diff += memory[wanted + other * width + values]
+            other += 1
+        if diff != 0:
+            _hold_new(memory, record, values, diff)
+            written += 1
+    _write_results(memory, operator, written)
+    if written == 0:
+        memory[operator + OP_EMPTY] += 1
+
+
+@bare_kernel
+def _hold_new(memory: Memory, record: int, values: int, diff: int) -> None:
+    target = append(memory, HELD, values + 3)
+    copy_words(memory, record, target, values)
+    memory[target + values] = memory[LOOK_POSITION]
+    memory[target + values + 1] = memory[LOOK_VERSION]
+    memory[target + values + 2] = diff
+
+
+@bare_kernel
+def _write_results(memory: Memory, operator: int, count: int) -> None:
+    """Write the last rows of HELD, all at the current time, to the results of the operator."""
+    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    held = list_count(memory, HELD)
+    for number in range(held - count, held):
+        source = list_rows(memory, HELD) + number * (values + 3)
+        target = new_row(memory, memory[operator + OP_RESULTS], memory[source + values])
+        copy_words(memory, memory[LOOK_KEY], target, words)
+        copy_words(memory, source, target + words, values)
+        memory[target + words + values] = memory[source + values + 1]
+        memory[target + words + values + 1] = memory[source + values + 2]
