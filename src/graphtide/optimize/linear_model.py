@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 
 FADE = 0.9
+FAST_FADE = 0.4
 _FLOOR = 2e-5
 _ANCHOR = 0.05
-_SURPRISE = 4.0
-_SEASONED = 4
+_SEASONED = 2
+_MOST_SURPRISES = 8
 
 
 class LinearModel:
@@ -24,21 +25,23 @@ class LinearModel:
         self._weight = self._size = self._time = 0.0
         self._squares = self._products = 0.0
         self._base = self._slope = math.nan
-        self._surprised = False
+        self._surprises = 0
 
     def observe(self, size: float, seconds: float) -> None:
         """Learn from one run.
 
-        A single time far above what is expected counts as less: other work on the machine does
-        that. The second in a row is believed.
+        A time far above what is expected counts as less, for other work on the machine does that;
+        the more of them come in a row, the more is believed. Nothing makes a run too fast: a time
+        far below makes what was seen before fade at once.
         """
+        fade = FAST_FADE if 2.0 * seconds < self.predict(size) else FADE
         seconds = self._believed(size, seconds)
         self.observations += 1
-        self._weight = FADE * self._weight + 1.0
-        self._size = FADE * self._size + size
-        self._time = FADE * self._time + seconds
-        self._squares = FADE * self._squares + size * size
-        self._products = FADE * self._products + size * seconds
+        self._weight = fade * self._weight + 1.0
+        self._size = fade * self._size + size
+        self._time = fade * self._time + seconds
+        self._squares = fade * self._squares + size * size
+        self._products = fade * self._products + size * seconds
         self._fit()
 
     def predict(self, size: float) -> float:
@@ -48,9 +51,9 @@ class LinearModel:
     def _believed(self, size: float, seconds: float) -> float:
         if self.observations < _SEASONED:
             return seconds
-        most = _SURPRISE * max(self.predict(size), _FLOOR)
-        surprised, self._surprised = self._surprised, seconds > most
-        return min(seconds, most) if self._surprised and not surprised else seconds
+        most = max(self.predict(size), _FLOOR) * 2.0 ** (self._surprises + 1)
+        self._surprises = min(self._surprises + 1, _MOST_SURPRISES) if seconds > most else 0
+        return min(seconds, most)
 
     def _fit(self) -> None:
         anchor = _ANCHOR * self._weight

@@ -31,6 +31,7 @@ LOOKAHEAD = 16
 
 _UNSEEN_SCRATCH = 0.5
 _HOPELESS = 10.0
+_SHARED = 4
 
 
 class Move(IntEnum):
@@ -69,14 +70,6 @@ class StepSizes:
     parent: NDArray[np.int32]
     end: NDArray[np.int32]
     start: int
-
-    def __len__(self) -> int:
-        return len(self.version)
-
-    def of_parent(self, step: int) -> int:
-        """The size of the version that a step starts from."""
-        parent = int(self.parent[step])
-        return self.start if parent < 0 else int(self.version[parent])
 
 
 class Observation(NamedTuple):
@@ -142,7 +135,11 @@ class Adaptive:
     """The cheapest way by what was measured so far."""
 
     def __init__(self, sizes: StepSizes) -> None:
-        self._sizes = sizes
+        self._version: list[int] = sizes.version.tolist()
+        self._deltas: list[int] = sizes.delta.tolist()
+        self._end: list[int] = sizes.end.tolist()
+        self._parent: list[int] = sizes.parent.tolist()
+        self._empty = sizes.start
         self._bare = LinearModel()
         self._fresh = LinearModel()
         self._delta = LinearModel()
@@ -153,7 +150,7 @@ class Adaptive:
     def choose(self, step: int, ready: bool) -> Move:
         """The way of the least predicted time, the worth of its state taken off."""
         if step == 0:
-            return Move.SPLIT if self._sizes.end[0] > 1 else Move.PASS
+            return Move.SPLIT if self._end[0] > 1 else Move.PASS
         if not self._delta.observations:
             return self._first_delta(step, ready)
         if ready and self._owed:
@@ -166,83 +163,90 @@ class Adaptive:
 
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds of following the delta, and of a run from scratch that leaves no state."""
-        sizes = self._sizes
-        return self._delta.predict(sizes.delta[step]), self._scratch(sizes.version[step])
+        return self._delta.predict(self._deltas[step]), self._scratch(self._version[step])
 
     def observe(self, step: int, seen: Observation) -> None:
         """Teach the models that the move concerns."""
-        sizes, move = self._sizes, seen.move
+        move, size = seen.move, self._version[step]
         self._spent += seen.started + seen.followed
         if move <= Move.RESTART:
-            self._delta.observe(sizes.delta[step], seen.followed)
+            self._delta.observe(self._deltas[step], seen.followed)
         if move == Move.RESTART:
-            self._fresh.observe(sizes.of_parent(step), seen.started)
+            self._fresh.observe(self._parent_size(step), seen.started)
         elif move == Move.SPLIT:
-            self._fresh.observe(sizes.version[step], seen.started)
+            self._fresh.observe(size, seen.started)
         elif move == Move.PASS:
-            self._bare.observe(sizes.version[step], seen.started)
+            self._bare.observe(size, seen.started)
 
     def probes(self, step: int) -> bool:
         """True where the time from scratch has long been guessed only, and matters."""
         follow, scratch = self.predict(step)
         if follow * _HOPELESS < scratch:
             return False
-        worst = self._fresh.predict(self._sizes.version[step])
+        worst = self._fresh.predict(self._version[step])
         return worst <= PROBE_SHARE * (self._spent - self._probed)
 
     def observe_probe(self, step: int, seconds: float) -> None:
         """Teach the model of runs from scratch."""
-        self._bare.observe(self._sizes.version[step], seconds)
+        self._bare.observe(self._version[step], seconds)
         self._spent += seconds
         self._probed = self._spent
 
     def _scratch(self, size: int) -> float:
-        if self._bare.observations:
-            return self._bare.predict(size)
-        return _UNSEEN_SCRATCH * self._fresh.predict(size)
+        """Without a state: never more than with one."""
+        fresh = self._fresh.predict(size)
+        if not self._bare.observations:
+            return _UNSEEN_SCRATCH * fresh
+        bare = self._bare.predict(size)
+        return min(bare, fresh) if self._fresh.observations else bare
 
     def _start(self, size: int) -> float:
-        if self._fresh.observations:
-            return self._fresh.predict(size)
-        return self._bare.predict(size) / _UNSEEN_SCRATCH
+        """With a state: never less than without one."""
+        bare = self._bare.predict(size)
+        if not self._fresh.observations:
+            return bare / _UNSEEN_SCRATCH
+        fresh = self._fresh.predict(size)
+        return max(bare, fresh) if self._bare.observations else fresh
 
     def _first_delta(self, step: int, ready: bool) -> Move:
         """Follow the first delta that is not most of a version."""
-        sizes = self._sizes
-        if 2 * sizes.delta[step] < sizes.version[step]:
+        if self._shares(step):
             return Move.FOLLOW if ready else Move.RESTART
         following = step + 1
-        shared = following < sizes.end[step] and (
-            2 * sizes.delta[following] < sizes.version[following]
-        )
+        shared = following < self._end[step] and self._shares(following)
         return Move.SPLIT if shared else Move.PASS
 
+    def _shares(self, step: int) -> bool:
+        return _SHARED * self._deltas[step] < self._version[step]
+
+    def _parent_size(self, step: int) -> int:
+        parent = self._parent[step]
+        return self._empty if parent < 0 else self._version[parent]
+
     def _cheapest(self, step: int, ready: bool) -> Move:
-        sizes = self._sizes
         follow, scratch = self.predict(step)
-        below = self._worth(step + 1, int(sizes.end[step]))
+        below = self._worth(step + 1, self._end[step])
         costs = {
-            Move.SPLIT: self._start(sizes.version[step]) - below,
+            Move.SPLIT: self._start(self._version[step]) - below,
             Move.PASS: scratch,
         }
         if ready:
             costs[Move.FOLLOW] = follow - below
         else:
-            parent = int(sizes.parent[step])
-            behind = len(sizes) if parent < 0 else int(sizes.end[parent])
-            beside = self._worth(int(sizes.end[step]), behind)
-            costs[Move.RESTART] = self._start(sizes.of_parent(step)) + follow - below - beside
+            parent = self._parent[step]
+            behind = len(self._end) if parent < 0 else self._end[parent]
+            beside = self._worth(self._end[step], behind)
+            costs[Move.RESTART] = self._start(self._parent_size(step)) + follow - below - beside
         found = min(costs, key=lambda move: (costs[move], move))
         return self._tried_again(step, found)
 
     def _tried_again(self, step: int, found: Move) -> Move:
         """Now and then a state where none pays, to see whether following has become cheaper."""
-        sizes, following = self._sizes, step + 1
-        if found != Move.PASS or following >= sizes.end[step]:
+        following, size = step + 1, self._version[step]
+        if found != Move.PASS or following >= self._end[step]:
             return found
         follow, scratch = self.predict(following)
-        loss = self._start(sizes.version[step]) - self._scratch(sizes.version[step])
-        loss += follow - scratch
+        loss = self._start(size) - self._scratch(size) + follow - scratch
         if follow > _HOPELESS * scratch or loss > PROBE_SHARE * (self._spent - self._probed):
             return found
         self._probed, self._owed = self._spent, True

@@ -52,10 +52,10 @@ class PartBuffer:
     def take(self) -> Part:
         """All finished steps as a part; the buffer is empty afterwards."""
         records, changes = self._records, self._changes[: len(self._records)]
-        columns = zip(*records, strict=True)
+        columns = zip(RECORD_SCHEMA, zip(*records, strict=True), strict=True)
         record = pa.table(
-            [pa.array(np.array(column)) for column in columns], names=RECORD_SCHEMA.names
-        ).cast(RECORD_SCHEMA)
+            [pa.array(column, field.type) for field, column in columns], RECORD_SCHEMA
+        )
         steps = np.array([row[0] for row in records], np.int32)
         differences = {
             name: _differences(steps, [item[name] for item in changes]) for name in self._fields

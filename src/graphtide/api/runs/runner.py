@@ -8,6 +8,9 @@ Kept true: steps are finished in the order of the plan; a finished step is kept 
 so, and whatever ends the walk, an interruption included, keeps the finished ones first; the graph,
 the current results and every state are those of the step that the path ends with.
 
+Models learn from the time that this thread had the processor, so that other work on the machine
+does not mislead them; the record tells what passed on the clock.
+
 What a step costs beside flipping, computing and its differences is a handful of Python statements:
 no table, no file, no dictionary of vertices.
 """
@@ -17,7 +20,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import NamedTuple
 
 from graphtide.api.progress import Report, silent
@@ -70,6 +73,10 @@ class Runner:
         parts: Parts,
     ) -> None:
         self._steps = steps
+        self._parent: list[int] = steps.parent.tolist()
+        self._end: list[int] = steps.end.tolist()
+        self._view: list[int] = steps.view.tolist()
+        self._edges: list[int] = steps.edges.tolist()
         self._deltas = deltas
         self._prepared = prepared
         self._graph = prepared.graph
@@ -92,7 +99,7 @@ class Runner:
         began = kept = told = perf_counter()
         try:
             for step in range(first, len(self._steps)):
-                self._return_to(int(self._steps.parent[step]))
+                self._return_to(self._parent[step])
                 move = self._reach(step, chooser, settings)
                 now = perf_counter()
                 if now - kept > settings.keep_every or self._buffer.rows > _MOST_ROWS:
@@ -110,33 +117,32 @@ class Runner:
     def _reach(self, step: int, chooser: Chooser, settings: RunSettings) -> Move:
         """One step further down."""
         steps, states = self._steps, self._states
-        parent = int(steps.parent[step])
-        began = perf_counter()
+        parent = self._parent[step]
+        began, worked = perf_counter(), thread_time()
         inserted, deleted = self._deltas.of(step)
         move = chooser.choose(step, states.ready(parent))
         expected = chooser.predict(step)
         if move == Move.RESTART:
             states.start(parent)
-        started = perf_counter()
+        started = thread_time() - worked
         self._graph.flip(inserted, deleted)
-        flipped = perf_counter()
+        worked = thread_time()
         try:
             changes = self._changes(step, move, inserted, deleted)
         except GraphtideError as error:
             error.where = error.where or f"the view '{steps.label(step)}'"
             raise
         self._current.apply(changes)
-        done = perf_counter()
-        seen = done - flipped
+        seen, done = thread_time() - worked, perf_counter()
         if move == Move.RESTART:
-            chooser.observe(step, Observation(move, started - began, seen))
+            chooser.observe(step, Observation(move, started, seen))
         elif move == Move.FOLLOW:
             chooser.observe(step, Observation(move, 0.0, seen))
         else:
             chooser.observe(step, Observation(move, seen, 0.0))
         self._go_on(PathStep(step, inserted, deleted, changes))
         self._look_again(step, move, chooser, settings)
-        touched = states.touched if move <= Move.RESTART else int(steps.edges[step])
+        touched = states.touched if move <= Move.RESTART else self._edges[step]
         changed = sum(map(len, changes.values()))
         row = (step, move, done - began, *expected, touched, changed)
         self._buffer.add(row, changes)
@@ -152,7 +158,7 @@ class Runner:
 
     def _go_on(self, reached: PathStep) -> None:
         """Remember the way back, as far as somebody will go it."""
-        if self._steps.end[reached.step] == len(self._steps):
+        if self._end[reached.step] == len(self._end):
             self._path.clear()
             self._states.forget()
         self._path.append(reached)
@@ -169,18 +175,15 @@ class Runner:
     def _look_again(self, step: int, move: Move, chooser: Chooser, settings: RunSettings) -> None:
         """Run from scratch beside the run, to learn what it takes or to compare."""
         probes = move <= Move.RESTART and chooser.probes(step)
-        self._views += self._steps.view[step] >= 0
-        verifies = (
-            settings.verify is not None
-            and self._steps.view[step] >= 0
-            and self._views % settings.verify == 0
-        )
+        is_view = self._view[step] >= 0
+        self._views += is_view
+        verifies = settings.verify is not None and is_view and self._views % settings.verify == 0
         if not (probes or verifies):
             return
-        began = perf_counter()
+        began = thread_time()
         values = self._prepared.scratch()
         if probes:
-            chooser.observe_probe(step, perf_counter() - began)
+            chooser.observe_probe(step, thread_time() - began)
         found = first_difference(self._current.values, values, self._prepared.rounding)
         if found is not None:
             field, vertex = found
