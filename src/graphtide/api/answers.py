@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -12,6 +13,9 @@ from graphtide.api.graph import CatalogGraph
 from graphtide.api.view import View
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
+
+if TYPE_CHECKING:
+    from graphtide.api.runs.run import Run
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Answer:
 
     text: str
     table: pa.Table | None = None
-    value: CatalogGraph | View | Collection | None = None
+    value: CatalogGraph | View | Collection | Run | None = None
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:

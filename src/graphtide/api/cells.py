@@ -1,7 +1,8 @@
 """Values as short texts, for tables that people read: in a terminal or in a notebook.
 
-Counts are ours and get thousands separators; values are the user's and are shown as they are,
-because the id 1234567 is not "1,234,567". No text can break a line, colour a terminal or hide.
+Counts are ours and get thousands separators, and six digits where they are not whole; values are
+the user's and are shown as they are, because the id 1234567 is not "1,234,567". No text can break
+a line, colour a terminal or hide.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ class CellStyle:
     missing: str
 
 
+_WHOLE, _READABLE = 1e6, 1e15
+"""Between these, six digits are not enough for the whole part of a number."""
+
 COUNTS = CellStyle(thousands=True, missing="")
 VALUES = CellStyle(thousands=False, missing="null")
 
@@ -29,6 +33,8 @@ def cell_text(value: object, style: CellStyle) -> str:
             return style.missing
         case bool():
             return "true" if value else "false"
+        case float() if style.thousands:
+            return f"{value:,.0f}" if _WHOLE <= abs(value) < _READABLE else f"{value:,.6g}"
         case int() | float():
             return f"{value:,}" if style.thousands else str(value)
         case dt.datetime():

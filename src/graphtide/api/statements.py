@@ -18,17 +18,17 @@ from graphtide.api.answers import (
     counted,
     graph_answer,
     graphs_table,
-    table_of,
     view_answer,
     views_table,
 )
 from graphtide.api.explain import explain_statement
 from graphtide.api.export import save_collection, save_graph, save_mappings
+from graphtide.api.run_answers import run_answer, runs_answer
 from graphtide.api.session import Session
 from graphtide.api.view import graph_of
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
-from graphtide.model.errors import GraphtideError, InputError
+from graphtide.model.errors import InputError
 from graphtide.store.collection import open_collection
 from graphtide.store.graph import open_graph
 from graphtide.store.transfer import copy_in, copy_out
@@ -104,8 +104,8 @@ def _show(session: Session, statement: s.Show) -> Answer:
     catalog, name = session.catalog, statement.name or ""
     match statement.what:
         case "graphs":
-            stored = [open_graph(catalog, one) for one in session.graphs()]
-            return Answer(counted(len(stored), "graph"), graphs_table(stored))
+            graphs = [open_graph(catalog, one) for one in session.graphs()]
+            return Answer(counted(len(graphs), "graph"), graphs_table(graphs))
         case "graph":
             return graph_answer(session.graph(name), open_graph(catalog, name))
         case "views":
@@ -114,12 +114,19 @@ def _show(session: Session, statement: s.Show) -> Answer:
         case "view":
             return view_answer(session.view(name), open_collection(catalog, name))
         case "collections":
-            found = [open_collection(catalog, one) for one in session.collections()]
-            return Answer(counted(len(found), "collection"), collections_table(found))
+            stored = [open_collection(catalog, one) for one in session.collections()]
+            return Answer(counted(len(stored), "collection"), collections_table(stored))
         case "collection" | "data":
             return collection_answer(session.collection(name), open_collection(catalog, name))
         case "computations":
-            return Answer("no computations", table_of(("computation",), []))
+            from graphtide.api.computations import computations_table
+
+            found = computations_table()
+            return Answer(counted(found.num_rows, "computation"), found)
+        case "runs":
+            return runs_answer(catalog)
+        case "run":
+            return run_answer(session.results(name))
 
 
 def _delete(session: Session, statement: s.Delete) -> Answer:
@@ -128,6 +135,9 @@ def _delete(session: Session, statement: s.Delete) -> Answer:
         session.delete_graph(_given(name))
         session.current = None if session.current == name else session.current
         return Answer(f"graph '{name}' is deleted")
+    if statement.what == "run":
+        session.delete_run(_given(name))
+        return Answer(f"run '{name}' is deleted with its results")
     if name is not None:
         found = open_collection(session.catalog, name).facts.kind
         if found != statement.what:
@@ -189,13 +199,10 @@ def _save_collection(session: Session, statement: s.SaveCollection) -> Answer:
 
 
 def _run(session: Session, statement: s.Run) -> Answer:
-    open_collection(session.catalog, statement.collection)
-    raise GraphtideError(
-        f"there is no computation named '{statement.computation}' to run",
-        where=f"on collection '{statement.collection}'",
-        hint="this version makes collections and hands out their views and deltas; "
-        "take them with session.collection(...).steps()",
-    )
+    # Imported here: programs and kernels take a second that other statements do not need.
+    from graphtide.api.run_statement import carry_out_run
+
+    return carry_out_run(session, statement)
 
 
 def _explain(session: Session, statement: s.Explain) -> Answer:

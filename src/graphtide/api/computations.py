@@ -1,0 +1,199 @@
+"""Computations by the names that statements use: those of the library, and users' own.
+
+A name is found whatever its case, dashes and underscores, so that `PageRank`, `page_rank` and
+`pagerank` are one. Graphsurge's names of computations and parameters are known beside ours. What
+does not fit is told with the place in the statement, the nearest name, and all there are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+
+from graphtide.api.answers import table_of
+from graphtide.api.program_files import programs_of
+from graphtide.lang.diagnostics import Span, language_error, render_span
+from graphtide.lang.gvdl.statements import ParameterValue, Run
+from graphtide.lang.python import Program
+from graphtide.model.errors import InputError, LanguageError
+from graphtide.model.schema import closest
+from graphtide.plan.program_values import BoundProgram
+
+ALIASES = {
+    "WCC": ("components", "cc"),
+    "PageRank": ("pr",),
+    "PersonalisedPageRank": ("personalized_page_rank", "ppr"),
+    "ShortestPaths": ("sssp", "bellman_ford", "bf"),
+    "DegreeStatistics": ("degrees",),
+}
+"""Other names of programs, Graphsurge's among them."""
+
+PAIRS = ("mpsp", "spsp")
+"""Shortest paths between pairs of vertices: a run from each source, so not one program."""
+
+_PARAMETERS = {"root": "source", "rounds": "iterations"}
+_WEIGHTS = (
+    "weight_cap has no meaning here: no weights are made up, "
+    "and shortest paths are by the edges' own property 'weight'"
+)
+_NOT_YET = {
+    "scc": "strongly connected components need nested loops, which no program has so far",
+    "trianglecount": "triangles need walks along several edges, which no program has so far",
+}
+
+
+@dataclass(frozen=True)
+class ChosenComputation:
+    """A program with its parameters, and notes on what the statement said in vain."""
+
+    program: BoundProgram
+    notes: tuple[str, ...] = ()
+
+
+@cache
+def library() -> dict[str, Program]:
+    """The programs of the library by their names in statements: `page_rank`, `wcc`."""
+    from graphtide import algorithms
+
+    found = {name: getattr(algorithms, name) for name in algorithms.__all__}
+    return {_spelled(name): item for name, item in found.items() if isinstance(item, Program)}
+
+
+def computations_table() -> pa.Table:
+    """A row a computation: its name, parameters, other names and what it computes."""
+    rows = [
+        (name, _signature(program), ", ".join(ALIASES.get(program.__name__, ())), _idea(program))
+        for name, program in library().items()
+    ]
+    idea = "The least number of edges, or sum of `weight`, from each source to its target."
+    rows.append((PAIRS[0], "goals=[(source, target), ...]", PAIRS[1], idea))
+    return table_of(("computation", "parameters", "also", "computes"), sorted(rows))
+
+
+def is_pairs(statement: Run) -> bool:
+    """True of a run of shortest paths between pairs of vertices."""
+    return statement.library is None and statement.computation.lower() in PAIRS
+
+
+def chosen_computation(statement: Run) -> ChosenComputation:
+    """The program that a statement names, with its parameters; LanguageError if it cannot be."""
+    program = _program(statement)
+    known = [item.name for item in program.plan.parameters]
+    given, notes = _given(statement, program, known)
+    try:
+        return ChosenComputation(program(**given), notes)
+    except InputError as error:
+        place = error_place(error, statement)
+        raise language_error(error.what, place, error.hint) from None
+
+
+def parameter_notes(statement: Run) -> tuple[str, ...]:
+    """What is said of parameters that only Graphsurge has."""
+    return (_WEIGHTS,) if any(name == "weight_cap" for name, _ in statement.parameters) else ()
+
+
+def error_place(error: InputError, statement: Run) -> Span | None:
+    """Where the parameter stands that an error names, or else the computation."""
+    for name, _ in statement.parameters:
+        if any(f"'{item}'" in error.what for item in (name, _PARAMETERS.get(name, name))):
+            return statement.place(f"({name})")
+    return statement.place("computation")
+
+
+def _given(
+    statement: Run, program: Program, known: list[str]
+) -> tuple[dict[str, ParameterValue], tuple[str, ...]]:
+    """The parameters by our names; refuses one that the program does not have."""
+    found: dict[str, ParameterValue] = {}
+    for name, value in statement.parameters:
+        ours = _PARAMETERS.get(name, name)
+        if name in known or ours not in known:
+            ours = name
+        if ours in known and ours not in found:
+            found[ours] = value
+        elif ours in found:
+            raise language_error(f"'{ours}' is given twice", statement.place(f"({name})"))
+        elif name != "weight_cap":
+            raise _no_parameter(statement, program, name, known)
+    return found, () if "weight_cap" in known else parameter_notes(statement)
+
+
+def _program(statement: Run) -> Program:
+    wanted = _plain(statement.computation)
+    if statement.library is not None:
+        return _own_program(statement, wanted)
+    names = {_plain(name): program for name, program in library().items()}
+    names |= {_plain(alias): names[_plain(of)] for of, all_ in ALIASES.items() for alias in all_}
+    if wanted in names:
+        return names[wanted]
+    place = statement.place("computation")
+    if wanted in _NOT_YET:
+        raise language_error(_NOT_YET[wanted], place, "`show computations` lists what there is")
+    spelled = [*library(), *(alias for all_ in ALIASES.values() for alias in all_), *PAIRS]
+    near = closest(statement.computation, spelled)
+    hint = f"did you mean `{near}`? " if near else ""
+    raise language_error(
+        f"there is no computation named '{statement.computation}'",
+        place,
+        f"{hint}there is: {', '.join(library())}; your own: `run NAME from 'file.py' on ...`",
+    )
+
+
+def _own_program(statement: Run, wanted: str) -> Program:
+    assert statement.library is not None
+    path = Path(statement.library).expanduser()
+    try:
+        found = programs_of(path)
+    except (InputError, LanguageError) as error:
+        error.where = error.where or _rendered(statement, "library")
+        raise
+    for name, program in found.items():
+        if _plain(name) == wanted:
+            return program
+    near = closest(statement.computation, found)
+    there = f"it has {', '.join(found)}" if found else "decorate a class of it with @gt.program"
+    raise language_error(
+        f"{path.name} has no program named '{statement.computation}'",
+        statement.place("computation"),
+        f"did you mean `{near}`?" if near else there,
+    )
+
+
+def _no_parameter(statement: Run, program: Program, name: str, known: list[str]) -> LanguageError:
+    near = closest(name, known)
+    listed = f"it has {', '.join(known)}" if known else "it has none: leave it out"
+    return language_error(
+        f"{program.__name__} has no parameter '{name}'",
+        statement.place(f"({name})"),
+        f"did you mean `{near}`? {listed}" if near else listed,
+    )
+
+
+def _rendered(statement: Run, what: str) -> str | None:
+    place = statement.place(what)
+    return None if place is None else render_span(place)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _spelled(name: str) -> str:
+    """`PageRank` as `page_rank`, `KHops` as `k_hops`, `WCC` as `wcc`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _signature(program: Program) -> str:
+    parameters = program.plan.parameters
+    return ", ".join(
+        item.name if item.default is None else f"{item.name}={item.default}" for item in parameters
+    )
+
+
+def _idea(program: Program) -> str:
+    """The first paragraph of the documentation, on one line."""
+    return " ".join((program.__doc__ or "").split("\n\n")[0].split())

@@ -1,0 +1,79 @@
+"""Programs from a file of Python: every class in it that is decorated with `@gt.program`.
+
+The file is carried out as Python would carry it out, with its own folder first among those that
+it may import from, and anew every time: what has been edited since is what runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from graphtide.lang.python import Program
+from graphtide.model.errors import GraphtideError, InputError, LanguageError
+
+
+def programs_of(path: Path) -> dict[str, Program]:
+    """The programs that a file defines or imports, by the names of their classes."""
+    text = _read(path)
+    try:
+        code = compile(text, str(path), "exec")
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        raise LanguageError(
+            f"{path.name} is not Python: {error.msg}",
+            where=f"{path}, line {error.lineno}" + (f": {line}" if line else ""),
+        ) from None
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    with _importing_beside(path):
+        _carry_out(path, code, module)
+    found = [item for item in vars(module).values() if isinstance(item, Program)]
+    return {program.__name__: program for program in found}
+
+
+def _read(path: Path) -> str:
+    if path.suffix in (".so", ".dylib", ".dll"):
+        raise InputError(
+            f"'{path}' is a compiled library, and programs are read from Python",
+            hint="write the computation as a class with @gt.program: `from 'file.py'`",
+        )
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(
+            f"cannot read '{path}': {error.strerror or error}",
+            hint="name a file of Python; a relative one is looked for in "
+            f"{Path.cwd()}, where Graphtide was started",
+        ) from None
+
+
+def _carry_out(path: Path, code: object, module: ModuleType) -> None:
+    try:
+        exec(code, vars(module))  # type: ignore[call-overload]
+    except GraphtideError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame.lineno for frame in frames if frame.filename == str(path)]
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise InputError(
+            f"{path.name} cannot be carried out: {said}",
+            where=f"{path}, line {own[-1]}" if own else str(path),
+        ) from None
+
+
+@contextmanager
+def _importing_beside(path: Path) -> Iterator[None]:
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)

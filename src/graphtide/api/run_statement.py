@@ -1,0 +1,141 @@
+"""The statement `run`: a computation over a collection, in our words and in Graphsurge's.
+
+What only Graphsurge's engine has (arrangements, stages, batches, hosts) is answered with a note;
+what contradicts itself is refused before anything runs. A run that the user interrupts says how
+much of it is kept and how to go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphtide.api.answers import Answer
+from graphtide.api.collection import Collection
+from graphtide.api.computations import chosen_computation, error_place, is_pairs
+from graphtide.api.maintain import chosen_program
+from graphtide.api.run_answers import finished_views, run_answer, save_results
+from graphtide.api.run_strategy import chosen_strategy, forced_splits, option_notes
+from graphtide.api.runs.run import Run
+from graphtide.api.runs.runner import RunSettings
+from graphtide.api.runs.start import check_verify
+from graphtide.api.runs.stored import RunRequest, run_collection
+from graphtide.lang.diagnostics import language_error, render_span
+from graphtide.lang.gvdl import statements as s
+from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.model.errors import InputError, NotFoundError
+from graphtide.plan.program_values import BoundProgram
+
+if TYPE_CHECKING:
+    from graphtide.api.session import Session
+
+
+def carry_out_run(session: Session, statement: s.Run) -> Answer:
+    """Run the computation of a statement, and answer with its summary."""
+    from graphtide.api.run_pairs import run_pairs
+
+    check_run(statement)
+    collection = session.collection(statement.collection)
+    if is_pairs(statement):
+        return run_pairs(collection, statement)
+    chosen = chosen_computation(statement)
+    notes = (*chosen.notes, *option_notes(statement))
+    if statement.results == "noresults":
+        return _timed(collection, statement, chosen.program, notes)
+    name = run_name(statement, chosen.program.program.name)
+    run = run_program(collection, statement, chosen.program, name)
+    return run_answer(run, (*notes, *_saved(run, statement)))
+
+
+def run_name(statement: s.Run, program: str) -> str:
+    """The name of a run in the catalog: the given one, or that which `collection.run` gives."""
+    return statement.name or f"{statement.collection}-{program}"
+
+
+def run_program(collection: Collection, statement: s.Run, program: BoundProgram, name: str) -> Run:
+    """Run a program as a statement says, under that name."""
+    session, strategy = collection._session, chosen_strategy(statement)
+    request = RunRequest(
+        name,
+        chosen_program(program, "auto"),
+        strategy.name,
+        statement.resume,
+        RunSettings(verify=strategy.verify),
+        forced_splits(collection, statement),
+    )
+    try:
+        return run_collection(session, collection._stored, request)
+    except KeyboardInterrupt as stop:
+        stop.add_note(_left_off(session, statement, request.name))
+        raise
+    except InputError as error:
+        place = error_place(error, statement)
+        error.where = error.where or (render_span(place) if place else None)
+        raise
+
+
+@contextlib.contextmanager
+def forgotten(session: Session, name: str) -> Iterator[None]:
+    """Delete the run of that name afterwards, whatever happens."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(NotFoundError):
+            session.delete_run(name)
+
+
+def passing_name() -> str:
+    """A name for a run that is not kept."""
+    return f"noresults-{os.getpid()}"
+
+
+def check_run(statement: s.Run) -> None:
+    """Refuse what contradicts itself."""
+    if statement.verify is not None:
+        try:
+            check_verify(statement.verify)
+        except InputError as error:
+            raise language_error(error.what, statement.place("verify"), error.hint) from None
+    if statement.results != "noresults":
+        return
+    for field, word in (("save_to", "save results to"), ("name", "as"), ("resume", "resume")):
+        if getattr(statement, field):
+            raise language_error(
+                f"'noresults' keeps nothing, so there is nothing for '{word}'",
+                statement.place(field),
+                "leave out one of the two",
+            )
+
+
+def _timed(
+    collection: Collection, statement: s.Run, program: BoundProgram, notes: tuple[str, ...]
+) -> Answer:
+    """Run, tell what it took, and keep nothing."""
+    name = passing_name()
+    with forgotten(collection._session, name):
+        run = run_program(collection, statement, program, name)
+        return Answer(f"{run.explain()}\n  no results are kept", run.record(), notes=notes)
+
+
+def _saved(run: Run, statement: s.Run) -> tuple[str, ...]:
+    if statement.save_to is None:
+        return ()
+    folder = Path(statement.save_to).expanduser()
+    files = save_results(run, folder, differences=statement.results == "diffresults")
+    return (f"written to {folder}: {', '.join(file.name for file in files)}",)
+
+
+def _left_off(session: Session, statement: s.Run, name: str) -> str:
+    """What an interrupted run has kept, and how to go on."""
+    if statement.results == "noresults":
+        return "no results are kept"
+    try:
+        done, views = finished_views(session.catalog, name)
+    except NotFoundError:
+        return "nothing had been finished"
+    again = unparse_statement(replace(statement, resume=True))
+    return f"the run '{name}' keeps {done:,} of {views:,} views; to go on: {again};"
