@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 FADE = 0.9
-FAST_FADE = 0.4
+FAST_FADE = 0.2
 _FLOOR = 2e-5
 _ANCHOR = 0.05
 _SEASONED = 2

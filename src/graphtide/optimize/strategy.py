@@ -247,7 +247,7 @@ class Adaptive:
             return found
         follow, scratch = self.predict(following)
         loss = self._start(size) - self._scratch(size) + follow - scratch
-        if follow > _HOPELESS * scratch or loss > PROBE_SHARE * (self._spent - self._probed):
+        if loss > PROBE_SHARE * (self._spent - self._probed):
             return found
         self._probed, self._owed = self._spent, True
         return Move.SPLIT
