@@ -53,14 +53,17 @@ class Trial:
         return f"{self.chosen.title}, {mode}, {self.sizes[at]}"
 
 
-def try_programs(given: Input, sizes: tuple[Size, ...]) -> list[Trial]:
-    """Every program in both modes over the same stream, and from scratch at its start."""
+def try_programs(given: Input, sizes: tuple[Size, ...], *, brief: bool = False) -> list[Trial]:
+    """Every program in both modes over the same stream, and from scratch at its start.
+
+    A brief trial has the exact mode of the first program only: each takes long to compile.
+    """
     graph, groups = resident_graph(given), list(batches(given, sizes, WARM_UP))
     trials = []
     for chosen in PROGRAMS:
         scratch = median_of(maintainer_of(chosen, graph, "fixpoint", given.source).scratch, 5)
         modes = {}
-        for mode in MODES:
+        for mode in MODES if not brief or chosen is PROGRAMS[0] else MODES[:1]:
             modes[mode] = time_stream(maintainer_of(chosen, graph, mode, given.source), groups)
             rewind(graph, given)
         trials.append(Trial(given, chosen, sizes, scratch, modes))
@@ -134,7 +137,7 @@ def ahead_of_measured(trial: Trial, *, build: bool) -> list[Figure]:
         return [*skipped, Figure(same, None, "at most", 0, "", str(reason), trial.section)]
     ends = [sum(map(len, groups[:at])) for at in range(len(groups) + 1)]
     took = [
-        1e3 * statistics.median(outcome.batch_seconds[start + WARM_UP : end])
+        1e3 * statistics.median(outcome.batch_processor_seconds[start + WARM_UP : end])
         for start, end in itertools.pairwise(ends)
     ]
     theirs = [outcome.checksums[end] for end in ends]
@@ -153,9 +156,9 @@ def steady(small: list[Trial], large: list[Trial]) -> list[Figure]:
     """A small batch on a large graph over the same on a small one, in both modes."""
     figures = []
     for one, other in zip(small, large, strict=True):
-        for mode in MODES:
+        for mode, timed in other.modes.items():
             for at, size in enumerate(other.sizes):
-                few, many = one.modes[mode].seconds[at], other.modes[mode].seconds[at]
+                few, many = one.modes[mode].seconds[at], timed.seconds[at]
                 figures.append(
                     Figure(
                         f"{one.chosen.title}, {mode}, {size}",

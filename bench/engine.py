@@ -41,6 +41,7 @@ from bench.streams import Input, Size, real_input, rmat_input
 REAL = {"soc-Epinions1": True, "com-dblp": False, "road-NY": False}
 """Which of them are directed."""
 SMALL = SIZES[:2]
+RANKED = (Size(1, 0, 100), Size(25, 25, 20), Size(500, 500, 10), Size(50_000, 50_000, 3))
 QUICK = (Size(1, 0, 3), Size(25, 25, 3), Size(100, 100, 2))
 QUICK_BARS: tuple[float | None, ...] = (None, None, None)
 
@@ -63,7 +64,7 @@ def _full() -> list[Figure]:
             figures += ahead_of_stated(trial, scale)
             figures += ahead_of_measured(trial, build=True)
     figures += _from_scratch_and_ranks(given)
-    figures += _real(SIZES, FASTER_THAN_SCRATCH, 9)
+    figures += _real(quick=False)
     _say("RMAT 20: small batches")
     figures += steady(small, try_programs(rmat_input(20), SMALL))
     return figures + start_up()
@@ -76,14 +77,15 @@ def _from_scratch_and_ranks(given: Input) -> list[Figure]:
         *from_scratch(given, 9),
         *memory(given),
         *ranks_from_scratch(given, 5),
-        *ranks_maintained(given, SIZES[:3], 1e-4),
-        *ranks_over_graphbolt(first, SIZES, 1e-7, graphbolt_took(16)),
+        *ranks_maintained(given, RANKED, 1e-4),
+        *ranks_over_graphbolt(first, RANKED, 1e-7, graphbolt_took(16)),
     ]
 
 
-def _real(sizes: tuple[Size, ...], bars: tuple[float | None, ...], rounds: int) -> list[Figure]:
+def _real(*, quick: bool) -> list[Figure]:
     """Batches and runs from scratch on real graphs; skipped where their files are not there."""
     figures: list[Figure] = []
+    sizes, bars = (QUICK, QUICK_BARS) if quick else (SIZES, FASTER_THAN_SCRATCH)
     for name, directed in REAL.items():
         _say(name)
         given = real_input(name, directed=directed)
@@ -91,16 +93,16 @@ def _real(sizes: tuple[Size, ...], bars: tuple[float | None, ...], rounds: int) 
             reason = data.missing(f"{name}.txt.gz")
             figures.append(Figure(name, None, "at least", 1, "x", reason, f"{name}: batches"))
             continue
-        for trial in try_programs(given, sizes):
+        for trial in try_programs(given, sizes, brief=quick):
             figures += over_scratch(trial, bars)
-        figures += from_scratch(given, rounds)
+        figures += from_scratch(given, 1 if quick else 9)
     return figures
 
 
 def _quick() -> list[Figure]:
     """Everything once, on graphs that take no time; builds nothing."""
     given = rmat_input(10)
-    trials = try_programs(given, QUICK)
+    trials = try_programs(given, QUICK, brief=True)
     figures: list[Figure] = []
     for trial in trials:
         figures += [*over_scratch(trial, QUICK_BARS), *one_edge(trial)]
@@ -109,11 +111,11 @@ def _quick() -> list[Figure]:
     figures += memory(given)
     figures += ranks_from_scratch(given, 1)
     figures += ranks_maintained(given, QUICK, 1e-4)
-    figures += steady(trials, try_programs(rmat_input(11), QUICK))
+    figures += steady(trials, try_programs(rmat_input(11), QUICK, brief=True))
     with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
         data.write_stand_ins(Path(folder))
         os.environ["GRAPHTIDE_BENCH_DATA"] = folder
-        figures += _real(QUICK[:2], QUICK_BARS, 1)
+        figures += _real(quick=True)
     return figures + start_up()
 
 

@@ -46,6 +46,7 @@ class Arcs:
 class Outcome:
     """What the peer reports.
 
+    Seconds are by the wall clock, and of the processor, which a busy machine does not prolong.
     `results` and `checksums` have one more item than `batch_seconds`: that of the first version
     comes first. `memory` is in bytes: `read` before anything ran, but with the stream in memory,
     `first` after the first run, `end` after the last batch, and `peak`.
@@ -53,6 +54,8 @@ class Outcome:
 
     first_seconds: float
     batch_seconds: list[float]
+    first_processor_seconds: float
+    batch_processor_seconds: list[float]
     results: list[int]
     checksums: list[int]
     memory: dict[str, int]

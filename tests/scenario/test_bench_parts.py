@@ -143,7 +143,8 @@ def test_the_peer_is_right_after_every_batch(algorithm: str) -> None:
         expected.append(_expected(algorithm, [arcs[at] for at in live]))
     assert outcome.checksums == [item for item, _ in expected]
     assert outcome.results == [count for _, count in expected]
-    assert len(outcome.batch_seconds) == len(changes)
+    assert len(outcome.batch_seconds) == len(outcome.batch_processor_seconds) == len(changes)
+    assert 0 < outcome.first_processor_seconds < 60
     assert 0 < outcome.memory["read"] <= outcome.memory["peak"]
 
 

@@ -2,23 +2,24 @@
 //!
 //! One worker. Reads the stream that the Python side wrote (see `stream`), loads its first version,
 //! then takes one batch after the other, and prints one JSON object: the seconds of the first run
-//! and of each batch, from handing over the first edge until all consequences are known; after each
-//! of them, how many results there are and a checksum of them; and the memory used.
+//! and of each batch, from handing over the first edge until all consequences are known, by the
+//! wall clock and of the processor; after each of them, how many results there are and a checksum
+//! of them; and the memory used.
 //!
 //! The checksum is the sum, modulo 2^64, of a hash of every result (key, value), counted as often
 //! as it is there. It is kept from changes of results, so that asking for it costs what changed.
 
 mod algorithms;
+mod clock;
 mod memory;
 mod stream;
 mod tally;
-
-use std::time::Instant;
 
 use differential_dataflow::input::{Input, InputSession};
 use differential_dataflow::{ExchangeData, VecCollection};
 use timely::dataflow::ProbeHandle;
 
+use crate::clock::{Clock, Elapsed};
 use crate::memory::resident_bytes;
 use crate::stream::{Edge, Stream};
 use crate::tally::Tally;
@@ -86,7 +87,7 @@ where
         let mut rounds = Vec::new();
         let mut at_first = at_read;
         for (number, batch) in stream.batches().enumerate() {
-            let began = Instant::now();
+            let clock = Clock::start();
             feed(&mut input, batch.inserted, record, 1);
             feed(&mut input, batch.deleted, record, -1);
             let now = number as u32 + 1;
@@ -94,7 +95,7 @@ where
             input.flush();
             release(now);
             worker.step_while(|| probe.less_than(&now));
-            rounds.push((began.elapsed().as_secs_f64(), tally.get()));
+            rounds.push((clock.elapsed(), tally.get()));
             if number == 0 {
                 at_first = resident_bytes().now;
             }
@@ -115,16 +116,22 @@ fn feed<D: ExchangeData>(
 }
 
 /// One JSON object; the first round is the run from scratch.
-fn report(rounds: &[(f64, (i64, u64))], earlier: [u64; 2]) {
-    let seconds: Vec<String> = rounds.iter().map(|(time, _)| format!("{time:.9}")).collect();
+fn report(rounds: &[(Elapsed, (i64, u64))], earlier: [u64; 2]) {
+    let wall: Vec<String> = rounds.iter().map(|(time, _)| format!("{:.9}", time.wall)).collect();
+    let processor: Vec<String> =
+        rounds.iter().map(|(time, _)| format!("{:.9}", time.processor)).collect();
     let results: Vec<String> = rounds.iter().map(|(_, (count, _))| count.to_string()).collect();
     let sums: Vec<String> = rounds.iter().map(|(_, (_, sum))| sum.to_string()).collect();
     let memory = resident_bytes();
     println!(
-        "{{\"first_seconds\": {}, \"batch_seconds\": [{}], \"results\": [{}], \"checksums\": [{}], \
+        "{{\"first_seconds\": {}, \"batch_seconds\": [{}], \
+         \"first_processor_seconds\": {}, \"batch_processor_seconds\": [{}], \
+         \"results\": [{}], \"checksums\": [{}], \
          \"memory\": {{\"read\": {}, \"first\": {}, \"end\": {}, \"peak\": {}}}}}",
-        seconds[0],
-        seconds[1..].join(", "),
+        wall[0],
+        wall[1..].join(", "),
+        processor[0],
+        processor[1..].join(", "),
         results.join(", "),
         sums.join(", "),
         earlier[0],
