@@ -8,7 +8,7 @@ from typing import Any
 from graphtide.api.dataflow.collection import Collection
 from graphtide.api.dataflow.flow import Dataflow
 from graphtide.api.dataflow.inputs import InputCollection, Output
-from graphtide.api.dataflow.terms import col, least
+from graphtide.plan.dataflow_terms import col, least
 from tests.oracle.dataflow import Program, Records, evaluate, span
 
 MEMORY = 1 << 30

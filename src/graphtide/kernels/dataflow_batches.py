@@ -28,13 +28,14 @@ from graphtide.kernels.dataflow_layout import (
     Memory,
 )
 from graphtide.kernels.dataflow_memory import allocate
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel
 
 KEYS_A_PART = 4
 ONE_PART = 63
+MOST_WORD = (1 << 63) - 1
 
 
-@bare_kernel
+@inner_kernel
 def begin_batch(memory: Memory, trace: int, keys: int, rows: int) -> int:
     """A block with room for so many keys and rows, and the addresses of its parts in its head."""
     key_words = memory[trace + TRACE_KEY_WORDS]
@@ -51,7 +52,7 @@ def begin_batch(memory: Memory, trace: int, keys: int, rows: int) -> int:
     return batch
 
 
-@bare_kernel
+@inner_kernel
 def finish_batch(memory: Memory, trace: int, batch: int) -> None:
     """Close the last key and make the index; keys and rows are written and counted."""
     keys = memory[batch + BATCH_KEYS]
@@ -62,7 +63,8 @@ def finish_batch(memory: Memory, trace: int, batch: int) -> None:
         memory[batch + BATCH_INDEX_SIZE] = 0
         return
     base = memory[keys_at]
-    span = memory[keys_at + (keys - 1) * words] - base
+    last = memory[keys_at + (keys - 1) * words]
+    span = -1 if base < 0 and last > MOST_WORD + base else last - base
     parts = keys // KEYS_A_PART + 1
     shift = 0
     while span >= 0 and span >> shift >= parts:
@@ -83,7 +85,7 @@ def finish_batch(memory: Memory, trace: int, batch: int) -> None:
     memory[index + size] = keys
 
 
-@bare_kernel
+@inner_kernel
 def compare_keys(memory: Memory, one: int, other: int, words: int) -> int:
     """-1, 0 or 1 as the key at one address comes before, with or after that at another."""
     for word in range(words):
@@ -100,8 +102,10 @@ def seek_key(memory: Memory, batch: int, key: int, words: int) -> int:
         return 0 if words == 0 and memory[batch + BATCH_KEYS] > 0 else -1
     base = memory[batch + BATCH_INDEX_BASE]
     shift = memory[batch + BATCH_INDEX_SHIFT]
+    if memory[key] < base or (base < 0 and memory[key] > MOST_WORD + base and shift < ONE_PART):
+        return -1
     part = 0 if shift == ONE_PART else (memory[key] - base) >> shift
-    if memory[key] < base or part >= size or part < 0:
+    if part >= size:
         return -1
     index = memory[batch + BATCH_INDEX_AT] + part
     keys_at = memory[batch + BATCH_KEYS_AT]

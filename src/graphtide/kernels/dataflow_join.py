@@ -38,10 +38,10 @@ from graphtide.kernels.dataflow_layout import (
 from graphtide.kernels.dataflow_sending import flush
 from graphtide.kernels.dataflow_times import upper_bound
 from graphtide.kernels.dataflow_traces import batch_at, count_batches
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 
-@bare_kernel
+@inlined_kernel
 def join(memory: Memory, operator: int, position: int) -> None:
     """Send what the news at this position add to the join."""
     left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
@@ -72,7 +72,7 @@ def join(memory: Memory, operator: int, position: int) -> None:
     flush(memory, operator, _columns(memory, left, right))
 
 
-@bare_kernel
+@inner_kernel
 def _take_news(memory: Memory, operator: int, news: int, place: int, position: int) -> int:
     """What is new on one side at this position: 0 nothing, 1 the fresh batch, 2 everything."""
     if memory[operator + news] == 0 or memory[operator + place] != position:
@@ -82,12 +82,12 @@ def _take_news(memory: Memory, operator: int, news: int, place: int, position: i
     return found
 
 
-@bare_kernel
+@inlined_kernel
 def _is_news(memory: Memory, trace: int, place: int, news: int) -> bool:
     return news == 2 or (news == 1 and place == count_batches(memory, trace) - 1)
 
 
-@bare_kernel
+@inlined_kernel
 def _columns(memory: Memory, left: int, right: int) -> int:
     """The columns of the joined record: the key, the left values, the right values."""
     return (
@@ -97,7 +97,7 @@ def _columns(memory: Memory, left: int, right: int) -> int:
     )
 
 
-@bare_kernel
+@inlined_kernel
 def _join_batches(memory: Memory, operator: int, left: int, right: int) -> None:
     """Go through the keys of the batch with fewer and seek each in the other."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
@@ -116,7 +116,7 @@ def _join_batches(memory: Memory, operator: int, left: int, right: int) -> None:
                 _join_key(memory, operator, left, found, right, number)
 
 
-@bare_kernel
+@inner_kernel
 def _join_key(
     memory: Memory, operator: int, left: int, left_key: int, right: int, right_key: int
 ) -> None:

@@ -115,7 +115,11 @@ EDGE_ADD = 5
 """Added to the position: one more round."""
 EDGE_SHAPE = 6
 EDGE_PASSED = 7
-EDGE_WORDS = 8
+EDGE_LAST_ROUND = 8
+"""Rows of later rounds are dropped; a mask of 0 makes every round the first."""
+EDGE_ROUND_SHIFT = 9
+EDGE_ROUND_MASK = 10
+EDGE_WORDS = 11
 
 # Program: constants, instructions and output columns
 PROGRAM_STEPS = 0
@@ -124,8 +128,10 @@ PROGRAM_FILTER = 2
 """The register whose rows pass where it is not 0, or -1."""
 PROGRAM_WEIGHT = 3
 """The register that multiplies the diff, or -1."""
-PROGRAM_BODY = 4
-"""Four words a step (operation, result, left, right), then one word an output column."""
+PROGRAM_DELAY = 4
+"""The register that is added to the position, or -1."""
+PROGRAM_BODY = 5
+"""Five words a step (operation, result, operands), then one word an output column."""
 
 # Batch
 BATCH_KEYS = 0

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from graphtide.kernels.dataflow_layout import BUCKET_COUNT, BUCKET_ROOM, BUCKET_ROWS, Memory
 from graphtide.kernels.dataflow_memory import allocate, free
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 
-@bare_kernel
+@inner_kernel
 def clear_list(memory: Memory, which: int) -> None:
     """Forget the rows of a list; it may have another width from now on."""
     if memory[which] == 0:
@@ -20,19 +20,19 @@ def clear_list(memory: Memory, which: int) -> None:
     memory[memory[which] + BUCKET_ROOM] = 0
 
 
-@bare_kernel
+@inlined_kernel
 def list_count(memory: Memory, which: int) -> int:
     """How many rows a list has."""
     return memory[memory[which] + BUCKET_COUNT]  # type: ignore[no-any-return]
 
 
-@bare_kernel
+@inlined_kernel
 def list_rows(memory: Memory, which: int) -> int:
     """The address of the first row, good until the next append."""
     return memory[which] + BUCKET_ROWS  # type: ignore[no-any-return]
 
 
-@bare_kernel
+@inner_kernel
 def append(memory: Memory, which: int, width: int) -> int:
     """The address of one more row, for the caller to fill."""
     block = memory[which]

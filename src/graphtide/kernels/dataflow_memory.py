@@ -17,12 +17,12 @@ from graphtide.kernels.dataflow_layout import (
     NEXT_FREE,
     Memory,
 )
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 SMALLEST = 16
 
 
-@bare_kernel
+@inner_kernel
 def bit_length(number: int) -> int:
     """How many bits a number that is not negative takes."""
     length = 0
@@ -35,7 +35,7 @@ def bit_length(number: int) -> int:
     return length + (1 if number > 0 else 0)
 
 
-@bare_kernel
+@inlined_kernel
 def class_of(words: int) -> int:
     """The smallest class with room for so many words."""
     last = (words if words > SMALLEST else SMALLEST) - 1
@@ -43,7 +43,7 @@ def class_of(words: int) -> int:
     return 4 * exponent + (last >> (exponent - 2)) - 4
 
 
-@bare_kernel
+@inlined_kernel
 def class_words(size_class: int) -> int:
     """The words of a block of this class."""
     return ((size_class & 3) + 5) << ((size_class >> 2) - 2)
@@ -91,14 +91,14 @@ def free(memory: Memory, block: int) -> None:
         memory[LARGE_FREED] += 1
 
 
-@bare_kernel
+@inner_kernel
 def copy_words(memory: Memory, source: int, target: int, words: int) -> None:
     """Copy between blocks that do not overlap."""
     for place in range(words):
         memory[target + place] = memory[source + place]
 
 
-@bare_kernel
+@inner_kernel
 def larger_block(memory: Memory, block: int, used: int, words: int) -> int:
     """A block of so many words that begins with what is used of the given one, which is freed."""
     fresh = allocate(memory, words)

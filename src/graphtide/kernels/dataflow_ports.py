@@ -21,7 +21,7 @@ from graphtide.kernels.dataflow_layout import (
     Memory,
 )
 from graphtide.kernels.dataflow_memory import allocate, allocate_zeros, free, larger_block
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 NOWHERE = (1 << 62) - 1
 """The first position of a port that is empty: after all others."""
@@ -47,7 +47,7 @@ def drop_port(memory: Memory, port: int) -> None:
     free(memory, port)
 
 
-@bare_kernel
+@inlined_kernel
 def first_position(memory: Memory, port: int) -> int:
     """The least position with rows, or NOWHERE."""
     if port == 0 or memory[port + PORT_COUNT] == 0:
@@ -55,7 +55,7 @@ def first_position(memory: Memory, port: int) -> int:
     return memory[memory[port + PORT_LIST]]
 
 
-@bare_kernel
+@inner_kernel
 def new_row(memory: Memory, port: int, position: int) -> int:
     """The address of one more row at a position, for the caller to fill."""
     pairs = memory[port + PORT_LIST]
@@ -78,7 +78,7 @@ def new_row(memory: Memory, port: int, position: int) -> int:
     return bucket + BUCKET_ROWS + count * width
 
 
-@bare_kernel
+@inner_kernel
 def _find_bucket(memory: Memory, port: int, position: int) -> int:
     """The place of the bucket for a position in the list, made where there is none."""
     pairs = memory[port + PORT_LIST]
@@ -104,7 +104,7 @@ def _find_bucket(memory: Memory, port: int, position: int) -> int:
     return low
 
 
-@bare_kernel
+@inlined_kernel
 def _new_bucket(memory: Memory, width: int) -> int:
     bucket = allocate(memory, BUCKET_ROWS + 8 * width)
     memory[bucket + BUCKET_COUNT] = 0

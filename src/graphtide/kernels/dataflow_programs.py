@@ -19,7 +19,8 @@ from graphtide.kernels.dataflow_layout import (
     PROGRAM_STEPS,
     Memory,
 )
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.dataflow_memory import bit_length
+from graphtide.kernels.jit import bare_kernel, inlined_kernel
 
 STEP_WORDS = 5
 """Operation, result, and up to three operands: columns, or the number of a constant."""
@@ -43,6 +44,7 @@ STEP_WORDS = 5
     OR,
     NOT,
     CHOOSE,
+    BIT_LENGTH,
     FLOAT_ADD,
     FLOAT_SUBTRACT,
     FLOAT_MULTIPLY,
@@ -50,13 +52,13 @@ STEP_WORDS = 5
     FLOAT_NEGATE,
     TO_FLOAT,
     TO_INT,
-) = range(1, 26)
+) = range(1, 27)
 
 _BELOW_SIGN = (1 << 63) - 1
 _NAN_WORD = 0x7FF8 << 48
 
 
-@bare_kernel
+@inlined_kernel
 def float_of(word: int) -> float:
     """The number that a word stands for."""
     bits = np.int64(word ^ _BELOW_SIGN if word < 0 else word)
@@ -73,7 +75,7 @@ def word_of(number: float) -> int:
     return bits ^ _BELOW_SIGN if bits < 0 else bits  # type: ignore[no-any-return]
 
 
-@bare_kernel
+@inlined_kernel
 def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
     """Run every step of a program over the first rows of the chunk."""
     for step in range(memory[program + PROGRAM_STEPS]):
@@ -92,7 +94,7 @@ def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
             _run_floats(memory, operation, result, left, right, rows)
 
 
-@bare_kernel
+@inlined_kernel
 def _run_words(
     memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
 ) -> None:
@@ -129,7 +131,7 @@ def _run_words(
         _run_truths(memory, operation, result, left, right, third, rows)
 
 
-@bare_kernel
+@inlined_kernel
 def _run_truths(
     memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
 ) -> None:
@@ -158,9 +160,12 @@ def _run_truths(
         for row in range(rows):
             chosen = right if memory[left + row] != 0 else third
             memory[result + row] = memory[chosen + row]
+    elif operation == BIT_LENGTH:
+        for row in range(rows):
+            memory[result + row] = bit_length(max(memory[left + row], 0))
 
 
-@bare_kernel
+@inlined_kernel
 def _run_floats(
     memory: Memory, operation: int, result: int, left: int, right: int, rows: int
 ) -> None:

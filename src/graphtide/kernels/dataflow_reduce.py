@@ -85,10 +85,10 @@ from graphtide.kernels.dataflow_standing import (
 from graphtide.kernels.dataflow_times import upper_bound
 from graphtide.kernels.dataflow_todo import add_time, forced_bound
 from graphtide.kernels.dataflow_traces import announce, finish_merges, open_cursors, settle_fresh
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel
 
 
-@bare_kernel
+@inlined_kernel
 def reduce(memory: Memory, operator: int, position: int) -> bool:
     """Look at all keys that are due at this position; True where Python has to be asked first."""
     if memory[operator + OP_PHASE] == 0:
@@ -106,7 +106,7 @@ def reduce(memory: Memory, operator: int, position: int) -> bool:
     return False
 
 
-@bare_kernel
+@inlined_kernel
 def _close_output(memory: Memory, operator: int, position: int) -> None:
     """Make the results a batch of the output, tell its readers, and send it on."""
     output = memory[operator + OP_OUTPUT]
@@ -120,7 +120,7 @@ def _close_output(memory: Memory, operator: int, position: int) -> None:
         send_batch(memory, operator, output, batch)
 
 
-@bare_kernel
+@inlined_kernel
 def _take_answers(memory: Memory, operator: int, position: int) -> None:
     """Compare what Python wants each group to be with what stands, group by group, in order.
 
@@ -149,7 +149,7 @@ def _take_answers(memory: Memory, operator: int, position: int) -> None:
     memory[operator + OP_ANSWER] = 0
 
 
-@bare_kernel
+@inlined_kernel
 def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
     """Go through the keys with news and the keys that were put off to now, in order."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
@@ -180,7 +180,7 @@ def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
     free(memory, todo)
 
 
-@bare_kernel
+@inlined_kernel
 def _batch_of_news(memory: Memory, operator: int, position: int) -> int:
     """The input rows that are new at this position, as one batch, or 0."""
     trace = memory[operator + OP_LEFT]
@@ -198,7 +198,7 @@ def _batch_of_news(memory: Memory, operator: int, position: int) -> int:
     return batch  # type: ignore[no-any-return]
 
 
-@bare_kernel
+@inlined_kernel
 def _batch_of_todo(memory: Memory, operator: int, position: int) -> int:
     """What was put off to this position, sorted by key and version, or 0."""
     bucket = take_bucket(memory, memory[operator + OP_PORT], position)
@@ -207,15 +207,17 @@ def _batch_of_todo(memory: Memory, operator: int, position: int) -> int:
     return batch_of_bucket(memory, memory[operator + OP_TODO], bucket, position)
 
 
-@bare_kernel
+@inlined_kernel
 def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> None:
     starts = memory[todo + BATCH_STARTS_AT] + number
     for row in range(memory[starts], memory[starts + 1]):
-        body = memory[todo + BATCH_ROWS_AT] + row * 4
-        add_time(memory, operator, memory[body + 1], memory[body + 2])
+        body = memory[todo + BATCH_ROWS_AT] + row * 5
+        forced = memory[body + 2] == 0
+        bound = forced_bound(memory, operator) if forced else memory[body + 3]
+        add_time(memory, operator, memory[body + 1], bound)
 
 
-@bare_kernel
+@inlined_kernel
 def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> None:
     """The versions of the new rows of a key, each with the bound that they set."""
     trace = memory[operator + OP_LEFT]
@@ -233,7 +235,7 @@ def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> Non
         row += body
 
 
-@bare_kernel
+@inlined_kernel
 def _look_at_key(memory: Memory, operator: int, position: int, key: int) -> None:
     """Look at every version in TIMES, which may grow on the way, in ascending order."""
     memory[LOOK_KEY] = key
@@ -259,7 +261,7 @@ def _look_at_key(memory: Memory, operator: int, position: int, key: int) -> None
                 emit(memory, operator)
 
 
-@bare_kernel
+@inlined_kernel
 def _open_input(memory: Memory, operator: int) -> int:
     """Open cursors over the input rows of the key, by value where the reducer needs it."""
     trace = memory[operator + OP_LEFT]

@@ -42,10 +42,10 @@ from graphtide.kernels.dataflow_memory import copy_words
 from graphtide.kernels.dataflow_programs import float_of, word_of
 from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_later
 from graphtide.kernels.dataflow_traces import sort_bodies
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 
-@bare_kernel
+@inlined_kernel
 def want(memory: Memory, operator: int, count: int) -> None:
     """Write to WANTED what the operator's reducer makes of the rows under so many cursors."""
     clear_list(memory, WANTED)
@@ -62,7 +62,7 @@ def want(memory: Memory, operator: int, count: int) -> None:
         _want_ends(memory, operator, count)
 
 
-@bare_kernel
+@inlined_kernel
 def order_by_value(memory: Memory, operator: int, count: int) -> int:
     """Make the rows under so many cursors, which are sorted by time, one cursor sorted by value."""
     trace = memory[operator + OP_LEFT]
@@ -83,7 +83,7 @@ def order_by_value(memory: Memory, operator: int, count: int) -> int:
     return 1 if count > 0 else 0
 
 
-@bare_kernel
+@inlined_kernel
 def _first_record(memory: Memory, operator: int, count: int) -> int:
     """The address of the next record under the cursors, or 0. LAST reads downward."""
     trace = memory[operator + OP_LEFT]
@@ -102,7 +102,7 @@ def _first_record(memory: Memory, operator: int, count: int) -> int:
     return record
 
 
-@bare_kernel
+@inner_kernel
 def _next_record(memory: Memory, operator: int, count: int) -> int:
     """Read the next distinct record under the cursors: its multiplicity; its address in RECORD.
 
@@ -133,7 +133,7 @@ def _next_record(memory: Memory, operator: int, count: int) -> int:
     return total
 
 
-@bare_kernel
+@inlined_kernel
 def _want_ends(memory: Memory, operator: int, count: int) -> None:
     """The first or last `argument` records, each as often as it is there."""
     values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
@@ -152,7 +152,7 @@ def _want_ends(memory: Memory, operator: int, count: int) -> None:
         _reverse_wanted(memory, values + 1)
 
 
-@bare_kernel
+@inlined_kernel
 def _reverse_wanted(memory: Memory, width: int) -> None:
     """WANTED is in ascending order, always."""
     rows, count = list_rows(memory, WANTED), list_count(memory, WANTED)
@@ -165,7 +165,7 @@ def _reverse_wanted(memory: Memory, width: int) -> None:
             memory[other] = kept
 
 
-@bare_kernel
+@inner_kernel
 def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> None:
     """Add up the diffs under the cursors into SUMS, by the tag in the value word or all in one."""
     trace = memory[operator + OP_LEFT]
@@ -186,7 +186,7 @@ def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> Non
             row += body
 
 
-@bare_kernel
+@inner_kernel
 def _clear_sums(memory: Memory, parts: int) -> None:
     clear_list(memory, SUMS)
     for _ in range(parts):
@@ -194,7 +194,7 @@ def _clear_sums(memory: Memory, parts: int) -> None:
         memory[place] = 0
 
 
-@bare_kernel
+@inlined_kernel
 def _want_sums(memory: Memory, operator: int, count: int) -> None:
     """The sums of weights by tag: tag 0 counts the records, and 0 means that there is no group."""
     _clear_sums(memory, memory[operator + OP_ARGUMENT])
@@ -210,7 +210,7 @@ def _want_sums(memory: Memory, operator: int, count: int) -> None:
     memory[target + outputs] = 1
 
 
-@bare_kernel
+@inlined_kernel
 def _want_threshold(memory: Memory, operator: int, count: int) -> None:
     """The record once, where it is there at least `argument` times."""
     _clear_sums(memory, 1)
@@ -220,7 +220,7 @@ def _want_threshold(memory: Memory, operator: int, count: int) -> None:
         memory[target] = 1
 
 
-@bare_kernel
+@inlined_kernel
 def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
     """The sum of floats, always in ascending order, so that it does not depend on the past."""
     total, lost, records = 0.0, 0.0, 0
@@ -241,7 +241,7 @@ def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
         memory[target + 1] = 1
 
 
-@bare_kernel
+@inlined_kernel
 def _ask(memory: Memory, operator: int, count: int) -> None:
     """Write the group, and its records with their multiplicities, for Python to read."""
     trace = memory[operator + OP_LEFT]

@@ -32,10 +32,10 @@ from graphtide.kernels.dataflow_memory import copy_words
 from graphtide.kernels.dataflow_times import upper_bound
 from graphtide.kernels.dataflow_todo import forced_bound, schedule_later
 from graphtide.kernels.dataflow_traces import add_equal, open_cursors, sort_bodies
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel
 
 
-@bare_kernel
+@inlined_kernel
 def gather_rows(memory: Memory, operator: int) -> None:
     """Copy the input rows of a key into GATHERED: version, position, values, diff; in that order.
 
@@ -68,7 +68,7 @@ def gather_rows(memory: Memory, operator: int) -> None:
     sort_bodies(memory, list_rows(memory, GATHERED), list_count(memory, GATHERED), body)
 
 
-@bare_kernel
+@inlined_kernel
 def advance_replay(memory: Memory, operator: int) -> int:
     """Bring REPLAYED up to a version and make it the one cursor; 0 or 1 cursors."""
     body = memory[memory[operator + OP_LEFT] + TRACE_BODY_WORDS]
@@ -89,7 +89,7 @@ def advance_replay(memory: Memory, operator: int) -> int:
     return 1 if count > 0 else 0
 
 
-@bare_kernel
+@inlined_kernel
 def _take_rows(memory: Memory, body: int, version: int, ordered: bool) -> None:
     """Move the rows up to a version from GATHERED to REPLAYED; all where there is no order."""
     values = body - 3

@@ -51,7 +51,7 @@ from graphtide.kernels.dataflow_reduce import reduce
 from graphtide.kernels.dataflow_sending import send_batch, send_bucket
 from graphtide.kernels.dataflow_sorting import batch_of_bucket
 from graphtide.kernels.dataflow_traces import announce, batch_at, count_batches, settle_fresh
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 
 @bare_kernel
@@ -75,7 +75,7 @@ def run(memory: Memory, schedule: int) -> int:
             return DONE
 
 
-@bare_kernel
+@inner_kernel
 def waits_at(memory: Memory, operator: int) -> int:
     """The least position at which something waits for an operator, or NOWHERE."""
     if memory[operator + OP_PHASE] != 0:
@@ -88,7 +88,7 @@ def waits_at(memory: Memory, operator: int) -> int:
     return found
 
 
-@bare_kernel
+@inner_kernel
 def _enter_next_round(
     memory: Memory, schedule: int, first: int, last: int, outer: int, inner: int
 ) -> None:
@@ -111,7 +111,7 @@ def _enter_next_round(
         memory[COUNTER] = last + 1
 
 
-@bare_kernel
+@inlined_kernel
 def _activate(memory: Memory, operator: int) -> bool:
     """Run one operator at the current position; True where Python has to do it."""
     position = memory[POSITION]
@@ -135,7 +135,7 @@ def _activate(memory: Memory, operator: int) -> bool:
     return False
 
 
-@bare_kernel
+@inlined_kernel
 def _pass(memory: Memory, operator: int, position: int) -> None:
     """Send on what waits, as it is."""
     port = memory[operator + OP_PORT]
@@ -144,7 +144,7 @@ def _pass(memory: Memory, operator: int, position: int) -> None:
     send_bucket(memory, operator, bucket, position, memory[port + PORT_WIDTH] - 2)
 
 
-@bare_kernel
+@inlined_kernel
 def _import(memory: Memory, operator: int) -> None:
     """Send what is new in a trace of another dataflow: all of it at first, then fresh batches."""
     trace = memory[operator + OP_LEFT]
@@ -158,7 +158,7 @@ def _import(memory: Memory, operator: int) -> None:
             send_batch(memory, operator, trace, batch)
 
 
-@bare_kernel
+@inlined_kernel
 def _arrange(memory: Memory, operator: int, position: int) -> None:
     """Make what waits a fresh batch of the trace, tell its readers, and send it on."""
     trace = memory[operator + OP_OUTPUT]
@@ -172,7 +172,7 @@ def _arrange(memory: Memory, operator: int, position: int) -> None:
         send_batch(memory, operator, trace, batch)
 
 
-@bare_kernel
+@inlined_kernel
 def _consolidate(memory: Memory, operator: int, position: int) -> None:
     """Add up what waits and send it on; nothing is kept."""
     trace = memory[operator + OP_OUTPUT]

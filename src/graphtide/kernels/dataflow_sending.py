@@ -22,16 +22,20 @@ from graphtide.kernels.dataflow_layout import (
     CHUNK,
     EDGE_ADD,
     EDGE_KEEP,
+    EDGE_LAST_ROUND,
     EDGE_NEXT,
     EDGE_PASSED,
     EDGE_PORT,
     EDGE_PROGRAM,
+    EDGE_ROUND_MASK,
+    EDGE_ROUND_SHIFT,
     EDGE_SHAPE,
     EDGE_SIGN,
     OP_EDGES,
     OP_FLOOR,
     OP_OUT,
     PROGRAM_BODY,
+    PROGRAM_DELAY,
     PROGRAM_FILTER,
     PROGRAM_OUTPUTS,
     PROGRAM_STEPS,
@@ -50,10 +54,10 @@ from graphtide.kernels.dataflow_memory import free
 from graphtide.kernels.dataflow_ports import new_row
 from graphtide.kernels.dataflow_programs import STEP_WORDS, run_program
 from graphtide.kernels.dataflow_times import upper_bound
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 
-@bare_kernel
+@inner_kernel
 def flush(memory: Memory, operator: int, columns: int) -> None:
     """Send what is staged, a record of so many columns, along all edges of an operator."""
     rows = memory[STAGED]
@@ -73,7 +77,7 @@ def flush(memory: Memory, operator: int, columns: int) -> None:
         edge = memory[edge + EDGE_NEXT]
 
 
-@bare_kernel
+@inlined_kernel
 def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> None:
     """Run the program of one edge over the chunk and append the rows that pass."""
     port = memory[edge + EDGE_PORT]
@@ -83,6 +87,8 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
     outputs = memory[program + PROGRAM_OUTPUTS]
     listed = program + PROGRAM_BODY + memory[program + PROGRAM_STEPS] * STEP_WORDS
     passing, weight = memory[program + PROGRAM_FILTER], memory[program + PROGRAM_WEIGHT]
+    delay = memory[program + PROGRAM_DELAY]
+    last_round = memory[edge + EDGE_LAST_ROUND]
     keep, add = memory[edge + EDGE_KEEP], memory[edge + EDGE_ADD]
     guard = memory[edge + EDGE_SHAPE] & ~63
     passed = 0
@@ -95,6 +101,13 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
         if diff == 0:
             continue
         position = (memory[versions + CHUNK + row] & keep) + add
+        if delay >= 0:
+            position += memory[stage + delay * CHUNK + row]
+        round_number = (position >> memory[edge + EDGE_ROUND_SHIFT]) & memory[
+            edge + EDGE_ROUND_MASK
+        ]
+        if round_number > last_round:
+            continue
         if position & guard:
             raise OverflowError("too many rounds")
         target = new_row(memory, port, position)
@@ -106,7 +119,7 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
     memory[edge + EDGE_PASSED] += passed
 
 
-@bare_kernel
+@inner_kernel
 def send_batch(memory: Memory, operator: int, trace: int, batch: int) -> None:
     """Send all rows of a batch along the edges of an operator: key words, then value words."""
     if memory[operator + OP_EDGES] == 0 or batch == 0:

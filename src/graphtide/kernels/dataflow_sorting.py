@@ -10,7 +10,7 @@ sorted at all.
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow_batches import begin_batch, finish_batch
+from graphtide.kernels.dataflow_batches import begin_batch, compare_keys, finish_batch
 from graphtide.kernels.dataflow_layout import (
     BATCH_KEYS,
     BATCH_KEYS_AT,
@@ -27,14 +27,15 @@ from graphtide.kernels.dataflow_layout import (
     Memory,
 )
 from graphtide.kernels.dataflow_memory import allocate, bit_length, free
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 PACKED_BITS = 62
+MOST_WORD = (1 << 63) - 1
 INSERTION_ROWS = 24
 WIDE_DIGIT_ROWS = 16384
 
 
-@bare_kernel
+@inner_kernel
 def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> int:
     """A batch of the rows of a bucket, all at one position; 0 where they cancel. Frees the bucket.
 
@@ -57,7 +58,7 @@ def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> i
     return batch
 
 
-@bare_kernel
+@inlined_kernel
 def _measure(memory: Memory, trace: int, bucket: int, fields: int) -> int:
     """For each word in order of significance: which one, its least value, bits, shift. Sums bits.
 
@@ -82,8 +83,8 @@ def _measure(memory: Memory, trace: int, bucket: int, fields: int) -> int:
                 least = value
             elif value > most:
                 most = value
-        span = most - least
-        bits = 64 if span < 0 else bit_length(span)
+        too_far = least < 0 and most > MOST_WORD + least
+        bits = 64 if too_far else bit_length(most - least)
         memory[fields + 4 * place] = word
         memory[fields + 4 * place + 1] = least
         memory[fields + 4 * place + 2] = bits
@@ -95,7 +96,7 @@ def _measure(memory: Memory, trace: int, bucket: int, fields: int) -> int:
     return total
 
 
-@bare_kernel
+@inlined_kernel
 def _pack(memory: Memory, bucket: int, fields: int, words: int, order: int) -> None:
     """Write pairs of packed word and row number."""
     width = words + 1
@@ -114,7 +115,7 @@ def _pack(memory: Memory, bucket: int, fields: int, words: int, order: int) -> N
             memory[order + 2 * row] |= (memory[start + row * width] - least) << shift
 
 
-@bare_kernel
+@inlined_kernel
 def _radix_sort(memory: Memory, pairs: int, count: int, bits: int) -> int:
     """Sort pairs by their first word; the room behind them is used. Where they are in the end."""
     ordered = True
@@ -139,7 +140,7 @@ def _radix_sort(memory: Memory, pairs: int, count: int, bits: int) -> int:
     return source
 
 
-@bare_kernel
+@inlined_kernel
 def _insertion_sort(memory: Memory, pairs: int, count: int) -> None:
     for row in range(1, count):
         word = memory[pairs + 2 * row]
@@ -153,7 +154,7 @@ def _insertion_sort(memory: Memory, pairs: int, count: int) -> None:
         memory[pairs + 2 * place + 1] = number
 
 
-@bare_kernel
+@inlined_kernel
 def _scatter(
     memory: Memory, source: int, target: int, count: int, starts: int, shift: int, digit: int
 ) -> None:
@@ -178,7 +179,7 @@ def _scatter(
         memory[target + 2 * place + 1] = memory[source + 2 * row + 1]
 
 
-@bare_kernel
+@inner_kernel
 def _row_before(memory: Memory, one: int, other: int, fields: int, words: int) -> int:
     """-1, 0 or 1 as one row comes before, with or after another, by all words but the diff."""
     for place in range(words):
@@ -188,7 +189,7 @@ def _row_before(memory: Memory, one: int, other: int, fields: int, words: int) -
     return 0
 
 
-@bare_kernel
+@inlined_kernel
 def _comparison_sort(memory: Memory, bucket: int, fields: int, words: int, order: int) -> int:
     """Merge sort of row numbers; then pairs whose first word counts distinct rows upward."""
     count = memory[bucket + BUCKET_COUNT]
@@ -214,7 +215,7 @@ def _comparison_sort(memory: Memory, bucket: int, fields: int, words: int, order
     return pairs
 
 
-@bare_kernel
+@inlined_kernel
 def _merge_runs(
     memory: Memory,
     source: int,
@@ -244,7 +245,7 @@ def _merge_runs(
             right += 1
 
 
-@bare_kernel
+@inlined_kernel
 def _build(memory: Memory, trace: int, bucket: int, fields: int, pairs: int, position: int) -> int:
     """Add up equal rows of the sorted pairs in place, then write what is left as a batch."""
     count = memory[bucket + BUCKET_COUNT]
@@ -277,15 +278,12 @@ def _build(memory: Memory, trace: int, bucket: int, fields: int, pairs: int, pos
     return _write(memory, trace, rows, pairs, position, key_count, kept)
 
 
-@bare_kernel
+@inner_kernel
 def _same_key(memory: Memory, one: int, other: int, words: int) -> bool:
-    for word in range(words):
-        if memory[one + word] != memory[other + word]:
-            return False
-    return True
+    return compare_keys(memory, one, other, words) == 0
 
 
-@bare_kernel
+@inlined_kernel
 def _write(
     memory: Memory, trace: int, rows: int, pairs: int, position: int, key_count: int, kept: int
 ) -> int:

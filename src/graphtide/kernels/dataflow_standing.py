@@ -40,10 +40,10 @@ from graphtide.kernels.dataflow_memory import copy_words
 from graphtide.kernels.dataflow_ports import new_row
 from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_later
 from graphtide.kernels.dataflow_traces import open_cursors, sort_bodies
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 
-@bare_kernel
+@inner_kernel
 def hold_output(memory: Memory, operator: int) -> None:
     """Copy the output rows of the key into HELD, values first."""
     trace = memory[operator + OP_OUTPUT]
@@ -64,9 +64,9 @@ def hold_output(memory: Memory, operator: int) -> None:
             row += body
 
 
-@bare_kernel
+@inner_kernel
 def stand(memory: Memory, operator: int) -> None:
-    """Add up HELD at the time looked at: records and multiplicities in STANDING, in order of value."""
+    """Add up HELD at the time looked at: records with multiplicities in STANDING, in order."""
     values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
     body = values + 3
     count = list_count(memory, HELD)
@@ -89,7 +89,7 @@ def stand(memory: Memory, operator: int) -> None:
             memory[target + values] = total
 
 
-@bare_kernel
+@inlined_kernel
 def can_skip(memory: Memory, operator: int, bound: int) -> bool:
     """True where the rule of the module says that nothing can change at this time."""
     reducer = memory[operator + OP_REDUCER]
@@ -115,7 +115,7 @@ def can_skip(memory: Memory, operator: int, bound: int) -> bool:
     return True
 
 
-@bare_kernel
+@inner_kernel
 def schedule_output(memory: Memory, operator: int, bound: int) -> None:
     """Schedule the key where a row of its output joins this time."""
     values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
@@ -128,7 +128,7 @@ def schedule_output(memory: Memory, operator: int, bound: int) -> None:
             schedule_later(memory, operator, memory[at], memory[at + 1], bound)
 
 
-@bare_kernel
+@inlined_kernel
 def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> bool:
     """True where a bound lies beyond the output at all later times too: nothing to schedule.
 
@@ -156,7 +156,7 @@ def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> boo
     return total == 0
 
 
-@bare_kernel
+@inner_kernel
 def emit(memory: Memory, operator: int) -> None:
     """Write what is wanted less what stands, both in order of value, to the results and HELD."""
     values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
@@ -185,7 +185,7 @@ def emit(memory: Memory, operator: int) -> None:
         memory[operator + OP_EMPTY] += 1
 
 
-@bare_kernel
+@inlined_kernel
 def _hold_new(memory: Memory, record: int, values: int, diff: int) -> None:
     target = append(memory, HELD, values + 3)
     copy_words(memory, record, target, values)
@@ -194,7 +194,7 @@ def _hold_new(memory: Memory, record: int, values: int, diff: int) -> None:
     memory[target + values + 2] = diff
 
 
-@bare_kernel
+@inlined_kernel
 def _write_results(memory: Memory, operator: int, count: int) -> None:
     """Write the last rows of HELD, all at the current time, to the results of the operator."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]

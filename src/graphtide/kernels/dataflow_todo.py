@@ -26,19 +26,19 @@ from graphtide.kernels.dataflow_lists import append, list_count, list_rows
 from graphtide.kernels.dataflow_memory import copy_words
 from graphtide.kernels.dataflow_ports import new_row
 from graphtide.kernels.dataflow_times import not_after, upper_bound
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 LEAST_WORD = -(1 << 63)
 MOST_WORD = (1 << 63) - 1
 
 
-@bare_kernel
+@inlined_kernel
 def forced_bound(memory: Memory, operator: int) -> int:
     """The bound that forbids skipping."""
     return MOST_WORD if memory[operator + OP_REDUCER] == LAST else LEAST_WORD
 
 
-@bare_kernel
+@inlined_kernel
 def nearer_bound(memory: Memory, operator: int, one: int, other: int) -> int:
     """The stricter of two bounds."""
     if memory[operator + OP_REDUCER] == LAST:
@@ -46,7 +46,7 @@ def nearer_bound(memory: Memory, operator: int, one: int, other: int) -> int:
     return min(one, other)
 
 
-@bare_kernel
+@inner_kernel
 def add_time(memory: Memory, operator: int, version: int, bound: int) -> None:
     """Put a version into TIMES, which is ascending, or make its bound stricter."""
     count = list_count(memory, TIMES)
@@ -67,7 +67,7 @@ def add_time(memory: Memory, operator: int, version: int, bound: int) -> None:
     memory[rows + 2 * place + 1] = bound
 
 
-@bare_kernel
+@inlined_kernel
 def in_time(memory: Memory, operator: int, position: int, version: int) -> bool:
     """True where a row of these times is part of the time that is looked at."""
     return not_after(position, memory[LOOK_POSITION], memory[operator + OP_SHAPE]) and not_after(
@@ -75,7 +75,7 @@ def in_time(memory: Memory, operator: int, position: int, version: int) -> bool:
     )
 
 
-@bare_kernel
+@inner_kernel
 def schedule_later(memory: Memory, operator: int, position: int, version: int, bound: int) -> None:
     """Look at the key again where a row that is not part of the time looked at joins it."""
     here = memory[LOOK_POSITION]
@@ -92,6 +92,9 @@ def schedule_later(memory: Memory, operator: int, position: int, version: int, b
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
     target = new_row(memory, memory[operator + OP_PORT], joined)
     copy_words(memory, memory[LOOK_KEY], target, words)
-    memory[target + words] = bound
-    memory[target + words + 1] = when
-    memory[target + words + 2] = 1
+    # A forced bound is a word far from all others; as a flag it sorts in fewer bits.
+    forced = bound == forced_bound(memory, operator)
+    memory[target + words] = 0 if forced else 1
+    memory[target + words + 1] = 0 if forced else bound
+    memory[target + words + 2] = when
+    memory[target + words + 3] = 1

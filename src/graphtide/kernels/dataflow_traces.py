@@ -53,7 +53,7 @@ from graphtide.kernels.dataflow_layout import (
 )
 from graphtide.kernels.dataflow_memory import allocate, allocate_zeros, copy_words, free
 from graphtide.kernels.dataflow_times import representative
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 ALL_OF_IT = 1 << 60
 """Fuel for a merge that has to end now."""
@@ -109,7 +109,7 @@ def remove_reader(memory: Memory, trace: int, operator: int) -> None:
             before = reader
 
 
-@bare_kernel
+@inner_kernel
 def announce(memory: Memory, trace: int, position: int) -> None:
     """Mark the fresh batch as news for all readers. All of a trace as news stays so."""
     reader = memory[trace + TRACE_READERS]
@@ -123,13 +123,13 @@ def announce(memory: Memory, trace: int, position: int) -> None:
         reader = memory[reader]
 
 
-@bare_kernel
+@inlined_kernel
 def count_batches(memory: Memory, trace: int) -> int:
     """How many places `batch_at` knows: two a slot, and one for the fresh batch."""
     return 2 * memory[trace + TRACE_SLOT_COUNT] + 1
 
 
-@bare_kernel
+@inlined_kernel
 def batch_at(memory: Memory, trace: int, place: int) -> int:
     """The batch at a place, or 0; the fresh batch has the last place."""
     if place == 2 * memory[trace + TRACE_SLOT_COUNT]:
@@ -138,7 +138,7 @@ def batch_at(memory: Memory, trace: int, place: int) -> int:
     return memory[slot + SLOT_OLDER] if place & 1 == 0 else memory[slot + SLOT_NEWER]
 
 
-@bare_kernel
+@inner_kernel
 def open_cursors(memory: Memory, trace: int, key: int) -> int:
     """Find the rows of a key in all batches: pairs of first row and end in CURSORS; how many."""
     words = memory[trace + TRACE_KEY_WORDS]
@@ -160,7 +160,7 @@ def open_cursors(memory: Memory, trace: int, key: int) -> int:
     return found
 
 
-@bare_kernel
+@inner_kernel
 def settle_fresh(memory: Memory, trace: int) -> None:
     """Move the fresh batch into the spine, and pay for merging."""
     batch = memory[trace + TRACE_FRESH]
@@ -179,7 +179,7 @@ def settle_fresh(memory: Memory, trace: int) -> None:
     _restore_order(memory, trace)
 
 
-@bare_kernel
+@inlined_kernel
 def _restore_order(memory: Memory, trace: int) -> None:
     """Begin merges until every slot is more than twice as large as the one behind it."""
     slots = memory[trace + TRACE_SLOTS]
@@ -202,7 +202,7 @@ def _restore_order(memory: Memory, trace: int) -> None:
             memory[trace + TRACE_SLOT_COUNT] = count
 
 
-@bare_kernel
+@inner_kernel
 def _begin_merge(memory: Memory, trace: int, left: int, right: int) -> None:
     """Put the batch of the right slot beside that of the left one."""
     older, newer = memory[left + SLOT_OLDER], memory[right + SLOT_OLDER]
@@ -222,7 +222,7 @@ def _begin_merge(memory: Memory, trace: int, left: int, right: int) -> None:
     )
 
 
-@bare_kernel
+@inlined_kernel
 def _work(memory: Memory, trace: int, fuel: int) -> None:
     """Carry every unfinished merge on by so many rows; newest first."""
     slots = memory[trace + TRACE_SLOTS]
@@ -230,7 +230,7 @@ def _work(memory: Memory, trace: int, fuel: int) -> None:
         _merge_on(memory, trace, slots + number * SLOT_WORDS, fuel)
 
 
-@bare_kernel
+@inlined_kernel
 def finish_merges(memory: Memory, trace: int) -> None:
     """Merge the whole trace into one compacted batch; linear in the trace."""
     settle_fresh(memory, trace)
@@ -250,7 +250,7 @@ def finish_merges(memory: Memory, trace: int) -> None:
         _compact_alone(memory, trace, slots)
 
 
-@bare_kernel
+@inlined_kernel
 def _compact_alone(memory: Memory, trace: int, slot: int) -> None:
     """Rewrite the one batch of a trace with representative versions."""
     older = memory[slot + SLOT_OLDER]
@@ -271,7 +271,7 @@ def _compact_alone(memory: Memory, trace: int, slot: int) -> None:
         memory[trace + TRACE_SLOT_COUNT] = 0
 
 
-@bare_kernel
+@inner_kernel
 def _merge_on(memory: Memory, trace: int, slot: int, fuel: int) -> None:
     """Carry the merge of a slot on by about so many rows, key by key; end it where it is done."""
     result = memory[slot + SLOT_RESULT]
@@ -307,7 +307,7 @@ def _merge_on(memory: Memory, trace: int, slot: int, fuel: int) -> None:
         _end_merge(memory, trace, slot)
 
 
-@bare_kernel
+@inner_kernel
 def _end_merge(memory: Memory, trace: int, slot: int) -> None:
     """Make the result the batch of its slot, in a smaller block where much was cancelled."""
     result = memory[slot + SLOT_RESULT]
@@ -335,7 +335,7 @@ def _end_merge(memory: Memory, trace: int, slot: int) -> None:
     memory[slot + SLOT_OLDER] = result
 
 
-@bare_kernel
+@inner_kernel
 def _add_key(memory: Memory, trace: int, result: int, key: int) -> None:
     """Write one more key; it counts only once rows of it are left (see `_close_key`)."""
     words = memory[trace + TRACE_KEY_WORDS]
@@ -344,7 +344,7 @@ def _add_key(memory: Memory, trace: int, result: int, key: int) -> None:
     memory[memory[result + BATCH_STARTS_AT] + number] = memory[result + BATCH_ROWS]
 
 
-@bare_kernel
+@inner_kernel
 def _add_rows(memory: Memory, trace: int, result: int, batch: int, number: int) -> int:
     """Append the rows of one key with representative versions; how many they were."""
     body = memory[trace + TRACE_BODY_WORDS]
@@ -361,7 +361,7 @@ def _add_rows(memory: Memory, trace: int, result: int, batch: int, number: int) 
     return last - first
 
 
-@bare_kernel
+@inner_kernel
 def _close_key(memory: Memory, trace: int, result: int) -> None:
     """Sort the rows of the last key where they need it, add up equal ones, count the key."""
     body = memory[trace + TRACE_BODY_WORDS]
@@ -377,7 +377,7 @@ def _close_key(memory: Memory, trace: int, result: int) -> None:
         memory[result + BATCH_KEYS] = number + 1
 
 
-@bare_kernel
+@inner_kernel
 def add_equal(memory: Memory, rows: int, count: int, body: int) -> int:
     """Add up equal neighbours and drop zeros, in place; how many rows are left."""
     kept = 0
@@ -398,7 +398,7 @@ def add_equal(memory: Memory, rows: int, count: int, body: int) -> int:
     return kept
 
 
-@bare_kernel
+@inner_kernel
 def sort_bodies(memory: Memory, rows: int, count: int, body: int) -> None:
     """Sort bodies by all their words but the diff: a merge of the sorted runs they come in.
 
@@ -419,13 +419,13 @@ def sort_bodies(memory: Memory, rows: int, count: int, body: int) -> None:
     free(memory, work)
 
 
-@bare_kernel
+@inlined_kernel
 def _in_order(memory: Memory, rows: int, row: int, body: int) -> bool:
     """True where a row does not come before the one it follows."""
     return compare_keys(memory, rows + (row - 1) * body, rows + row * body, body - 1) <= 0
 
 
-@bare_kernel
+@inlined_kernel
 def _merge_two(memory: Memory, rows: int, middle: int, end: int, body: int, work: int) -> None:
     """Merge rows[:middle] and rows[middle:end]."""
     copy_words(memory, rows, work, middle * body)

@@ -67,9 +67,10 @@ class Concat:
 
 @dataclass(frozen=True)
 class Enter:
-    """A collection from around a loop, the same in every round."""
+    """A collection from around a loop: from round 0 on, or each record from a round of its own."""
 
     source: int
+    delay: Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,10 @@ class Scope:
 
 @dataclass
 class DataflowPlan:
-    """Nodes with their scopes and columns, the scopes, and what variables are defined as."""
+    """Nodes with their scopes and columns, the scopes, and what variables are defined as.
+
+    `rounds` are the variables that change in so many rounds only, and then stay as they are.
+    """
 
     name: str
     nodes: list[Node] = field(default_factory=list)
@@ -173,6 +177,7 @@ class DataflowPlan:
     scope_of: list[int] = field(default_factory=list)
     schemas: list[Schema] = field(default_factory=list)
     definitions: dict[int, int] = field(default_factory=dict)
+    rounds: dict[int, int] = field(default_factory=dict)
 
     def add(self, node: Node, scope: int, schema: Schema) -> int:
         """Append a node; its number."""

@@ -69,7 +69,18 @@ ARITHMETIC = ("+", "-", "*", "//", "%", "min", "max")
 COMPARISONS = ("==", "!=", "<", "<=")
 TRUTHS = ("and", "or")
 _INFIX = {*ARITHMETIC, *COMPARISONS, *TRUTHS, "/"} - {"min", "max"}
-OPERATIONS = (*ARITHMETIC, *COMPARISONS, *TRUTHS, "/", "not", "neg", "where", "int", "float")
+OPERATIONS = (
+    *ARITHMETIC,
+    *COMPARISONS,
+    *TRUTHS,
+    "/",
+    "not",
+    "neg",
+    "where",
+    "int",
+    "float",
+    "bits",
+)
 
 Columns = Mapping[str, ColumnType]
 
@@ -112,6 +123,8 @@ def _operation_type(operation: Operation, types: list[ColumnType]) -> ColumnType
             return INT
         case "neg" if numbers:
             return types[0]
+        case "bits" if types == [INT]:
+            return INT
         case "//" | "%" if types == [INT, INT]:
             return INT
         case "+" | "-" | "*" | "min" | "max" if numbers:

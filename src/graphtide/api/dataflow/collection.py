@@ -10,12 +10,12 @@ loop. Collections of loops side by side, or from within a loop outside of it, ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphtide.api.dataflow.joins import Joining
 from graphtide.api.dataflow.reductions import Reducing
-from graphtide.api.dataflow.terms import Term, expression_of
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import (
     Arrange,
@@ -34,16 +34,19 @@ from graphtide.plan.dataflow import (
 from graphtide.plan.dataflow import Output as OutputNode
 from graphtide.plan.dataflow_expressions import (
     BOOL,
+    INT,
     Column,
     ColumnType,
     Expression,
     expression_type,
 )
+from graphtide.plan.dataflow_terms import Term, expression_of
 
 if TYPE_CHECKING:
     from graphtide.api.dataflow.arrangement import Arrangement
     from graphtide.api.dataflow.flow import Dataflow
     from graphtide.api.dataflow.inputs import Output
+    from graphtide.api.dataflow.loops import Loop
 
 Names = str | Sequence[str]
 
@@ -144,9 +147,21 @@ class Collection(Joining, Reducing):
 
     # Loops
 
-    def enter(self, loop: Any) -> Collection:
-        """The collection within a loop, the same in every round."""
-        return self._in_scope(loop.scope)
+    def enter(self, loop: Any, *, at: Any = None) -> Collection:
+        """The collection within a loop, the same in every round.
+
+        With `at`, an int for each record, a record is there from that round on only. The result
+        of a loop that comes to rest at the same in the end is the same; what comes early saves
+        work that what comes late would only undo.
+        """
+        if at is None:
+            return self._in_scope(loop.scope)
+        delay = expression_of(at)
+        if expression_type(delay, dict(self.schema)) is not INT:
+            raise InputError(f"`{delay}` is not a round", hint="give an int of 0 or more")
+        parent = self.flow.plan.scopes[loop.scope].parent
+        node = Enter(self._in_scope(parent).number, delay)
+        return Collection(self.flow, self.flow.add(node, loop.scope, self.schema))
 
     def leave(self) -> Collection:
         """What the collection comes to after the last round of its loop, outside of it."""
@@ -154,6 +169,15 @@ class Collection(Joining, Reducing):
             raise InputError(f"{self!r} is in no loop", hint="leave() is for what is in one")
         parent = self.flow.plan.scopes[self.scope].parent
         return Collection(self.flow, self.flow.add(Leave(self.number), parent, self.schema))
+
+    @contextmanager
+    def nested_loop(self, name: str = "loop") -> Iterator[Loop]:
+        """A loop within the one that the collection is in, or outside of all."""
+        from graphtide.api.dataflow.loops import Loop
+
+        loop = Loop(self.flow, self.flow.add_scope(name, self.scope))
+        yield loop
+        loop.close()
 
     def iterate(self, step: Callable[[Collection], Collection], name: str = "loop") -> Collection:
         """Apply a step to this, then to what comes out, and so on until nothing changes."""

@@ -35,7 +35,7 @@ class Joining:
         return Collection(self.flow, number)
 
     def join_map(  # type: ignore[misc]
-        self: Collection, other: Collection, on: On, **columns: Any
+        self: Collection, other: Collection, /, on: On, **columns: Any
     ) -> Collection:
         """A join whose pairs are mapped: `join_map(edges, on="node", node=col.dst, hops=...)`."""
         return self.join(other, on).map(**columns)
@@ -52,7 +52,7 @@ class Joining:
 
 
 def _col(name: str) -> Any:
-    from graphtide.api.dataflow.terms import col
+    from graphtide.plan.dataflow_terms import col
 
     return col[name]
 

@@ -64,14 +64,22 @@ class Loop:
 class VariableCollection(Collection):
     """A collection that is, in each round, what its definition was in the round before."""
 
-    def set(self, definition: Collection) -> None:
-        """Say what the variable is in the next round."""
+    def set(self, definition: Collection, *, rounds: int | None = None) -> None:
+        """Say what the variable is in the next round.
+
+        With `rounds`, it changes in so many rounds only and then stays as it is: a loop that is
+        cut short, such as ten rounds of PageRank.
+        """
+        if rounds is not None and rounds < 0:
+            raise InputError(f"A loop cannot have {rounds} rounds", hint="give 0 or more")
         if self.number in self.flow.plan.definitions:
             raise InputError(f"{self!r} is defined already", hint="a variable has one definition")
         if definition.flow is not self.flow:
             self._together(definition)
         found = definition._like(self)._in_scope(self.scope)
         self.flow.plan.definitions[self.number] = found.number
+        if rounds is not None:
+            self.flow.plan.rounds[self.number] = rounds
 
     def check(self) -> None:
         """Refuse a variable without a definition."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphtide.api.dataflow.terms import Term, col
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Reduce, ReducerName, Schema, Weigh
 from graphtide.plan.dataflow_expressions import FLOAT, INT, TEXT, ColumnType, constant
+from graphtide.plan.dataflow_terms import Term, col
 
 if TYPE_CHECKING:
     from graphtide.api.dataflow.arrangement import Arrangement

@@ -91,7 +91,8 @@ class Lowering:
         while self.paths.cuts - connected:
             for number in sorted(self.paths.cuts - connected):
                 connected.add(number)
-                self._cut(number)
+                if number not in self.done.operators:
+                    self._cut(number)
                 self._feed(number, self.done.ports[number], self.paths.into_cut(number))
         self.done.instructions = schedule(self.plan, self.done.operators, self._flows)
         return self.done
@@ -161,12 +162,12 @@ class Lowering:
         keys = self.plan.key_of(node.source)
         values = len(self.plan.schemas[number]) - keys
         trace = machine.new_trace(keys, values)
-        operator = self._operator(number, layout.REDUCE, port=keys + 1, trace=trace)
+        operator = self._operator(number, layout.REDUCE, port=keys + 2, trace=trace)
         fields = {
             layout.OP_RESULTS: machine.new_port(keys + values),
             layout.OP_REDUCER: _REDUCERS[node.reducer],
             layout.OP_ARGUMENT: node.argument,
-            layout.OP_TODO: machine.new_trace(keys, 1, True),
+            layout.OP_TODO: machine.new_trace(keys, 2, True),
             layout.OP_ARGUMENTS: machine.store([len(node.outputs), *node.outputs]),
         }
         for place, value in fields.items():
@@ -191,10 +192,22 @@ class Lowering:
                 layout.EDGE_KEEP: path.keep,
                 layout.EDGE_ADD: path.add,
                 layout.EDGE_SHAPE: self.shape,
+                **self._last_round(number),
             }
             address = self.machine.add_edge(self.done.operators[path.origin], edge)
             self.done.edges[path.origin, number, place] = address
             self._flows.append(Flow(path.origin, number, back=path.add != 0))
+
+    def _last_round(self, number: int) -> dict[int, int]:
+        """What an edge into a variable that stops changing has to know."""
+        if number not in self.plan.rounds:
+            return {}
+        unit = self.paths.unit(self.plan.scopes[self.plan.scope_of[number]].depth)
+        return {
+            layout.EDGE_LAST_ROUND: self.plan.rounds[number],
+            layout.EDGE_ROUND_SHIFT: unit.bit_length() - 1,
+            layout.EDGE_ROUND_MASK: (1 << self.paths.width) - 1,
+        }
 
     def shortcut(self, number: int) -> int:
         """The port for what users feed an input: straight to its only reader where that is all."""

@@ -34,12 +34,17 @@ ALL_BITS = (1 << 62) - 1
 
 @dataclass(frozen=True)
 class Path:
-    """One way from an origin: columns and conditions over the origin's columns, and the rest."""
+    """One way from an origin: columns and conditions over the origin's columns, and the rest.
+
+    The position loses the bits that are not kept; then `add`, and every delay times its unit, are
+    added to it.
+    """
 
     origin: int
     columns: tuple[tuple[str, Expression], ...]
     conditions: tuple[Expression, ...] = ()
     weights: tuple[Expression, ...] = ()
+    delays: tuple[tuple[Expression, int], ...] = ()
     sign: int = 1
     keep: int = ALL_BITS
     add: int = 0
@@ -47,7 +52,8 @@ class Path:
 
     def moved(self, keep: int, add: int) -> Path:
         """The path with a further change of the position at its end."""
-        return replace(self, keep=self.keep & keep, add=(self.add & keep) + add)
+        delays = tuple((delay, unit) for delay, unit in self.delays if unit & keep)
+        return replace(self, keep=self.keep & keep, add=(self.add & keep) + add, delays=delays)
 
 
 class Paths:
@@ -59,7 +65,7 @@ class Paths:
         self.cuts = {
             number
             for number in plan.definitions
-            if _reaches_itself(plan, number, plan.definitions[number])
+            if number in plan.rounds or _reaches_itself(plan, number, plan.definitions[number])
         }
         self._found: dict[int, list[Path]] = {}
 
@@ -115,6 +121,8 @@ class Paths:
                 return [replace(path, sign=-path.sign) for path in found]
             case Weigh():
                 return [_weighed(path, node) for path in found]
+            case Enter() if node.delay is not None:
+                return [self._delayed(path, number, node.delay) for path in found]
             case Leave():
                 depth = self.plan.scopes[self.plan.scope_of[node.source]].depth
                 below = self.width * (self._depths - depth + 1)
@@ -122,6 +130,11 @@ class Paths:
             case Variable():
                 return [*found, *self._around(number, found)]
         return found
+
+    def _delayed(self, path: Path, number: int, delay: Expression) -> Path:
+        unit = self.unit(self.plan.scopes[self.plan.scope_of[number]].depth)
+        found = substitute(delay, dict(path.columns))
+        return replace(path, delays=(*path.delays, (found, unit)))
 
     def _around(self, number: int, initial: list[Path]) -> list[Path]:
         """What comes round the loop into a variable: its definition, less the initial value."""

@@ -44,6 +44,7 @@ _WORDS = {
     "not": codes.NOT,
     "neg": codes.NEGATE,
     "where": codes.CHOOSE,
+    "bits": codes.BIT_LENGTH,
 }
 _FLOATS = {
     "+": codes.FLOAT_ADD,
@@ -60,8 +61,9 @@ def path_program(path: Path, schema: Schema, encode: Encode) -> list[int]:
     outputs = [writer.write(expression) for _, expression in path.columns]
     passing = writer.all_of(path.conditions)
     weight = writer.product(path.weights)
+    delay = writer.delay(path.delays)
     flat = [word for step in writer.steps for word in step]
-    return [len(writer.steps), len(outputs), passing, weight, *flat, *outputs]
+    return [len(writer.steps), len(outputs), passing, weight, delay, *flat, *outputs]
 
 
 def is_plain(path: Path, schema: Schema) -> bool:
@@ -72,6 +74,7 @@ def is_plain(path: Path, schema: Schema) -> bool:
         whole == tuple(expression for _, expression in same)
         and not path.conditions
         and not path.weights
+        and not path.delays
         and path.sign == 1
         and path.add == 0
     )
@@ -113,6 +116,17 @@ class _Writer:
         for weight in weights:
             register = self.write(weight)
             found = register if found < 0 else self.step(codes.MULTIPLY, found, register)
+        return found
+
+    def delay(self, delays: tuple[tuple[Expression, int], ...]) -> int:
+        """The register that holds what is added to the position; -1 for nothing."""
+        found = -1
+        for delay, unit in delays:
+            one = self.step(codes.CONSTANT, unit)
+            zero = self.step(codes.CONSTANT, 0)
+            register = self.step(codes.MOST, self.write(delay), zero)
+            register = self.step(codes.MULTIPLY, register, one)
+            found = register if found < 0 else self.step(codes.ADD, found, register)
         return found
 
     def step(self, code: int, left: int, right: int = 0, third: int = 0) -> int:

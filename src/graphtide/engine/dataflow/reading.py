@@ -82,3 +82,13 @@ def add_up(rows: Int64) -> Int64:
     found = ordered[starts]
     found[:, -1] = np.add.reduceat(ordered[:, -1], starts)
     return found[found[:, -1] != 0]
+
+
+def rows_held(host: Host, trace: int) -> int:
+    """How many rows a trace holds, in all its batches."""
+    machine = host.machine
+    batches = [
+        int(batch_at(machine.words, trace, place))
+        for place in range(count_batches(machine.words, trace))
+    ]
+    return sum(machine.field(batch, layout.BATCH_ROWS) for batch in batches if batch)

@@ -130,6 +130,11 @@ def most(one: TermLike, other: TermLike) -> Term:
     return operation("max", one, other)
 
 
+def bits(number: TermLike) -> Term:
+    """How many bits a number takes: 0 for 0 and below, then 1, 2, 2, 3, 3, 3, 3, 4, ..."""
+    return operation("bits", number)
+
+
 class _Columns:
     """`col.name` and `col["any name"]` are the value of a column."""
 

@@ -1,0 +1,37 @@
+"""Graph computations as dataflows: functions from collections to collections.
+
+Each takes collections of a dataflow and adds the operators that keep the answer current. Edges
+are records with the columns `src` and `dst`, vertices with the column `node`.
+"""
+
+from graphtide.algorithms.dataflow.components import components, propagate
+from graphtide.algorithms.dataflow.distances import distances, shortest_paths
+from graphtide.algorithms.dataflow.generations import same_generation
+from graphtide.algorithms.dataflow.k_core import k_core
+from graphtide.algorithms.dataflow.queries import (
+    look_up,
+    neighbours,
+    paths_within_four,
+    second_neighbours,
+)
+from graphtide.algorithms.dataflow.rank import page_rank
+from graphtide.algorithms.dataflow.reachability import reachable, transitive_closure
+from graphtide.algorithms.dataflow.strong_components import strong_components, strong_edges
+
+__all__ = [
+    "components",
+    "distances",
+    "k_core",
+    "look_up",
+    "neighbours",
+    "page_rank",
+    "paths_within_four",
+    "propagate",
+    "reachable",
+    "same_generation",
+    "second_neighbours",
+    "shortest_paths",
+    "strong_components",
+    "strong_edges",
+    "transitive_closure",
+]
