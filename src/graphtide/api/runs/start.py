@@ -12,6 +12,7 @@ from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.live import arrow_column
 from graphtide.api.maintain import ChosenProgram
 from graphtide.api.runs.current import CurrentResults, Values
+from graphtide.api.runs.estimate import estimated_seconds, explained_run, time_one_view
 from graphtide.api.runs.facts import Strategy
 from graphtide.api.runs.prepare import PreparedProgram, prepare
 from graphtide.api.runs.reading import Differences, numpy_column
@@ -72,6 +73,13 @@ class RunInHand:
             for step in steps.path(int(steps.parent[first])):
                 runner.descend(step, known.of(step))
             runner.run(first, chooser, settings)
+
+    def explain(self, plan: CollectionPlan) -> str:
+        """What a run would do, and about how long it would take. Only before anything is run."""
+        vertices = self._prepared.graph.vertices
+        each = time_one_view(self._prepared, self.steps, self._deltas)
+        seconds = estimated_seconds(self.steps, vertices, each)
+        return explained_run(self.chosen, plan, self.steps, seconds)
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """What decides how steps are reached."""

@@ -60,6 +60,11 @@ def run_collection(session: Session, stored: StoredCollection, request: RunReque
     return open_stored_run(session, request.name)
 
 
+def explain_run(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> str:
+    """What a run would do, and about how long it would take; runs on one view."""
+    return _in_hand(session, stored, chosen).explain(stored.plan)
+
+
 def open_stored_run(session: Session, name: str) -> Run:
     """The run of that name, with the steps that are finished now."""
     stored = open_run(session.catalog, name)

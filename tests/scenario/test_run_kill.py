@@ -1,0 +1,142 @@
+"""A run that is killed or interrupted keeps every view that it said was finished, and goes on."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import graphtide as gt
+from graphtide.store.catalog import Catalog
+from graphtide.store.commit import is_committed
+from tests.scenario.stored import write_catalog
+
+ROOT = Path(__file__).parents[2]
+
+# Slow enough to be met in the middle, and keeping every step.
+RUNNER = """
+import sys
+import time
+import graphtide as gt
+from graphtide.api.maintain import chosen_program
+from graphtide.api.runs.runner import RunSettings
+from graphtide.api.runs.stored import RunRequest, run_collection
+from graphtide.optimize.strategy import AlwaysDifferential
+
+class Slow(AlwaysDifferential):
+    def choose(self, step, ready):
+        time.sleep(0.02)
+        return super().choose(step, ready)
+
+session = gt.session(sys.argv[1], progress=False)
+settings = RunSettings(keep_every=float(sys.argv[2]), kept=lambda count: print(count, flush=True))
+chosen = chosen_program(gt.algorithms.BFS(source="ann"), "auto")
+request = RunRequest(
+    "r", chosen, "differential", sys.argv[3] == "resume", settings, lambda hand: Slow()
+)
+print(0, flush=True)
+run_collection(session, session.collection("years")._stored, request)
+"""
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    return write_catalog(tmp_path / "data")
+
+
+def start(catalog: Catalog, keep_every: float, how: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(catalog.root), str(keep_every), how],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def told(runner: subprocess.Popen[str]) -> list[int]:
+    assert runner.stdout is not None
+    return [int(line) for line in runner.stdout if line.strip()]
+
+
+def expected(catalog: Catalog) -> dict[str, list[float]]:
+    session = gt.session(catalog.root, progress=False)
+    run = session.collection("years").run(gt.algorithms.BFS(source="ann"), strategy="scratch")
+    return {view: run.values(view).tolist() for view in run.views}
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_nothing_finished_is_lost(catalog: Catalog) -> None:
+    seed = random.randrange(10**9)
+    print("seed", seed)
+    pick = random.Random(seed)
+    right = expected(catalog)
+    session = gt.session(catalog.root, progress=False)
+    how = "begin"
+    for _ in range(4):
+        runner = start(catalog, pick.choice([0.0, 0.1]), how)
+        assert runner.stdout is not None
+        assert runner.stdout.readline().strip() == "0"
+        time.sleep(pick.uniform(0.0, 0.5))
+        runner.kill()
+        finished = max([0, *told(runner)])
+        runner.wait()
+        if not is_committed(catalog.run_folder("r")):
+            continue
+        run, how = session.results("r"), "resume"
+        steps = run._contents.differences.finished
+        assert steps >= finished
+        for at in run._contents.finished_views():
+            assert run.values(at).tolist() == right[run.views[at]]
+    run = session.collection("years").run(
+        gt.algorithms.BFS(source="ann"), name="r", resume=how == "resume"
+    )
+    assert run.finished
+    assert {view: run.values(view).tolist() for view in run.views} == right
+
+
+@pytest.mark.slow
+def test_interrupted_it_keeps_what_is_finished(catalog: Catalog) -> None:
+    right = expected(catalog)
+    runner = start(catalog, 60.0, "begin")
+    try:
+        assert runner.stdout is not None
+        assert runner.stdout.readline().strip() == "0"
+        deadline = time.monotonic() + 60
+        while not is_committed(catalog.run_folder("r")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.25)
+        os.kill(runner.pid, signal.SIGINT)
+        runner.wait(timeout=60)
+    finally:
+        runner.kill()
+    assert runner.stderr is not None
+    assert "KeyboardInterrupt" in runner.stderr.read()
+    session = gt.session(catalog.root, progress=False)
+    run = session.results("r")
+    assert 0 < len(run) < len(run.views)
+    assert not run.finished
+    for at in run._contents.finished_views():
+        assert run.values(at).tolist() == right[run.views[at]]
+    with pytest.raises(gt.GraphtideError, match="not finished"):
+        run.table(run.views[-1])
+
+
+def test_two_at_once_are_refused(catalog: Catalog) -> None:
+    session = gt.session(catalog.root, progress=False)
+    runner = start(catalog, 0.0, "begin")
+    try:
+        assert runner.stdout is not None
+        runner.stdout.readline()
+        runner.stdout.readline()
+        with pytest.raises(gt.GraphtideError, match="is being written by process"):
+            session.collection("years").run(gt.algorithms.BFS(source="ann"), name="r")
+    finally:
+        runner.kill()
+        runner.wait()
