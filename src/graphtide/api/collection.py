@@ -185,6 +185,15 @@ class Collection(Sequence[View]):
         request = RunRequest(name, chosen, strategy, resume, settings)
         return run_collection(self._session, self._stored, request)
 
+    def explain_run(self, program: Program | BoundProgram, *, mode: Mode = "auto") -> str:
+        """What a run of the program would do: its mode and why, the plan, an estimate of the time.
+
+        Reads the collection and runs the program on one view.
+        """
+        from graphtide.api.runs.stored import explain_run
+
+        return explain_run(self._session, self._stored, chosen_program(program, mode))
+
     def check(self) -> None:
         """Raise if the graph is gone or has been loaded anew since."""
         graph_of(self._session, self._stored)
