@@ -48,6 +48,10 @@ class LinearModel:
         """Seconds that a run of this size is expected to take."""
         return self._base + self._slope * float(size)
 
+    def predict_all(self, count: int, sizes: float) -> float:
+        """Seconds that so many runs are expected to take, whose sizes add up to this."""
+        return self._base * count + self._slope * float(sizes)
+
     def _believed(self, size: float, seconds: float) -> float:
         if self.observations < _SEASONED:
             return seconds

@@ -7,7 +7,8 @@ the size of the delta. They forget, so that they recover when the views change t
 The first step is run from scratch and the next one with something to share is followed; from then
 on the cheapest way by the models is taken. What a state is worth to the steps below is part of the
 price: sizes and deltas of all steps are known beforehand. What has not been tried lately is tried
-again where that costs no more than a small share of the time since the last trial.
+again, as long as all trials cost no more than a small share of the time that the whole run is
+expected to take.
 
 Nothing here runs anything: the runner asks, and tells what it measured.
 """
@@ -26,12 +27,16 @@ from graphtide.optimize.linear_model import LinearModel
 PROBE_SHARE = 0.03
 """The share of its time that a run may spend on trying what it does not expect to be better."""
 
+PROBE_EVERY = 8
+"""So many steps at least lie between what was seen of a strategy and its trial."""
+
 LOOKAHEAD = 16
 """How many steps ahead the worth of a state is looked for."""
 
 _UNSEEN_SCRATCH = 0.5
 _HOPELESS = 10.0
-_SHARED = 4
+_LARGE, _LARGER = 0.25, 0.5
+_LATER = 0.75
 
 
 class Move(IntEnum):
@@ -143,8 +148,10 @@ class Adaptive:
         self._bare = LinearModel()
         self._fresh = LinearModel()
         self._delta = LinearModel()
+        self._rest = [np.cumsum(item[::-1])[::-1] for item in (sizes.version, sizes.delta)]
         self._spent = 0.0
-        self._probed = 0.0
+        self._tried = 0.0
+        self._seen_scratch = self._seen_delta = 0
         self._owed = False
 
     def choose(self, step: int, ready: bool) -> Move:
@@ -170,27 +177,41 @@ class Adaptive:
         move, size = seen.move, self._version[step]
         self._spent += seen.started + seen.followed
         if move <= Move.RESTART:
+            self._seen_delta = step
             self._delta.observe(self._deltas[step], seen.followed)
         if move == Move.RESTART:
             self._fresh.observe(self._parent_size(step), seen.started)
         elif move == Move.SPLIT:
             self._fresh.observe(size, seen.started)
         elif move == Move.PASS:
+            self._seen_scratch = step
             self._bare.observe(size, seen.started)
 
     def probes(self, step: int) -> bool:
-        """True where the time from scratch has long been guessed only, and matters."""
-        follow, scratch = self.predict(step)
-        if follow * _HOPELESS < scratch:
+        """True where the time from scratch has not been seen lately, and matters."""
+        if self._bare.observations and step - self._seen_scratch < PROBE_EVERY:
             return False
-        worst = self._fresh.predict(self._version[step])
-        return worst <= PROBE_SHARE * (self._spent - self._probed)
+        follow, scratch = self.predict(step)
+        return follow * _HOPELESS > scratch and scratch <= self._budget(step)
 
     def observe_probe(self, step: int, seconds: float) -> None:
         """Teach the model of runs from scratch."""
         self._bare.observe(self._version[step], seconds)
+        self._seen_scratch = step
         self._spent += seconds
-        self._probed = self._spent
+        self._tried += seconds
+
+    def _budget(self, step: int) -> float:
+        """Seconds that a trial may cost now: some from the start, the rest little by little.
+
+        What is left of the run is charged at the cheaper of the two strategies.
+        """
+        left = len(self._end) - step
+        versions, deltas = (float(rest[step]) for rest in self._rest)
+        model = self._bare if self._bare.observations else self._fresh
+        cheaper = min(model.predict_all(left, versions), self._delta.predict_all(left, deltas))
+        accrued = 1.0 - _LATER * left / len(self._end)
+        return PROBE_SHARE * accrued * (self._spent + cheaper) - self._tried
 
     def _scratch(self, size: int) -> float:
         """Without a state: never more than with one."""
@@ -209,15 +230,15 @@ class Adaptive:
         return max(bare, fresh) if self._bare.observations else fresh
 
     def _first_delta(self, step: int, ready: bool) -> Move:
-        """Follow the first delta that is not most of a version."""
-        if self._shares(step):
+        """Follow the first delta that is not too large a share of its version."""
+        if self._share(step) < (_LARGER if ready else _LARGE):
             return Move.FOLLOW if ready else Move.RESTART
         following = step + 1
-        shared = following < self._end[step] and self._shares(following)
+        shared = following < self._end[step] and self._share(following) < _LARGER
         return Move.SPLIT if shared else Move.PASS
 
-    def _shares(self, step: int) -> bool:
-        return _SHARED * self._deltas[step] < self._version[step]
+    def _share(self, step: int) -> float:
+        return self._deltas[step] / self._version[step]
 
     def _parent_size(self, step: int) -> int:
         parent = self._parent[step]
@@ -247,9 +268,10 @@ class Adaptive:
             return found
         follow, scratch = self.predict(following)
         loss = self._start(size) - self._scratch(size) + follow - scratch
-        if loss > PROBE_SHARE * (self._spent - self._probed):
+        if step - self._seen_delta < PROBE_EVERY or loss > self._budget(step):
             return found
-        self._probed, self._owed = self._spent, True
+        self._tried += max(0.0, loss)
+        self._owed = True
         return Move.SPLIT
 
     def _worth(self, first: int, behind: int) -> float:

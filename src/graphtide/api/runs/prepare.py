@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.api.edge_matching import KnownEdges
+from graphtide.api.live import arrow_column
 from graphtide.api.maintain import ChosenProgram, checked_parameters
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
@@ -88,7 +89,9 @@ def _compile(prepared: PreparedProgram) -> None:
         graph.flip(inserted, deleted)
         kept.repair(inserted, deleted, 2)
     kept.restore(2)
-    small.scratch()
+    # Arrow's first array brings pandas in, where it is installed.
+    for values in small.scratch().values():
+        arrow_column(values)
 
 
 def _small_parameters(prepared: PreparedProgram) -> tuple[Any, ...]:
