@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from graphtide.optimize.linear_model import LinearModel
 
-PROBE_SHARE = 0.03
+PROBE_SHARE = 0.04
 """The share of its time that a run may spend on trying what it does not expect to be better."""
 
 PROBE_EVERY = 8
@@ -153,6 +153,7 @@ class Adaptive:
         self._tried = 0.0
         self._seen_scratch = self._seen_delta = 0
         self._owed = False
+        self._predicted, self._prediction = -1, (np.nan, np.nan)
 
     def choose(self, step: int, ready: bool) -> Move:
         """The way of the least predicted time, the worth of its state taken off."""
@@ -170,11 +171,16 @@ class Adaptive:
 
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds of following the delta, and of a run from scratch that leaves no state."""
-        return self._delta.predict(self._deltas[step]), self._scratch(self._version[step])
+        if step != self._predicted:
+            follow = self._delta.predict(self._deltas[step])
+            self._prediction = follow, self._scratch(self._version[step])
+            self._predicted = step
+        return self._prediction
 
     def observe(self, step: int, seen: Observation) -> None:
         """Teach the models that the move concerns."""
         move, size = seen.move, self._version[step]
+        self._predicted = -1
         self._spent += seen.started + seen.followed
         if move <= Move.RESTART:
             self._seen_delta = step
@@ -197,6 +203,7 @@ class Adaptive:
     def observe_probe(self, step: int, seconds: float) -> None:
         """Teach the model of runs from scratch."""
         self._bare.observe(self._version[step], seconds)
+        self._predicted = -1
         self._seen_scratch = step
         self._spent += seconds
         self._tried += seconds
