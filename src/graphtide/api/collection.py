@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
@@ -22,6 +23,7 @@ from graphtide.store.collection import EDGES, StoredCollection
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from graphtide.api.pictures.picture import Picture
     from graphtide.api.runs.facts import Strategy
     from graphtide.api.runs.run import Run
     from graphtide.api.session import Session
@@ -184,6 +186,19 @@ class Collection(Sequence[View]):
         settings = RunSettings(verify=verify)
         request = RunRequest(name, chosen, strategy, resume, settings)
         return run_collection(self._session, self._stored, request)
+
+    def picture(self, path: str | Path | None = None) -> Picture:
+        """Draw how like the views are, in the given order and as arranged.
+
+        To a PNG or SVG file if a path is given; a notebook shows what it returns.
+        """
+        from graphtide.api.pictures.draw import check_path, draw_collection
+
+        check_path(path)
+        drawn = draw_collection(self)
+        if path is not None:
+            drawn.save(path)
+        return drawn
 
     def explain_run(self, program: Program | BoundProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.

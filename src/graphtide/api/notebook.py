@@ -1,4 +1,4 @@
-"""What a notebook shows for a session, a graph, a view, a collection and an answer: HTML.
+"""What a notebook shows for a session, a graph, a view, a collection, a run and an answer: HTML.
 
 Plain tables that take their colours from the notebook, so that they are readable in light and
 dark. Every text is escaped and the result is well-formed XML, so that no name and no value can
@@ -21,6 +21,7 @@ from graphtide.api.answers import (
     views_table,
 )
 from graphtide.api.cells import COUNTS, VALUES, CellStyle, cell_text, is_number, visible
+from graphtide.api.run_answers import run_text, runs_table
 from graphtide.plan.collection import EMPTY_VERSION
 from graphtide.store.collection import open_collection
 from graphtide.store.graph import open_graph
@@ -28,6 +29,7 @@ from graphtide.store.graph import open_graph
 if TYPE_CHECKING:
     from graphtide.api.collection import Collection
     from graphtide.api.graph import CatalogGraph
+    from graphtide.api.runs.run import Run
     from graphtide.api.session import Session
     from graphtide.api.view import View
 
@@ -45,6 +47,7 @@ def session_html(session: Session) -> str:
         "collections": collections_table(
             [open_collection(catalog, name) for name in session.collections()]
         ),
+        "runs": runs_table(catalog),
     }
     parts = [_paragraph(f"session in {catalog.root}")]
     for title, table in tables.items():
@@ -82,6 +85,23 @@ def collection_html(collection: Collection) -> str:
     return _block(parts)
 
 
+def run_html(run: Run) -> str:
+    """What was run and how, what each step took as bars, and the summary of the first views."""
+    parts = [_paragraph(line) for line in run_text(run).splitlines()]
+    record = run.record()
+    if "seconds" in record.column_names:
+        took = zip(
+            record.column("view").to_pylist(),
+            (round(1e6 * seconds) for seconds in record.column("seconds").to_pylist()),
+            strict=True,
+        )
+        parts += bars_html(list(took), "microseconds of each step")
+    if len(run):
+        parts.append(table_html(run.summary(), COUNTS))
+        parts.append(_paragraph("run.picture() draws it, run.table(VIEW) reads one view"))
+    return _block(parts)
+
+
 def answer_html(answer: Answer) -> str:
     """The text, the first rows of the table, the notes."""
     parts = [_paragraph(line) for line in answer.text.splitlines()]
@@ -104,8 +124,10 @@ def table_html(
     return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
-def bars_html(steps: Sequence[tuple[str, int]]) -> list[str]:
-    """Differences of each step as a bar of inline SVG; nothing where there are none to compare.
+def bars_html(
+    steps: Sequence[tuple[str, int]], title: str = "differences of each step after the first"
+) -> list[str]:
+    """A number of each step as a bar of inline SVG; nothing where there are none to compare.
 
     Of more steps than fit, neighbours share a bar that is as tall as the tallest of them.
     """
@@ -120,7 +142,7 @@ def bars_html(steps: Sequence[tuple[str, int]]) -> list[str]:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
         f'fill="currentColor" role="img">{bars}</svg>'
     )
-    return [_paragraph(f"differences of each step after the first (at most {most:,})"), picture]
+    return [_paragraph(f"{title} (at most {most:,})"), picture]
 
 
 def _bar(left: float, width: float, group: Sequence[tuple[str, int]], most: int) -> str:

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from graphtide.lang.python import Program
 from graphtide.model.errors import GraphtideError, InputError, LanguageError
@@ -54,9 +54,9 @@ def _read(path: Path) -> str:
         ) from None
 
 
-def _carry_out(path: Path, code: object, module: ModuleType) -> None:
+def _carry_out(path: Path, code: CodeType, module: ModuleType) -> None:
     try:
-        exec(code, vars(module))  # type: ignore[call-overload]
+        exec(code, vars(module))
     except GraphtideError:
         raise
     except Exception as error:

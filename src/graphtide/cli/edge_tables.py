@@ -54,7 +54,7 @@ def write_csv(table: pa.Table, path: Path) -> None:
     """Write a table as CSV with a header: all of it or, if that fails, nothing."""
     import pyarrow.csv
 
-    with _whole_or_nothing(path) as partial:
+    with whole_or_nothing(path) as partial:
         pyarrow.csv.write_csv(table, partial)
 
 
@@ -62,12 +62,13 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     """Write a table as Parquet: all of it or, if that fails, nothing."""
     import pyarrow.parquet
 
-    with _whole_or_nothing(path) as partial:
+    with whole_or_nothing(path) as partial:
         pyarrow.parquet.write_table(table, partial)
 
 
 @contextmanager
-def _whole_or_nothing(path: Path) -> Iterator[Path]:
+def whole_or_nothing(path: Path) -> Iterator[Path]:
+    """A file beside the given one to write to, which takes its place when all has gone well."""
     if not path.parent.is_dir():
         raise InputError(f"cannot write '{path}': there is no folder '{path.parent}'")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")

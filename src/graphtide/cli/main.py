@@ -15,6 +15,7 @@ from graphtide.cli.invocation import Invocation
 from graphtide.cli.load import LoadCommand, LoadOptions, load
 from graphtide.cli.options import GlobalOptions, taking
 from graphtide.cli.outcome import prepare_output, reported
+from graphtide.cli.results import ResultsOptions, results
 from graphtide.cli.run import RunOptions, run
 from graphtide.cli.shell import ShellOptions, shell
 from graphtide.cli.show import ShowOptions, show
@@ -73,6 +74,7 @@ def before_command(context: typer.Context, **given: Any) -> None:
 app.callback()(taking(ProgramOptions, before_command))
 add_command(LoadOptions, load, LoadCommand)
 add_command(RunOptions, run)
+add_command(ResultsOptions, results)
 add_command(ShellOptions, shell)
 add_command(ShowOptions, show)
 add_command(ExplainOptions, explain)

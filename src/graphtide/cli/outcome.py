@@ -34,8 +34,8 @@ def reported(invocation: Invocation) -> Iterator[None]:
     except BrokenPipeError:
         _close_output()
         raise typer.Exit(PIPE_CLOSED) from None
-    except KeyboardInterrupt:
-        invocation.printer.interrupted()
+    except KeyboardInterrupt as stop:
+        invocation.printer.interrupted(stop)
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
         report(invocation, error)

@@ -66,8 +66,8 @@ class Printer(Protocol):
     def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
         """Print an error, and the statement that it stopped."""
 
-    def interrupted(self) -> None:
-        """Say that the user has stopped the work."""
+    def interrupted(self, stop: KeyboardInterrupt) -> None:
+        """Say that the user has stopped the work, and what became of it."""
 
 
 class _Terminal(Console):
@@ -107,9 +107,10 @@ class TextPrinter:
         text = f"error: {error}" + (f"\n{failed}" if failed else "")
         self._err.print(Text(text), style="red", soft_wrap=True)
 
-    def interrupted(self) -> None:
-        """One line, on standard error."""
-        self._err.print(Text("interrupted"), style="red")
+    def interrupted(self, stop: KeyboardInterrupt) -> None:
+        """On standard error."""
+        lines = ["interrupted", *getattr(stop, "__notes__", ())]
+        self._err.print(Text("\n".join(lines)), style="red", soft_wrap=True)
 
     def _table(self, table: pa.Table, rows: int | None, style: CellStyle) -> None:
         shown = table if rows is None else table.slice(0, rows)
@@ -147,9 +148,9 @@ class JsonPrinter:
             found |= {"statement": failed.number, "line": failed.line}
         self._object({"error": found})
 
-    def interrupted(self) -> None:
+    def interrupted(self, stop: KeyboardInterrupt) -> None:
         """An error like others."""
-        self.error(GraphtideError("interrupted"))
+        self.error(GraphtideError("interrupted", hint="; ".join(getattr(stop, "__notes__", ()))))
 
     def _object(self, content: Mapping[str, object]) -> None:
         encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")

@@ -70,8 +70,8 @@ class Shell:
             except EOFError:
                 self._end()
                 return
-            except KeyboardInterrupt:
-                self._drop()
+            except KeyboardInterrupt as stop:
+                self._drop(stop)
 
     def _leaves(self, line: str) -> bool:
         return _words(line) in (["quit"], ["exit"])
@@ -106,13 +106,13 @@ class Shell:
         elif self.text:
             self._carry_out(self.text)
 
-    def _drop(self) -> None:
+    def _drop(self, stop: KeyboardInterrupt) -> None:
         """Ctrl-C: forget what has been typed. Nobody is there to go on with a pipe."""
         self.text = ""
         if not self.interactive:
-            raise KeyboardInterrupt
+            raise stop
         print()
-        self.invocation.printer.interrupted()
+        self.invocation.printer.interrupted(stop)
 
 
 def _words(line: str) -> list[str]:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     import polars
     from pyspark.sql import DataFrame, SparkSession
 
+    from graphtide.api.pictures.draw import Drawn
+    from graphtide.api.pictures.picture import Picture
+
 
 class Run:
     """The results of one program over many versions; `collection.run(...)` makes one."""
@@ -168,6 +171,29 @@ class Run:
             raise InputError(f"cannot write to '{target}': {error.strerror or error}") from None
         return target
 
+    def picture(
+        self,
+        path: str | Path | None = None,
+        *,
+        of: Drawn = "summary",
+        field: str | None = None,
+        count: int | None = None,
+        reference: Run | None = None,
+    ) -> Picture:
+        """Draw the run, to a PNG or SVG file if a path is given; a notebook shows what it returns.
+
+        `of="summary"` is what was found view by view; `of="top"` the values of the `count`
+        vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
+        `reference`, a run from scratch, or beside what that was predicted to take.
+        """
+        from graphtide.api.pictures.draw import check_path, draw_run
+
+        check_path(path)
+        drawn = draw_run(self, of=of, field=field, count=count, reference=reference)
+        if path is not None:
+            drawn.save(path)
+        return drawn
+
     def explain(self) -> str:
         """What was run, how, and what it took."""
         return summaries.explain_run(self._contents)
@@ -179,3 +205,8 @@ class Run:
             f"<run '{self.name}': {self.program} on {self.collection}, {state}, "
             f"{self.seconds:.3g} s>"
         )
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import run_html
+
+        return run_html(self)

@@ -1,0 +1,70 @@
+"""A picture: a figure that is saved to a file or shown by a notebook."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from matplotlib.figure import Figure
+
+from graphtide.api.pictures.style import styled
+from graphtide.model.errors import InputError
+
+Format = Literal["png", "svg"]
+_FORMATS: dict[str, Format] = {".png": "png", ".svg": "svg"}
+_DOTS = 160
+_SHOWN_DOTS = 100
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What was drawn. `figure` is matplotlib's, to be changed by whoever knows how."""
+
+    title: str
+    figure: Figure
+
+    def save(self, path: str | Path) -> Path:
+        """Write PNG or SVG, by the ending of the file: all of it or, if that fails, nothing."""
+        target = Path(path).expanduser()
+        content = self.render(picture_format(target))
+        partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+        try:
+            partial.write_bytes(content)
+            partial.replace(target)
+        except OSError as error:
+            raise InputError(
+                f"cannot write '{target}': {error.strerror or error}",
+                hint="name a file in a folder that you may write to",
+            ) from None
+        finally:
+            if partial.is_file():
+                partial.unlink()
+        return target
+
+    def render(self, format: Format) -> bytes:
+        """The picture as the bytes of a file."""
+        buffer = io.BytesIO()
+        metadata: dict[str, Any] = {"Date": None} if format == "svg" else {"Software": "Graphtide"}
+        with styled():
+            self.figure.savefig(buffer, format=format, dpi=_DOTS, metadata=metadata)
+        return buffer.getvalue()
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        width, height = self.figure.get_size_inches() * _SHOWN_DOTS
+        return self.render("png"), {"width": int(width), "height": int(height)}
+
+    def __repr__(self) -> str:
+        return f"<picture of {self.title}>"
+
+
+def picture_format(path: Path) -> Format:
+    """PNG or SVG by the ending of the file; InputError for any other."""
+    found = _FORMATS.get(path.suffix.lower())
+    if found is None:
+        raise InputError(
+            f"'{path}' is neither a PNG nor an SVG file", hint="end its name with .png or .svg"
+        )
+    return found

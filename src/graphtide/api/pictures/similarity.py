@@ -1,0 +1,135 @@
+"""How like its views are, before and after ordering: the similarity matrix of a collection.
+
+The similarity of two views is the share of their edges that they have in common (Jaccard), exact
+and from the classes of the plan alone: no edge is read. Of more views than a picture has places,
+evenly spaced ones stand for the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from numpy.typing import NDArray
+
+from graphtide.api.cells import visible
+from graphtide.api.collection import Collection
+from graphtide.api.pictures.picture import Picture
+from graphtide.api.pictures.style import headed, shortened, styled
+from graphtide.optimize.distances import distances_between
+
+Float = NDArray[np.float64]
+_MOST_SHOWN = 400
+_FEWEST_SHOWN = 60
+_MOST_CELLS = 1 << 26
+_STRIP = 1 << 16
+_NAMED = 8
+_LONGEST = 20
+
+
+def draw_similarity(collection: Collection) -> Picture:
+    """Two matrices: views in the given order, and in the order of the plan."""
+    given = np.arange(len(collection))
+    planned = np.array([step.view for step in collection.plan.steps if step.view is not None])
+    orders = {"in the given order": given}
+    if not np.array_equal(given, planned):
+        orders[f"as arranged: {collection.plan.kind}"] = planned
+    shown = [_evenly(order, _room(collection)) for order in orders.values()]
+    matrices = _similarities(collection, shown)
+    title = f"{collection.name} on {collection.graph}: how like its views are"
+    with styled(**{"axes.grid": False}):
+        figure = Figure(figsize=(4.9 * len(orders) + 0.9, 5.6), layout="constrained")
+        columns = figure.subplots(1, len(orders), squeeze=False)[0]
+        drawn = _draw_matrices(columns, list(orders), shown, matrices, collection.names)
+        bar = figure.colorbar(drawn, ax=list(columns), shrink=0.75, pad=0.02)
+        bar.set_label("share of edges in common (1 = the same)")
+    headed(figure, title, _subtitle(collection, len(shown[0])))
+    return Picture(title, figure)
+
+
+def similarity(distances: NDArray[np.int64], left: Float, right: Float) -> Float:
+    """Edges in both over edges in either, from sizes and distances; 1 for two empty views."""
+    both = left[:, None] + right[None, :]
+    either = both + distances
+    return np.where(either > 0, (both - distances) / np.maximum(either, 1), 1.0)
+
+
+def _similarities(collection: Collection, orders: list[NDArray[np.int64]]) -> list[Float]:
+    wanted = np.unique(np.concatenate(orders))
+    points = _memberships(collection, wanted)
+    weights = collection.weights
+    sizes: Float = np.array([weights[held].sum() for held in points], np.float64)
+    found = []
+    for order in orders:
+        rows = np.searchsorted(wanted, order)
+        chosen = points[rows]
+        distances = np.zeros((len(rows), len(rows)), np.int64)
+        for first in range(0, max(len(weights), 1), _STRIP):
+            strip = np.ascontiguousarray(chosen[:, first : first + _STRIP])
+            distances += distances_between(strip, strip, weights[first : first + _STRIP])
+        found.append(similarity(distances, sizes[rows], sizes[rows]))
+    return found
+
+
+def _memberships(collection: Collection, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The classes of the wanted views, a row each."""
+    plan = collection.plan
+    rows = {int(view): at for at, view in enumerate(wanted)}
+    found = np.zeros((len(wanted), plan.classes), np.bool_)
+    for step, held in zip(plan.steps, plan.versions(), strict=True):
+        if step.view in rows:
+            found[rows[step.view]] = held
+    return found
+
+
+def _room(collection: Collection) -> int:
+    """How many views are shown: fewer where each has very many classes."""
+    affordable = _MOST_CELLS // max(collection.plan.classes, 1)
+    return int(np.clip(affordable, _FEWEST_SHOWN, _MOST_SHOWN))
+
+
+def _evenly(order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    if len(order) <= most:
+        return order
+    places = np.linspace(0, len(order) - 1, most).round().astype(np.int64)
+    found: NDArray[np.int64] = order[places]
+    return found
+
+
+def _draw_matrices(
+    columns: NDArray[np.object_],
+    titles: list[str],
+    shown: list[NDArray[np.int64]],
+    matrices: list[Float],
+    names: list[str],
+) -> AxesImage:
+    least = min(float(matrix.min()) for matrix in matrices)
+    least = min(least, 0.999999)
+    for axes, title, order, matrix in zip(columns, titles, shown, matrices, strict=True):
+        image: AxesImage = axes.imshow(
+            matrix, cmap="cividis", vmin=least, vmax=1.0, interpolation="nearest"
+        )
+        axes.set_title(title)
+        _name_places(axes, [names[view] for view in order])
+    return image
+
+
+def _name_places(axes: Axes, names: list[str]) -> None:
+    places = np.unique(np.linspace(0, len(names) - 1, min(_NAMED, len(names))).round().astype(int))
+    labels = [shortened(visible(names[at]), _LONGEST) for at in places]
+    axes.set_xticks(places, labels, rotation=35, ha="right", rotation_mode="anchor")
+    axes.set_yticks(places, labels)
+    axes.set_xlabel("view")
+    axes.set_ylabel("view")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(True)
+
+
+def _subtitle(collection: Collection, shown: int) -> str:
+    totals = collection.plan.totals
+    views = f"{len(collection):,} view{'s' if len(collection) != 1 else ''}"
+    if shown < len(collection):
+        views += f", {shown:,} of them shown, evenly spaced"
+    arranged = f"{collection.differences:,} as arranged"
+    return f"{views}; differences: {totals.given:,} in the given order, {arranged}"

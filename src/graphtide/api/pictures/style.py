@@ -1,0 +1,147 @@
+"""What all pictures share: colours, fonts, panels above each other, and how numbers are written.
+
+The colours are those of Okabe and Ito, which people with any colour vision tell apart; what counts
+is told by shape or place as well.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
+
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#8A8A8A", "#222222"
+LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY)
+WIDTH = 9.0
+_OTHER_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans", "Arial Unicode MS")
+
+_SETTINGS: dict[str, Any] = {
+    "font.size": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": BLACK,
+    "axes.titlesize": 10.0,
+    "axes.titlelocation": "left",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": "#E4E4E4",
+    "xtick.color": BLACK,
+    "ytick.color": BLACK,
+    "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0,
+    "legend.frameon": False,
+    "legend.fontsize": 9.0,
+    # A `$` in the name of a view is a `$`.
+    "text.parse_math": False,
+    "svg.hashsalt": "graphtide",
+}
+
+
+def panels(heights: Sequence[float], title: str, subtitle: str) -> tuple[Figure, list[Axes]]:
+    """A figure with panels of these heights, in inches, above each other on one x axis."""
+    with styled():
+        figure = Figure(figsize=(WIDTH, sum(heights) + 0.9), layout="constrained")
+        found = figure.subplots(
+            len(heights), 1, sharex=True, squeeze=False, height_ratios=list(heights)
+        )
+    headed(figure, title, subtitle)
+    return figure, [axes for (axes,) in found]
+
+
+def headed(figure: Figure, title: str, subtitle: str) -> None:
+    """Write a title in bold, and below it what else is to be known."""
+    figure.suptitle(
+        f"{shortened(title, 90)}\n", x=0.01, ha="left", fontsize=12, fontweight="bold", color=BLACK
+    )
+    figure.text(0.01, 1.0, "", va="top")
+    height = figure.get_size_inches()[1]
+    figure.text(
+        0.01, 1 - 0.36 / height, shortened(subtitle, 125), va="top", fontsize=9.5, color="#555555"
+    )
+
+
+@contextmanager
+def styled(**more: Any) -> Iterator[None]:
+    """Inside, figures are made and rendered in this style, whatever the user's own is."""
+    settings: Any = {**matplotlib.rcParamsDefault, **_SETTINGS, "font.family": _fonts(), **more}
+    settings.pop("backend", None)
+    with warnings.catch_warnings():
+        # A name in letters that no installed font has is drawn as boxes.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        with matplotlib.rc_context(settings):
+            yield
+
+
+@cache
+def _fonts() -> list[str]:
+    """The usual font, and others for more letters where they are installed."""
+    installed = set(font_manager.get_font_names())
+    return ["DejaVu Sans", *(name for name in _OTHER_FONTS if name in installed)]
+
+
+def count_axis(axes: Axes, title: str) -> None:
+    """A y axis of whole numbers, beginning at 0, with thousands separators."""
+    axes.set_ylabel(title)
+    axes.set_ylim(bottom=0)
+    top = axes.get_ylim()[1]
+    if top < 1:
+        axes.set_ylim(0, 1)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, min_n_ticks=2))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
+
+
+def number_axis(axes: Axes, title: str) -> None:
+    """A y axis of any numbers."""
+    axes.set_ylabel(title)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, min_n_ticks=2))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
+
+
+def time_axis(axes: Axes, title: str) -> None:
+    """A y axis of seconds, each power of ten written in the unit that suits it."""
+    axes.set_yscale("log")
+    axes.set_ylabel(title)
+    axes.yaxis.set_major_locator(LogLocator(base=10, numticks=12))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+
+
+def short_number(value: float) -> str:
+    """1200 as 1,200; 3400000 as 3.4 M."""
+    for limit, unit in ((1e9, "G"), (1e6, "M")):
+        if abs(value) >= limit:
+            return f"{value / limit:,.4g} {unit}"
+    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits them: `12 µs`, `3.4 ms`, `5.6 s`, `3 min`."""
+    if not math.isfinite(seconds) or seconds <= 0:
+        return "0 s"
+    if seconds >= 120:
+        return f"{seconds / 60:,.3g} min"
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size * 0.9995:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text on one line, with its middle left out where it is longer."""
+    plain = " ".join(text.split())
+    if len(plain) <= most:
+        return plain
+    tail = most // 3
+    return f"{plain[: most - tail - 1]}…{plain[-tail:]}"

@@ -1,0 +1,162 @@
+"""What a run found, view by view: components, what is reached, or the greatest values.
+
+The panels follow from what the results mean, as the summary of the run does; below them stands the
+number of edges of each view, so that what follows from size alone is seen as such.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from graphtide.api.cells import visible
+from graphtide.api.pictures.picture import Picture
+from graphtide.api.pictures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    LINES,
+    RED,
+    count_axis,
+    number_axis,
+    panels,
+    shortened,
+)
+from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views
+from graphtide.api.runs.run import Run
+from graphtide.model.errors import InputError
+
+Float = NDArray[np.float64]
+_PANEL, _EDGES = 2.3, 1.1
+_MOST_LINES = len(LINES)
+
+
+class Counted(NamedTuple):
+    """A column of the summary that counts something: its name, what it says, and of what."""
+
+    column: str
+    title: str
+    unit: str
+    colour: str
+
+
+_COMPONENTS = (
+    Counted("largest", "largest component", "vertices", BLUE),
+    Counted("components", "components", "number", RED),
+)
+_REACHED = (Counted("reached", "reached", "vertices", BLUE),)
+_TRUE = (Counted("true", "true", "vertices", BLUE),)
+
+
+def draw_summary(run: Run, field: str | None) -> Picture:
+    """The panels that suit a result of the run, the first one unless a field is named."""
+    _check_drawable(run)
+    field = run._contents.field(field)
+    table = run.summary()
+    prefix = "" if len(run.fields) == 1 else f"{field}_"
+    counted = _counted(table, prefix)
+    spread = prefix + "mean" in table.column_names
+    title = f"{run.program} on {run.collection}"
+    heights = [_PANEL] * (len(counted) + spread) + [_EDGES]
+    figure, axes = panels(heights, title, _subtitle(run, field))
+    for item, panel in zip(counted, axes, strict=False):
+        draw_series(panel, _column(table, prefix + item.column), item.colour)
+        panel.set_title(item.title)
+        count_axis(panel, item.unit)
+    if spread:
+        _draw_spread(axes[len(counted)], run, field, table, prefix)
+    _draw_edges(axes[-1], table)
+    name_views(axes[-1], table.column("view").to_pylist(), "view")
+    return Picture(title, figure)
+
+
+def draw_top(run: Run, field: str | None, count: int | None) -> Picture:
+    """The values, view by view, of the vertices that have the greatest ones in the last view."""
+    _check_drawable(run)
+    field = run._contents.field(field)
+    wanted = min(count or _MOST_LINES, _MOST_LINES)
+    title = f"{run.program} on {run.collection}"
+    figure, axes = panels([3.6], title, _subtitle(run, field))
+    last = _draw_leaders(axes[0], run, field, wanted)
+    axes[0].set_title(f"the {wanted} greatest of the last view, '{shortened(last, 40)}'")
+    number_axis(axes[0], field)
+    name_views(axes[0], [run.views[at] for at in run._contents.finished_views()], "view")
+    return Picture(title, figure)
+
+
+def _check_drawable(run: Run) -> None:
+    if not len(run):
+        raise InputError(
+            f"no view of the run '{run.name}' is finished, so there is nothing to draw",
+            hint="resume it: collection.run(..., resume=True)",
+        )
+
+
+def _counted(table: pa.Table, prefix: str) -> tuple[Counted, ...]:
+    for known in (_COMPONENTS, _REACHED, _TRUE):
+        if all(prefix + item.column in table.column_names for item in known):
+            return known
+    return ()
+
+
+def _draw_spread(axes: Axes, run: Run, field: str, table: pa.Table, prefix: str) -> None:
+    """Mean and greatest value; for values without a reach, the leaders instead of the greatest."""
+    reached = prefix + "reached" in table.column_names
+    mean = _column(table, prefix + "mean")
+    draw_series(axes, mean, GREEN if reached else GREY, "mean")
+    if reached or run._contents.base[field].ndim > 1 or len(mean) == 1:
+        draw_series(axes, _column(table, prefix + "greatest"), RED, "greatest")
+        if not reached:
+            draw_series(axes, _column(table, prefix + "least"), BLUE, "least")
+        axes.set_title(f"{field}, of what is reached" if reached else field)
+    else:
+        _draw_leaders(axes, run, field, _MOST_LINES - 1)
+        axes.set_title(f"{field}: the greatest of the last view, and the mean of all")
+    number_axis(axes, field)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
+
+
+def _draw_leaders(axes: Axes, run: Run, field: str, count: int) -> str:
+    """A line for each vertex with the greatest values of the last view; returns that view."""
+    contents = run._contents
+    views = contents.finished_views()
+    final = contents.values(views[-1])[field]
+    if final.ndim > 1:
+        raise InputError(f"'{field}' is an array, which has no order", hint="draw the summary")
+    best = np.argsort(-final.astype(np.float64), kind="stable")[:count]
+    found = np.empty((len(views), len(best)))
+    for at in np.argsort(contents.step_of[views], kind="stable"):
+        found[at] = contents.values(views[int(at)])[field][best]
+    ids = contents.vertices.columns(best)["id"].to_pylist()
+    for at, name in enumerate(ids):
+        label = shortened(visible(str(name)), 18)
+        draw_series(
+            axes, np.where(np.isfinite(found[:, at]), found[:, at], np.nan), LINES[at], label
+        )
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
+    return contents.steps.names[views[-1]]
+
+
+def _draw_edges(axes: Axes, table: pa.Table) -> None:
+    draw_series(axes, _column(table, "edges"), GREY)
+    axes.set_title("size of the view")
+    count_axis(axes, "edges")
+
+
+def _column(table: pa.Table, name: str) -> Float:
+    """A column of numbers, NaN where there is none or where it is infinite."""
+    values = np.array(table.column(name).to_pylist(), np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _subtitle(run: Run, field: str) -> str:
+    done = len(run)
+    views = f"{done:,} view{'s' if done != 1 else ''}"
+    if not run.finished:
+        views = f"{done:,} of {len(run.views):,} views, the run was interrupted"
+    result = f"result '{field}', " if len(run.fields) > 1 else ""
+    return f"{result}{views} in the given order{groups_note(done)}"

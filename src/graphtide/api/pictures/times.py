@@ -1,0 +1,137 @@
+"""What each view took and how it was reached, beside what it takes from scratch.
+
+The reference is another run, from scratch, where one is given; or else the time from scratch that
+the run itself measured where it took that way, and predicted where it did not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from graphtide.api.pictures.picture import Picture
+from graphtide.api.pictures.style import (
+    BLUE,
+    GREY,
+    RED,
+    duration,
+    panels,
+    time_axis,
+)
+from graphtide.api.pictures.view_axis import banded, name_views
+from graphtide.api.runs.run import Run
+from graphtide.model.errors import InputError
+
+Float = NDArray[np.float64]
+_SHAPES = {"differential": ("o", BLUE, "differential"), "scratch": ("^", RED, "from scratch")}
+_LINE_PLACES = 300
+
+
+def draw_times(run: Run, reference: Run | None) -> Picture:
+    """Time by step, and below it the time that has passed, each beside that from scratch."""
+    record = run.record()
+    if "seconds" not in record.column_names or not record.num_rows:
+        raise InputError(
+            f"no view of the run '{run.name}' is finished, so there is nothing to draw",
+            hint="resume it: collection.run(..., resume=True)",
+        )
+    seconds = record.column("seconds").to_numpy()
+    scratch, told = _reference(run, record, reference)
+    title = f"{run.program} on {run.collection}: time by view"
+    figure, (upper, lower) = panels([3.0, 1.9], title, _subtitle(run, seconds, scratch))
+    _draw_steps(upper, record, seconds)
+    if scratch is not None:
+        _draw_reference(upper, scratch, told)
+    time_axis(upper, "time of a step (log)")
+    upper.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, handletextpad=0.4)
+    _draw_passed(lower, seconds, scratch)
+    stones = bool(np.any(record.column("stone").to_numpy(zero_copy_only=False)))
+    order = "view, in the order of the plan" + (" (stepping stones in brackets)" if stones else "")
+    name_views(lower, record.column("view").to_pylist(), order)
+    return Picture(title, figure)
+
+
+def _reference(run: Run, record: pa.Table, other: Run | None) -> tuple[Float | None, str]:
+    """Seconds from scratch of every step, and in words where they are from."""
+    if other is not None:
+        return _measured(run, record, other), f"from scratch, measured: {other.name}"
+    seconds = record.column("seconds").to_numpy()
+    taken = np.array([name == "scratch" for name in record.column("strategy").to_pylist()])
+    predicted = record.column("predicted_scratch").to_numpy()
+    found = np.where(taken, seconds, predicted)
+    if taken.all() or not np.isfinite(found).all():
+        return None, ""
+    return found, "from scratch, predicted where not taken"
+
+
+def _measured(run: Run, record: pa.Table, other: Run) -> Float:
+    theirs = other.record()
+    same = other.collection == run.collection and other.views == run.views
+    if not same or theirs.num_rows < record.num_rows:
+        raise InputError(
+            f"the run '{other.name}' is no reference for '{run.name}': "
+            + ("it has fewer views" if same else f"it is on '{other.collection}'"),
+            hint=f"run {run.program} on '{run.collection}' with strategy='scratch'",
+        )
+    found: Float = theirs.column("seconds").to_numpy()[: record.num_rows]
+    return found
+
+
+def _draw_steps(axes: Axes, record: pa.Table, seconds: Float) -> None:
+    """A dot a step, its shape and colour by the strategy."""
+    names = np.array(record.column("strategy").to_pylist())
+    size = float(np.interp(len(seconds), [10, 300, 5000], [46, 16, 5]))
+    for name, (marker, colour, label) in _SHAPES.items():
+        at = np.flatnonzero(names == name)
+        if len(at):
+            axes.scatter(
+                at,
+                np.maximum(seconds[at], 1e-7),
+                s=size if marker == "o" else 1.6 * size,
+                marker=marker,
+                color=colour,
+                linewidths=0,
+                alpha=0.9 if len(seconds) < 500 else 0.6,
+                label=f"{label} ({len(at):,})",
+                rasterized=len(seconds) > 2000,
+                zorder=3,
+            )
+
+
+def _draw_reference(axes: Axes, scratch: Float, told: str) -> None:
+    places, values = np.arange(len(scratch), dtype=np.float64), scratch
+    if len(scratch) > _LINE_PLACES:
+        band = banded(scratch, _LINE_PLACES)
+        places, values = band.place, band.median
+    axes.plot(places, values, color=GREY, linewidth=1.4, linestyle="--", label=told, zorder=2)
+
+
+def _draw_passed(axes: Axes, seconds: Float, scratch: Float | None) -> None:
+    """The time that has passed up to each step."""
+    passed = np.cumsum(seconds)
+    total = float(passed[-1])
+    lines = [(passed, BLUE, "-", f"this run: {duration(total)}")]
+    if scratch is not None:
+        whole = np.cumsum(scratch)
+        lines.append((whole, GREY, "--", f"from scratch: {duration(float(whole[-1]))}"))
+    most = max(float(line[0][-1]) for line in lines)
+    size, unit = (1.0, "seconds") if most >= 1 else (1e-3, "milliseconds")
+    for values, colour, style, label in lines:
+        marker = "o" if len(values) == 1 else None
+        axes.plot(
+            values / size, color=colour, linestyle=style, linewidth=1.8, label=label, marker=marker
+        )
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(unit)
+    axes.set_title("time passed")
+    axes.legend(loc="upper left")
+
+
+def _subtitle(run: Run, seconds: Float, scratch: Float | None) -> str:
+    steps = f"{len(seconds):,} step{'s' if len(seconds) != 1 else ''} in {duration(seconds.sum())}"
+    if scratch is None:
+        return f"{run.strategy}: {steps}"
+    ratio = float(scratch.sum() / max(seconds.sum(), 1e-12))
+    return f"{run.strategy}: {steps}, from scratch {duration(scratch.sum())}: {ratio:,.3g} times"

@@ -1,0 +1,145 @@
+"""The tables of a run that the command line shows or writes, by its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphtide.api.cells import COUNTS, VALUES, CellStyle
+from graphtide.cli.edge_tables import whole_or_nothing, write_csv, write_parquet
+from graphtide.model.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphtide.api.runs.run import Run
+    from graphtide.cli.results import ResultsOptions
+
+
+class ResultTable:
+    """A table with its title, made when it is asked for, and how its numbers are written."""
+
+    def __init__(self, title: str, make: Callable[[], pa.Table], style: CellStyle = VALUES) -> None:
+        self.title = title
+        self.style = style
+        self._make = make
+
+    def first(self, rows: int | None) -> tuple[pa.Table, int]:
+        """So many of the first rows, or all of them, and how many there are in all."""
+        table = self._make()
+        return table if rows is None else table.slice(0, rows), table.num_rows
+
+    def write_csv(self, path: Path) -> int:
+        """Write all rows, arrays as several columns; returns how many there were."""
+        from graphtide.api.runs.tables import flat_table
+
+        table = self._make()
+        write_csv(flat_table(table), path)
+        return int(table.num_rows)
+
+    def write_parquet(self, path: Path) -> int:
+        """Write all rows; returns how many there were."""
+        table = self._make()
+        write_parquet(table, path)
+        return int(table.num_rows)
+
+
+class ValuesTable(ResultTable):
+    """Every vertex in every view: read and written one view at a time."""
+
+    def __init__(self, run: Run, title: str) -> None:
+        super().__init__(title, run.to_arrow)
+        self._run = run
+
+    def first(self, rows: int | None) -> tuple[pa.Table, int]:
+        """Reads no more views than it takes."""
+        import pyarrow as pa
+
+        if rows is None:
+            return super().first(None)
+        batches, found = [], 0
+        reader = self._run.reader()
+        for batch in reader:
+            batches.append(batch)
+            found += batch.num_rows
+            if found >= rows:
+                break
+        size = batches[0].num_rows if batches else 0
+        return pa.Table.from_batches(batches, reader.schema).slice(0, rows), size * len(self._run)
+
+    def write_csv(self, path: Path) -> int:
+        """One view at a time."""
+        with whole_or_nothing(path) as partial:
+            self._run.to_csv(partial)
+        return self._rows()
+
+    def write_parquet(self, path: Path) -> int:
+        """One view at a time."""
+        import pyarrow.parquet as pq
+
+        reader = self._run.reader()
+        with whole_or_nothing(path) as partial, pq.ParquetWriter(partial, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        return self._rows()
+
+    def _rows(self) -> int:
+        return len(self._run) * len(self._run._contents.base[self._run.fields[0]])
+
+
+def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
+    """The table that was asked for: the summary, where nothing else was."""
+    program = f"{run.program} on {run.collection}"
+    if choice.view is not None:
+        view = choice.view
+        return ResultTable(f"{program}, view '{view}'", lambda: run.table(view))
+    if choice.changes is not None:
+        one, other = choice.changes
+        title = f"{program}, what differs between '{one}' and '{other}'"
+        return ResultTable(title, lambda: run.changes(one, other))
+    if choice.vertex is not None:
+        vertex = vertex_id(run, choice.vertex, choice.label)
+        title = f"{program}, vertex {choice.vertex} in every view"
+        return ResultTable(title, lambda: run.history(vertex))
+    if choice.components is not None:
+        view = choice.components
+        return ResultTable(f"{program}, components of '{view}'", lambda: run.components(view))
+    if choice.top is not None:
+        count, field = choice.top, choice.field
+        title = f"{program}, the {count:,} greatest of each view"
+        return ResultTable(title, lambda: run.top(count, field))
+    if choice.record:
+        return ResultTable(f"{program}, how each step was reached", run.record, COUNTS)
+    if choice.values:
+        return ValuesTable(run, f"{program}, every vertex in every view")
+    return _summary(run)
+
+
+def _summary(run: Run) -> ResultTable:
+    from graphtide.api.run_answers import run_text
+
+    return ResultTable(run_text(run), run.summary, COUNTS)
+
+
+def vertex_id(run: Run, text: str, label: str | None) -> Any:
+    """The id that a text on the command line stands for, in the type of the graph's ids."""
+    import pyarrow as pa
+
+    columns = run._contents.vertices.columns()
+    kind = columns["id"].type
+    if not pa.types.is_string(kind):
+        try:
+            found: Any = pa.scalar(text).cast(kind).as_py()
+        except pa.ArrowException:
+            raise InputError(
+                f"'{text}' is not the id of a vertex: ids are of type {kind}",
+                hint="see graph.vertices() for the ids",
+            ) from None
+    else:
+        found = text
+    if label is None:
+        return found
+    if "label" not in columns:
+        raise InputError(f"the ids of '{run.collection}' need no label", hint="leave out --label")
+    return (label, found)

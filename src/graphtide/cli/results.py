@@ -1,0 +1,184 @@
+"""`graphtide results`: what runs have found, as tables, files and pictures.
+
+One table is chosen (the summary, unless told otherwise). It is shown, or written whole to a file
+if one is named; a picture is drawn of the same thing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphtide.cli.invocation import Invocation
+from graphtide.cli.options import GlobalOptions
+from graphtide.cli.printing import FIRST_ROWS
+from graphtide.cli.result_tables import ResultTable, result_table
+
+if TYPE_CHECKING:
+    from graphtide.api.runs.run import Run
+
+_CHOICES = ("view", "changes", "vertex", "components", "top", "record", "values")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsOptions(GlobalOptions):
+    """Which run, what of it, and where it goes."""
+
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The name of a run; left out: all runs.")
+    ] = None
+    view: Annotated[
+        str | None, typer.Option(metavar="VIEW", help="Every vertex with its results in a view.")
+    ] = None
+    changes: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="VIEW VIEW", help="What differs between two views."),
+    ] = None
+    vertex: Annotated[
+        str | None, typer.Option(metavar="ID", help="The results of a vertex in every view.")
+    ] = None
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="The label of --vertex, where several have its id."),
+    ] = None
+    components: Annotated[
+        str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
+    ] = None
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="The N greatest of each view, and how they moved."),
+    ] = None
+    record: Annotated[
+        bool, typer.Option("--record", help="How each step was reached, and what it took.")
+    ] = False
+    values: Annotated[
+        bool, typer.Option("--values", help="All there is: every vertex in every view.")
+    ] = False
+    field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Which result --top and --picture are about."),
+    ] = None
+    rows: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help=f"So many rows, not {FIRST_ROWS}.")
+    ] = None
+    all: Annotated[bool, typer.Option("--all", help="All rows.")] = False
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the whole table as CSV.")
+    ] = None
+    parquet: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the whole table as Parquet.")
+    ] = None
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the summary by view, or with --record the time by view: PNG or SVG.",
+        ),
+    ] = None
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="A run from scratch to draw beside the times."),
+    ] = None
+
+    @property
+    def writes(self) -> bool:
+        """True if something goes to a file rather than to the terminal."""
+        return any(item is not None for item in (self.csv, self.parquet, self.picture))
+
+
+def results(invocation: Invocation, options: ResultsOptions) -> None:
+    """Look at what runs have found: their summary, any view, changes, a vertex over time.
+
+    graphtide results
+
+    graphtide results years-WCC --picture components.png
+
+    graphtide results years-BFS --changes upto-2019 upto-2020
+
+    graphtide results years-BFS --vertex LHR --csv lhr.csv
+
+    'graphtide delete run NAME' deletes a run.
+    """
+    _check(options)
+    if options.run is None:
+        _show_runs(invocation)
+        return
+    found = invocation.session.results(options.run)
+    if options.csv is not None or options.parquet is not None:
+        _write(invocation, options, result_table(found, options))
+    if options.picture is not None:
+        _draw(invocation, options, found)
+    if not options.writes:
+        _show(invocation, options, result_table(found, options))
+
+
+def _check(options: ResultsOptions) -> None:
+    """Wrong usage, told before anything is read."""
+    chosen = [name for name in _CHOICES if getattr(options, name) not in (None, False)]
+    if len(chosen) > 1:
+        said = " and ".join(f"--{name}" for name in chosen)
+        raise typer.BadParameter(f"{said} are different tables: choose one")
+    if options.run is None and (chosen or options.writes):
+        raise typer.BadParameter("name a run: 'graphtide results' lists them")
+    if options.label is not None and options.vertex is None:
+        raise typer.BadParameter("--label goes with --vertex")
+    if options.picture is not None and chosen not in ([], ["record"], ["top"]):
+        raise typer.BadParameter("--picture draws the summary, --top N or --record")
+    if options.reference is not None and (options.picture is None or not options.record):
+        raise typer.BadParameter("--reference goes with --record --picture FILE")
+    if options.field is not None and options.top is None and options.picture is None:
+        raise typer.BadParameter("--field goes with --top or --picture")
+
+
+def _show_runs(invocation: Invocation) -> None:
+    from graphtide.api.answers import Answer
+    from graphtide.api.run_answers import runs_answer
+
+    answer = runs_answer(invocation.session.catalog)
+    if answer.table is not None and not answer.table.num_rows and not invocation.options.json:
+        folder = invocation.session.catalog.root
+        answer = Answer(
+            f"no runs in {folder} yet: graphtide run -e 'run wcc on COLLECTION' makes one"
+        )
+    invocation.printer.answer(answer, rows=None)
+
+
+def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
+    from graphtide.api.answers import Answer
+
+    rows = FIRST_ROWS if options.rows is None else options.rows
+    whole = options.all or (invocation.options.json and options.rows is None)
+    table, size = found.first(None if whole else rows)
+    text = found.title
+    if table.num_rows < size:
+        text += f"\nthe first {table.num_rows:,} of {size:,} rows"
+    invocation.printer.answer(Answer(text, table), rows=None, style=found.style)
+
+
+def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
+    from graphtide.api.answers import Answer, counted
+
+    for path, write in ((options.csv, found.write_csv), (options.parquet, found.write_parquet)):
+        if path is not None:
+            text = f"{counted(write(path), 'row')} written to {path}"
+            invocation.printer.answer(Answer(text))
+
+
+def _draw(invocation: Invocation, options: ResultsOptions, run: Run) -> None:
+    from graphtide.api.answers import Answer
+    from graphtide.api.pictures.draw import draw_run
+
+    assert options.picture is not None
+    other = None if options.reference is None else invocation.session.results(options.reference)
+    picture = draw_run(
+        run,
+        of="times" if options.record else "top" if options.top else "summary",
+        field=options.field,
+        count=options.top,
+        reference=other,
+    )
+    picture.save(options.picture)
+    invocation.printer.answer(Answer(f"{picture.title}: drawn to {options.picture}"))
