@@ -45,7 +45,7 @@ class ResidentGraph:
         *,
         live: bool = True,
     ) -> None:
-        order = np.argsort(src, kind="stable")
+        order = _by_source(src, vertices)
         self.vertices = vertices
         self.numbers = _inverse(order)
         self._columns = {
@@ -175,6 +175,14 @@ def _empty_delta(inserted: Int32, deleted: Int32) -> Delta:
     return Delta(
         np.ascontiguousarray(inserted, np.int32), np.ascontiguousarray(deleted, np.int32), *ends
     )
+
+
+def _by_source(src: Int32, vertices: int) -> NDArray[np.int64]:
+    """The order of edges by source, stable; NumPy sorts by radix 16 bits at a time only."""
+    order = np.argsort(src.astype(np.uint16), kind="stable")
+    if vertices <= 1 << 16:
+        return order
+    return order[np.argsort((src[order] >> 16).astype(np.uint16), kind="stable")]
 
 
 def _inverse(order: NDArray[np.int64]) -> Int32:
