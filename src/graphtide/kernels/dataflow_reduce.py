@@ -9,10 +9,10 @@ used. For min that is every value up to the minimum: what lies beyond cannot cha
 until one of those does. The bounds that lie at a later position wait in the operator's port.
 
 Skipping (FEDiV, for any number of loops): let the output for the key stand at one record m at t,
-with nothing new in it since this physical batch began, and let all new input at t be beyond m.
-Then nothing can change at t, and the input need not be read. What was skipped carries its bound,
-the new record nearest to m, to the later times of the output, where m may be another. The proof of
-both rules is in docs/concepts/dataflow.md.
+with nothing new in it since this physical batch began, and let all new input at t be beyond m, or
+m itself added once more. Then nothing can change at t, and the input need not be read. What was
+skipped carries its bound, the new record nearest to m, to the later times of the output, where m
+may be another. The proof of both rules is in docs/concepts/dataflow.md.
 
 Versions: where a physical batch has one version, all history lies before it and only positions
 are compared. Where it has several, the rows of a key are replayed in the order of versions: those
@@ -32,6 +32,7 @@ from graphtide.kernels.dataflow_layout import (
     BATCH_ROWS_AT,
     BATCH_STARTS_AT,
     GROUPS,
+    LAST,
     LATER_POSITION,
     LINEAR,
     LOOK_KEY,
@@ -219,18 +220,27 @@ def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> Non
 
 @inlined_kernel
 def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> None:
-    """The versions of the new rows of a key, each with the bound that they set."""
+    """The versions of the new rows of a key, each with the bound that they set.
+
+    A record that is added is its own bound: one more of what stands changes nothing. One that is
+    taken away, or that may differ behind its first word, counts as the one before it.
+    """
     trace = memory[operator + OP_LEFT]
     body = memory[trace + TRACE_BODY_WORDS]
     position_at, value_at = memory[trace + TRACE_POSITION_AT], memory[trace + TRACE_VALUE_AT]
     bounded = memory[trace + TRACE_VALUE_WORDS] > 0
+    forced = forced_bound(memory, operator)
+    before = 1 if memory[operator + OP_REDUCER] == LAST else -1
     starts = memory[news + BATCH_STARTS_AT] + number
     row = memory[news + BATCH_ROWS_AT] + memory[starts] * body
     for _ in range(memory[starts + 1] - memory[starts]):
         version = upper_bound(
             memory[row + position_at + 1], memory[operator + OP_FLOOR], memory[VERSION_SHAPE]
         )
-        bound = memory[row + value_at] if bounded else forced_bound(memory, operator)
+        bound = forced
+        if bounded and memory[row + value_at] != forced:
+            alone = memory[row + body - 1] > 0 and memory[trace + TRACE_VALUE_WORDS] == 1
+            bound = memory[row + value_at] + (0 if alone else before)
         add_time(memory, operator, version, bound)
         row += body
 

@@ -101,9 +101,9 @@ def can_skip(memory: Memory, operator: int, bound: int) -> bool:
     standing = list_rows(memory, STANDING)
     if memory[standing + values] != 1:
         return False
-    if reducer == FIRST and bound <= memory[standing]:
+    if bound == forced_bound(memory, operator):
         return False
-    if reducer == LAST and bound >= memory[standing]:
+    if bound < memory[standing] if reducer == FIRST else bound > memory[standing]:
         return False
     body = values + 3
     rows = list_rows(memory, HELD)
@@ -150,7 +150,7 @@ def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> boo
         if memory[at + values] <= memory[LOOK_POSITION]:
             continue
         total += diff
-        beyond = bound > memory[at] if reducer == FIRST else bound < memory[at]
+        beyond = bound >= memory[at] if reducer == FIRST else bound <= memory[at]
         if diff > 0 and not beyond:
             return False
     return total == 0

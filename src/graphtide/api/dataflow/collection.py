@@ -142,7 +142,10 @@ class Collection(Joining, Reducing):
         return self._linear(Consolidate(self.number), self.schema)
 
     def inspect(self, function: Callable[..., Any]) -> Collection:
-        """The same collection; calls `function(record, version, diff)` for all that passes."""
+        """The same collection; calls `function(record, time, diff)` for all that passes.
+
+        The time is the version; in a loop, a tuple of the version and the rounds.
+        """
         return self._foreign("inspect", function, self.schema)
 
     # Loops

@@ -8,6 +8,7 @@ failed on, and leaves the dataflow unusable, since half a batch has been applied
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,30 @@ from graphtide.plan.dataflow import Foreign, Schema
 Function = Callable[..., Any]
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """How the position of a scope is divided into the rounds of its loops."""
+
+    width: int
+    depths: int
+    depth: int
+
+    def rounds(self, position: int) -> tuple[int, ...]:
+        """The rounds of the loops around, outermost first."""
+        mask = (1 << self.width) - 1
+        return tuple(
+            position >> (self.width * (self.depths - depth)) & mask
+            for depth in range(1, self.depth + 1)
+        )
+
+
 def foreign_handler(
     machine: Machine,
     node: Foreign,
     function: Function,
     schemas: tuple[Schema, Schema],
     texts: Texts,
+    times: Rounds,
 ) -> Handler:
     """A handler for a function on records; schemas are those of its input and its output."""
     given, made = schemas
@@ -37,7 +56,7 @@ def foreign_handler(
         if node.kind == "columns":
             result = _on_columns(function, rows, given, made, texts)
         elif node.kind == "inspect":
-            _inspect(function, rows, given, texts)
+            _inspect(function, rows, given, texts, times.rounds(position))
             result = rows
         else:
             result = _on_rows(node.kind, function, rows, given, made, texts)
@@ -78,11 +97,13 @@ def _on_columns(
     return _with_times(encode(named, made, texts), rows)
 
 
-def _inspect(function: Function, rows: Int64, given: Schema, texts: Texts) -> None:
+def _inspect(
+    function: Function, rows: Int64, given: Schema, texts: Texts, rounds: tuple[int, ...]
+) -> None:
     for record, version, diff in zip(
         records(rows, given, texts), rows[:, -2].tolist(), rows[:, -1].tolist(), strict=True
     ):
-        call(function, record, version, diff)
+        call(function, record, (version, *rounds) if rounds else version, diff)
 
 
 def _with_times(words: Int64, rows: Int64) -> Int64:

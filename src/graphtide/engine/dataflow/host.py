@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
+from graphtide.engine.dataflow.foreign import Function, Rounds, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import DEFAULT_MEMORY, Int64, Machine
 from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_times import not_after
+from graphtide.kernels.dataflow_times import field_width, not_after
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
 
@@ -168,6 +168,7 @@ class Host:
                     functions[node.function],
                     (plan.schemas[node.source], made),
                     self.texts,
+                    rounds_of(plan, number),
                 )
             elif isinstance(node, Reduce) and node.reducer == "function":
                 key = plan.key_of(node.source)
@@ -178,3 +179,10 @@ class Host:
                     (source[:key], source[key:], made[key:]),
                     self.texts,
                 )
+
+
+def rounds_of(plan: DataflowPlan, number: int) -> Rounds:
+    """How positions are divided where a node stands."""
+    depths = max(plan.depth(), 1)
+    depth = plan.scopes[plan.scope_of[number]].depth
+    return Rounds(field_width(depths), depths, depth)

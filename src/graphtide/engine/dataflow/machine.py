@@ -8,6 +8,7 @@ space, reserved once and backed by memory only where it has been touched; `memor
 from __future__ import annotations
 
 import mmap
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -27,6 +28,7 @@ Handler = Callable[[int, int], None]
 """Carries out an operator of Python's: its address, and the position."""
 
 DEFAULT_MEMORY = 1 << 36
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
 """Marks a free block whose pages the system has; chance contents only cost a page more."""
 
@@ -229,7 +231,7 @@ def _reserve(size: int) -> mmap.mmap:
         raise InputError(
             f"A dataflow cannot work in {size:,} bytes", hint="give `memory` at least a megabyte"
         )
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
     try:
         mapped = mmap.mmap(-1, size - size % mmap.PAGESIZE, flags=flags)
     except OSError as error:
