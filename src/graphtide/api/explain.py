@@ -22,6 +22,8 @@ def explain_statement(session: Session, statement: s.Statement) -> str:
             parts += _request_sections(session, session.collection_request(statement))
         case s.LoadGraph():
             parts.append(_section("reads", _sources(statement)))
+        case s.Run():
+            parts.append(_section("run", _run(session, statement)))
     return "\n\n".join(parts)
 
 
@@ -53,6 +55,19 @@ def _buckets(layout: SignatureLayout) -> str:
 def _sources(statement: s.LoadGraph) -> str:
     vertices = statement.vertices or "none: the ends of the edges"
     return f"vertices: {vertices}\nedges: {statement.edges}"
+
+
+def _run(session: Session, statement: s.Run) -> str:
+    """The program, its mode and plan, and an estimate; of pairs, for the first source."""
+    from graphtide.api.computations import chosen_computation, is_pairs
+    from graphtide.api.run_pairs import source_programs
+
+    collection = session.collection(statement.collection)
+    if not is_pairs(statement):
+        return collection.explain_run(chosen_computation(statement).program)
+    programs = source_programs(collection, statement)
+    first = collection.explain_run(next(iter(programs.values())))
+    return f"{len(programs)} such runs, one for each source:\n{first}"
 
 
 def _first(lines: list[str]) -> str:

@@ -26,6 +26,7 @@ from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import statements as s
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
+from graphtide.plan.program_values import BoundProgram
 
 _KNOWN = ("goals", "weight_cap")
 
@@ -40,23 +41,29 @@ class Goal(NamedTuple):
 def run_pairs(collection: Collection, statement: s.Run) -> Answer:
     """Run from every source, and answer with the distance of every pair in every view."""
     goals = _goals(statement)
-    program, unit = _program(collection)
+    programs = source_programs(collection, statement)
     notes = (*parameter_notes(statement), *option_notes(statement))
-    sources = list(dict.fromkeys(goal.source for goal in goals))
     kept = statement.results != "noresults"
     base = run_name(statement, "MPSP") if kept else passing_name()
     with ExitStack() as stack:
         runs: dict[Any, Run] = {}
-        for at, source in enumerate(sources, start=1):
-            name = base if len(sources) == 1 else f"{base}-{at}"
+        for at, (source, program) in enumerate(programs.items(), start=1):
+            name = base if len(programs) == 1 else f"{base}-{at}"
             if not kept:
                 stack.enter_context(forgotten(collection._session, name))
             there = name in collection._session.runs()
             stated = replace(statement, resume=statement.resume and there)
-            runs[source] = run_program(collection, stated, library()[program](source=source), name)
+            runs[source] = run_program(collection, stated, program, name)
         table = _distances(runs, goals)
-    text = _text(runs.values(), len(goals), unit, kept)
+    text = _text(list(runs.values()), len(goals), kept)
     return Answer(text, table, notes=(*notes, *_saved(table, statement)))
+
+
+def source_programs(collection: Collection, statement: s.Run) -> dict[Any, BoundProgram]:
+    """The program to run for each source of the pairs."""
+    program = library()["shortest_paths" if _has_weights(collection) else "bfs"]
+    sources = dict.fromkeys(goal.source for goal in _goals(statement))
+    return {source: program(source=source) for source in sources}
 
 
 def _goals(statement: s.Run) -> list[Goal]:
@@ -83,13 +90,10 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2
 
 
-def _program(collection: Collection) -> tuple[str, str]:
-    """The program for one source, and what it adds up."""
+def _has_weights(collection: Collection) -> bool:
     schema = graph_of(collection._session, collection._stored).schema
-    for item in schema.edge:
-        if item.name == "weight" and item.type in (PropertyType.INT, PropertyType.FLOAT):
-            return "shortest_paths", "weight"
-    return "bfs", "edges"
+    numbers = (PropertyType.INT, PropertyType.FLOAT)
+    return any(item.name == "weight" and item.type in numbers for item in schema.edge)
 
 
 def _distances(runs: Mapping[Any, Run], goals: Iterable[Goal]) -> pa.Table:
@@ -110,14 +114,15 @@ def _distances(runs: Mapping[Any, Run], goals: Iterable[Goal]) -> pa.Table:
     return table.append_column("_", order).sort_by("_").drop_columns("_")
 
 
-def _text(runs: Iterable[Run], goals: int, unit: str, kept: bool) -> str:
-    found = list(runs)
-    seconds = sum(run.seconds for run in found)
+def _text(runs: list[Run], goals: int, kept: bool) -> str:
+    seconds = sum(run.seconds for run in runs)
+    program = runs[0].program.split("(")[0]
+    unit = "number of edges" if program == "BFS" else "sum of 'weight'"
     lines = [
-        f"{counted(goals, 'pair')} of '{found[0].collection}' by {unit}, "
-        f"{counted(len(found), 'run')} of {found[0].program.split('(')[0]}: {seconds:.3g} s"
+        f"{counted(goals, 'pair')} of '{runs[0].collection}', distance by {unit}: "
+        f"{counted(len(runs), 'run')} of {program} in {seconds:.3g} s"
     ]
-    names = ", ".join(f"'{run.name}'" for run in found)
+    names = ", ".join(f"'{run.name}'" for run in runs)
     lines.append(f"  kept as {names}" if kept else "  no results are kept")
     return "\n".join(lines)
 

@@ -19,8 +19,10 @@ DELIMITERS = " \t\n;,()[]{}=<>!'"
 _TERMINAL = re.compile(r"^_?[A-Z_]+\.\d: /(?:\(\?:)?([a-z_]{2,}(?:\|[a-z_]+)*)", re.MULTILINE)
 _PLAIN = re.compile(r"\w+(?:[-.]\w+)*")
 _BEFORE_GRAPH = re.compile(r"\b(?:on|use\s+graph|(?:show|delete)\s+graph)\s+\S*$", re.IGNORECASE)
+_BEFORE_RUN = re.compile(r"\b(?:show|delete)\s+run\s+\S*$", re.IGNORECASE)
 _BEFORE_STORED = re.compile(
-    r"\b(?:show|delete|for|on)\s+(?:view|collection|cube)\s+\S*$", re.IGNORECASE
+    r"\b(?:show|delete|for|on)\s+(?:view|collection|cube)\s+\S*$|^\s*run\b.*\bon\s+\S*$",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -28,6 +30,8 @@ def candidates(line: str, word: str, session: Session) -> list[str]:
     """What may stand where the word at the end of the line stands, sorted."""
     if re.match(r"\s*help\s+\S*$", line):
         known: Sequence[str] = list(TOPICS)
+    elif _BEFORE_RUN.search(line):
+        known = _names(session.runs)
     elif _BEFORE_STORED.search(line):
         known = _names(session.catalog.collections)
     elif _BEFORE_GRAPH.search(line):

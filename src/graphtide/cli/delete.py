@@ -1,4 +1,4 @@
-"""`graphtide delete`: remove a graph, a view or a collection, after asking."""
+"""`graphtide delete`: remove a graph, a view, a collection or a run, after asking."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Kind(StrEnum):
     GRAPH = "graph"
     VIEW = "view"
     COLLECTION = "collection"
+    RUN = "run"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,12 @@ class DeleteOptions(GlobalOptions):
 
 
 def delete(invocation: Invocation, options: DeleteOptions) -> None:
-    """Delete a graph, a view or a collection. Collections of a deleted graph stay."""
+    """Delete a graph, a view, a collection, or a run with its results.
+
+    Collections of a deleted graph stay, and so do runs of a deleted collection.
+
+    graphtide delete run years-WCC
+    """
     from graphtide.api.statements import execute_statement
     from graphtide.lang.gvdl.statements import Delete
 
@@ -48,12 +54,16 @@ def delete(invocation: Invocation, options: DeleteOptions) -> None:
 
 def _description(session: Session, options: DeleteOptions) -> str:
     """What would be lost, in words; an error if it is not there or is something else."""
+    from graphtide.api.run_answers import finished_views
     from graphtide.store.collection import open_collection
 
     name = options.name
     if options.what is Kind.GRAPH:
         graph = session.graph(name)
         return f"graph '{name}' of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges"
+    if options.what is Kind.RUN:
+        finished, views = finished_views(session.catalog, name)
+        return f"run '{name}' with the results of {finished:,} of {views:,} views"
     found = session.collection(name)
     kind = Kind(open_collection(session.catalog, name).facts.kind)
     if kind is not options.what:

@@ -72,19 +72,35 @@ Views of what is left when something is removed.
   create view collection communities on Papers
     without 2 of ([a: src.field = 'a'], [b: src.field = 'b'], [c: src.field = 'c']);
 """,
+    "runs": """\
+Run a computation on every view of a collection; 'show computations' lists those there are.
+
+  run wcc on years;
+  run pagerank(iterations=20, damping=0.85) on years as ranks;
+  run bfs(source='LHR') on years verify 10 save results to 'hops';
+  run differential shortest_paths(source='LHR') on years;
+  run my_program(limit=3) from 'programs.py' on years;
+  run wcc on years resume;
+
+Results are kept under a name: 'show runs', 'show run years-WCC', and 'graphtide results'.
+""",
     "show": """\
 What there is, and one thing by its name.
 
   show graphs;
   show views;
   show collections;
+  show runs;
+  show computations;
   show graph Calls;
   show collection years;
+  show run years-WCC;
 """,
     "explain": """\
 What a statement would do: its tree, views, atoms, buckets and the plan of Spark.
 
   explain create view collection years on Calls for y in 2010..2020 [year <= y];
+  explain run wcc on years;
 """,
     "delete": """\
 Delete by name. A collection outlives its graph, and says on use that the graph is gone.
@@ -92,6 +108,7 @@ Delete by name. A collection outlives its graph, and says on use that the graph 
   delete collection years;
   delete view long;
   delete graph Calls;
+  delete run years-WCC;
 """,
 }
 

@@ -31,7 +31,14 @@ class RunOptions(GlobalOptions):
 def run(invocation: Invocation, options: RunOptions) -> None:
     """Carry out a script of GVDL, statement by statement.
 
-    The first statement that fails ends it; those before it stay done.
+    The first statement that fails ends it; those before it stay done. Ctrl-C stops it: a 'run'
+    statement keeps the views that are finished, and says how to go on.
+
+    graphtide run script.gvdl
+
+    graphtide run -e "run wcc on years"
+
+    graphtide run -e "run pagerank(iterations=20) on years save results to 'ranks'"
     """
     script = given_script(options.script, options.execute)
 

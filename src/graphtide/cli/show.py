@@ -18,7 +18,7 @@ from graphtide.model.schema import closest
 if TYPE_CHECKING:
     from graphtide.api.session import Session
 
-Listed = Literal["graphs", "views", "collections"]
+Listed = Literal["graphs", "views", "collections", "runs"]
 Kind = Literal["graph", "view", "collection"]
 _FIRST_EDGES = 10
 
@@ -30,7 +30,7 @@ class ShowOptions(GlobalOptions):
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[graphs|views|collections|NAME]",
+            metavar="[graphs|views|collections|runs|NAME]",
             help="What to show; everything if left out. 'graph NAME' and 'collection NAME' "
             "tell two things of one name apart.",
         ),
@@ -48,6 +48,12 @@ class ShowOptions(GlobalOptions):
     parquet: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all the edges as Parquet.")
     ] = None
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw how like the views of a collection are: PNG or SVG."
+        ),
+    ] = None
     all: Annotated[
         bool, typer.Option("--all", help=f"All steps of a collection, not {FIRST_ROWS} only.")
     ] = False
@@ -62,13 +68,23 @@ def show(invocation: Invocation, options: ShowOptions) -> None:
     """Show what is stored: everything, one kind, or one thing by its name.
 
     A collection comes with its steps: each view or stepping stone, its parent and its delta.
+    Runs are listed here, and looked at with 'graphtide results'.
+
+    graphtide show years --view upto-2015 --rows 5
+
+    graphtide show years --picture similarity.png
     """
     words = options.what or []
     named = bool(words) and not (len(words) == 1 and words[0] in get_args(Listed))
     if len(words) > 2 or (len(words) == 2 and words[0] not in get_args(Kind)):
         raise typer.BadParameter("name one thing: show NAME, or show collection NAME")
-    if options.wants_edges and not named:
-        raise typer.BadParameter("--view, --rows, --csv and --parquet need the NAME of something")
+    if (options.wants_edges or options.picture is not None) and not named:
+        raise typer.BadParameter(
+            "--view, --rows, --csv, --parquet and --picture need the NAME of something"
+        )
+    if options.picture is not None:
+        _draw(invocation, options.picture, words[-1])
+        return
     if not named:
         _show_lists(invocation, cast(Listed, words[0]) if words else None)
     elif options.wants_edges:
@@ -121,6 +137,13 @@ def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) 
         if shown.num_rows < edges.size:
             text += f", the first {shown.num_rows:,}"
         invocation.printer.answer(Answer(text, shown), rows=None, style=VALUES)
+
+
+def _draw(invocation: Invocation, path: Path, name: str) -> None:
+    from graphtide.api.answers import Answer
+
+    picture = invocation.session.collection(name).picture(path)
+    invocation.printer.answer(Answer(f"{picture.title}: drawn to {path}"))
 
 
 def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> None:

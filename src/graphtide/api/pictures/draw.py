@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from graphtide.api.collection import Collection
 from graphtide.api.pictures.picture import Picture, picture_format
 from graphtide.api.pictures.similarity import draw_similarity
+from graphtide.api.pictures.style import styled
 from graphtide.api.pictures.summary import draw_summary, draw_top
 from graphtide.api.pictures.times import draw_times
 from graphtide.api.runs.run import Run
@@ -28,14 +29,16 @@ def draw_run(
     if of not in get_args(Drawn):
         known = ", ".join(f"'{name}'" for name in get_args(Drawn))
         raise InputError(f"a run has no picture of {of!r}", hint=f"use one of {known}")
-    if of == "times":
-        return draw_times(run, reference)
-    return draw_top(run, field, count) if of == "top" else draw_summary(run, field)
+    with styled():
+        if of == "times":
+            return draw_times(run, reference)
+        return draw_top(run, field, count) if of == "top" else draw_summary(run, field)
 
 
 def draw_collection(collection: Collection) -> Picture:
     """The similarity of a collection's views, before and after ordering."""
-    return draw_similarity(collection)
+    with styled():
+        return draw_similarity(collection)
 
 
 def check_path(path: str | Path | None) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphtide.api.cells import visible
 from graphtide.api.collection import Collection
 from graphtide.api.pictures.picture import Picture
-from graphtide.api.pictures.style import headed, shortened, styled
+from graphtide.api.pictures.style import headed, shortened
 from graphtide.optimize.distances import distances_between
 
 Float = NDArray[np.float64]
@@ -38,12 +38,11 @@ def draw_similarity(collection: Collection) -> Picture:
     shown = [_evenly(order, _room(collection)) for order in orders.values()]
     matrices = _similarities(collection, shown)
     title = f"{collection.name} on {collection.graph}: how like its views are"
-    with styled(**{"axes.grid": False}):
-        figure = Figure(figsize=(4.9 * len(orders) + 0.9, 5.6), layout="constrained")
-        columns = figure.subplots(1, len(orders), squeeze=False)[0]
-        drawn = _draw_matrices(columns, list(orders), shown, matrices, collection.names)
-        bar = figure.colorbar(drawn, ax=list(columns), shrink=0.75, pad=0.02)
-        bar.set_label("share of edges in common (1 = the same)")
+    figure = Figure(figsize=(4.9 * len(orders) + 0.9, 5.6), layout="constrained")
+    columns = figure.subplots(1, len(orders), squeeze=False)[0]
+    drawn = _draw_matrices(columns, list(orders), shown, matrices, collection.names)
+    bar = figure.colorbar(drawn, ax=list(columns), shrink=0.75, pad=0.02)
+    bar.set_label("share of edges in common (1 = the same)")
     headed(figure, title, _subtitle(collection, len(shown[0])))
     return Picture(title, figure)
 
@@ -111,6 +110,7 @@ def _draw_matrices(
             matrix, cmap="cividis", vmin=least, vmax=1.0, interpolation="nearest"
         )
         axes.set_title(title)
+        axes.grid(visible=False)
         _name_places(axes, [names[view] for view in order])
     return image
 

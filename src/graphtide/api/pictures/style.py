@@ -17,7 +17,7 @@ import matplotlib
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#8A8A8A", "#222222"
@@ -51,25 +51,24 @@ _SETTINGS: dict[str, Any] = {
 
 def panels(heights: Sequence[float], title: str, subtitle: str) -> tuple[Figure, list[Axes]]:
     """A figure with panels of these heights, in inches, above each other on one x axis."""
-    with styled():
-        figure = Figure(figsize=(WIDTH, sum(heights) + 0.9), layout="constrained")
-        found = figure.subplots(
-            len(heights), 1, sharex=True, squeeze=False, height_ratios=list(heights)
-        )
+    figure = Figure(figsize=(WIDTH, sum(heights) + 1.1), layout="constrained")
+    found = figure.subplots(
+        len(heights), 1, sharex=True, squeeze=False, height_ratios=list(heights)
+    )
     headed(figure, title, subtitle)
     return figure, [axes for (axes,) in found]
 
 
 def headed(figure: Figure, title: str, subtitle: str) -> None:
     """Write a title in bold, and below it what else is to be known."""
-    figure.suptitle(
-        f"{shortened(title, 90)}\n", x=0.01, ha="left", fontsize=12, fontweight="bold", color=BLACK
-    )
-    figure.text(0.01, 1.0, "", va="top")
-    height = figure.get_size_inches()[1]
-    figure.text(
-        0.01, 1 - 0.36 / height, shortened(subtitle, 125), va="top", fontsize=9.5, color="#555555"
-    )
+    width, height = figure.get_size_inches()
+    # Two lines are kept free above the panels; what stands there is placed by hand.
+    figure.suptitle(" \n ", fontsize=12)
+    above = {"x": 0.09 / width, "va": "top", "ha": "left"}
+    bold = shortened(title, int(9.6 * width))
+    figure.text(y=1 - 0.07 / height, s=bold, fontsize=12, fontweight="bold", **above)
+    small = shortened(subtitle, int(13 * width))
+    figure.text(y=1 - 0.29 / height, s=small, fontsize=9.5, color="#555555", **above)
 
 
 @contextmanager
@@ -94,27 +93,31 @@ def _fonts() -> list[str]:
 def count_axis(axes: Axes, title: str) -> None:
     """A y axis of whole numbers, beginning at 0, with thousands separators."""
     axes.set_ylabel(title)
-    axes.set_ylim(bottom=0)
-    top = axes.get_ylim()[1]
-    if top < 1:
-        axes.set_ylim(0, 1)
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, min_n_ticks=2))
+    axes.set_ylim(0, max(1.06 * axes.dataLim.y1, 1.0))
+    axes.yaxis.set_major_locator(
+        MaxNLocator(nbins=5, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
+    )
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
 
 
 def number_axis(axes: Axes, title: str) -> None:
     """A y axis of any numbers."""
     axes.set_ylabel(title)
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, min_n_ticks=2))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, min_n_ticks=2, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
 
 
 def time_axis(axes: Axes, title: str) -> None:
-    """A y axis of seconds, each power of ten written in the unit that suits it."""
+    """A logarithmic y axis of seconds, each tick written in the unit that suits it.
+
+    Powers of ten where they are several, and twice and five times them where they are not.
+    """
     axes.set_yscale("log")
     axes.set_ylabel(title)
-    axes.yaxis.set_major_locator(LogLocator(base=10, numticks=12))
-    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    low, high = axes.get_ylim()
+    between = (1.0, 2.0, 5.0) if high / max(low, 1e-12) < 300 else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=between, numticks=12))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
 
 
