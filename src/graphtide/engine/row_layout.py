@@ -64,19 +64,19 @@ class RowLayout:
     sums_width: Extent
 
 
-def row_layout(program: VertexProgram) -> RowLayout:
-    """Columns in the order in which the program declares them."""
+def row_layout(program: VertexProgram, *, plain: bool = False) -> RowLayout:
+    """Columns in the order in which the program declares them; plain sums have no errors."""
     state, state_width = _columns([(item, 1) for item in program.state])
-    sums, sums_width = _columns([(item, words_of(item)) for item in program.accumulators])
+    sums, sums_width = _columns([(item, words_of(item, plain)) for item in program.accumulators])
     return RowLayout(state, sums, state_width, sums_width)
 
 
-def words_of(item: Accumulator) -> int:
+def words_of(item: Accumulator, plain: bool = False) -> int:
     """How many words one element of an accumulator takes."""
     whole = item.type is INT
     match item.kind:
         case AccumulatorKind.SUM:
-            return 1 if whole else 2
+            return 1 if whole or plain else 2
         case AccumulatorKind.PRODUCT:
             return 3 if whole else 4
         case _:

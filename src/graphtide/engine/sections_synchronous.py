@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.jit import inner_kernel
 from graphtide.kernels.program_words import float_moved, within
 from graphtide.kernels.reversible import (
     add_to_sum,
@@ -43,33 +43,37 @@ from graphtide.kernels.reversible import (
 
 
 def synchronous_section(program: VertexProgram) -> str:
-    """All that the templates `synchronous` and `refinement` ask of a program."""
+    """All that the synchronous templates ask of a program."""
     return _IMPORTS + "\n".join(_Section(program).lines())
 
 
+def plain_section(program: VertexProgram) -> str:
+    """What runs from scratch ask of it, with plain sums: nothing can be taken back."""
+    return _IMPORTS + "\n".join(_Section(program, plain=True).lines())
+
+
 class _Section:
-    def __init__(self, program: VertexProgram) -> None:
+    def __init__(self, program: VertexProgram, *, plain: bool = False) -> None:
         self.program = program
-        self.layout = row_layout(program)
+        self.plain = plain
+        self.layout = row_layout(program, plain=plain)
         self.names = Names(program, self.layout)
         self.facts = synchronous_facts(program)
 
     def lines(self) -> list[str]:
         """The whole section."""
-        functions = (
+        running = (
             self._widths,
             self._initial,
             self._update,
             self._clear,
-            self._contribute,
-            self._withdraw,
-            self._merge,
-            self._doubt,
             self._moved,
             self._make_parcel,
             self._gather_parcels,
             self._gather_messages,
         )
+        correcting = (self._contribute, self._withdraw, self._merge, self._doubt)
+        functions = running if self.plain else running + correcting
         return self.facts.constants() + [line for write in functions for line in write()]
 
     def _widths(self) -> list[str]:
@@ -206,7 +210,7 @@ class _Section:
 
 
 def _function(head: str, body: list[str]) -> list[str]:
-    return ["", "", "@lean_kernel", f"def {head}:", "    parameters = context.parameters", *body]
+    return ["", "", "@inner_kernel", f"def {head}:", "    parameters = context.parameters", *body]
 
 
 def _indented(lines: list[str]) -> list[str]:

@@ -18,8 +18,8 @@ PRODUCT, SUM = AccumulatorKind.PRODUCT, AccumulatorKind.SUM
 
 
 def is_float_sum(column: Column) -> bool:
-    """True for the one accumulator that has an error to keep."""
-    return column.real and accumulator_kind(column) is SUM
+    """True for the one accumulator that has an error to keep; a plain sum has none."""
+    return column.real and column.words == 2 and accumulator_kind(column) is SUM
 
 
 def contributing(column: Column, place: str, value: str) -> list[str]:
@@ -120,11 +120,13 @@ def gathering(column: Column, place: str, value: str) -> list[str]:
     """Send inside of the loop."""
     name = column.item.name
     if not local_names(column):
+        if column.real and column.words == 1 and accumulator_kind(column) is SUM:
+            return [f"sums.real[{place}] += {value}"]
         lines = contributing(column, place, value)
         return lines[:-1] if is_float_sum(column) else lines
     message, total = f"message_{name}", f"total_{name}"
     match accumulator_kind(column):
-        case AccumulatorKind.SUM if column.real:
+        case AccumulatorKind.SUM if is_float_sum(column):
             return [
                 f"{message} = {value}",
                 f"raised_{name} = {total} + {message}",

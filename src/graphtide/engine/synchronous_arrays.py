@@ -1,7 +1,7 @@
 """The arrays of the synchronous kernels, made and resized.
 
 Everything that is kept lies in `StoredRows`; what an advance needs for itself is made anew for
-each one, small, and grows in the kernels.
+each one, small, and grows when its kernel asks for more.
 """
 
 from __future__ import annotations
@@ -14,9 +14,16 @@ from numpy.typing import NDArray
 from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.row_histories import copy_pool, count_rows
 from graphtide.kernels.synchronous_records import (
+    ACTIVE,
+    EVERYBODY,
+    ITERATION,
     LINE_WIDTH,
+    NOBODY,
     NOTE_WIDTH,
+    PENDING,
+    PROGRESS,
     SIZES,
+    WAITING,
     Agenda,
     Histories,
     Rows,
@@ -51,6 +58,16 @@ class StoredRows:
         for array in (self._lines, self._slack, self.results):
             array.resize(vertices)
         self.histories = self.histories._replace(line=self._lines.view, slack=self._slack.view)
+
+    def make_room(self, rows: int) -> None:
+        """Have room for so many more rows; copies the pool only to double it."""
+        old = self.histories
+        used, width = int(old.used[0]), sum(self.widths)
+        if used + rows <= len(old.iteration):
+            return
+        self.histories = self._pool(max(used + rows, 4 * used // 3), old.used)
+        self.histories.iteration[:used] = old.iteration[:used]
+        self.histories.whole[: used * width] = old.whole[: used * width]
 
     def sweep(self) -> None:
         """Move all rows together if more than a third of the pool belongs to nobody. O(rows)."""
@@ -105,8 +122,15 @@ def empty_work(vertices: int, widths: Widths, parcels: int) -> Work:
         parcels=empty_rows(vertices * parcels),
         listed=np.empty(vertices, np.int32),
         changed=np.empty(vertices, np.int32),
-        mark=np.empty(vertices, np.int32),
+        mark=np.full(vertices, -1, np.int32),
     )
+
+
+def empty_progress(done: int = 0, active: int = EVERYBODY) -> NDArray[np.int64]:
+    """A run that has done so many iterations; so many vertices changed in the last one."""
+    progress = np.zeros(PROGRESS, np.int64)
+    progress[ITERATION], progress[ACTIVE], progress[PENDING] = done, active, NOBODY
+    return progress
 
 
 def empty_touched(widths: Widths, places: int = _FIRST_PLACES) -> Touched:
@@ -120,11 +144,22 @@ def empty_touched(widths: Widths, places: int = _FIRST_PLACES) -> Touched:
     )
 
 
-def empty_agenda(widths: Widths, deleted: Int32) -> Agenda:
+def larger_touched(touched: Touched, more: int, widths: Widths) -> Touched:
+    """The same with room for so many more vertices."""
+    used, width = int(touched.size[0]), widths[1] + 1
+    if used + more <= len(touched.note):
+        return touched
+    larger = empty_touched(widths, max(used + more, 2 * len(touched.note)))
+    larger.note[:used] = touched.note[:used]
+    larger.whole[: used * width] = touched.whole[: used * width]
+    return larger._replace(size=touched.size)
+
+
+def empty_agenda(widths: Widths, deleted: Int32, places: int = _FIRST_PLACES) -> Agenda:
     """Nothing to do yet, and the edges that left."""
     return Agenda(
-        evaluate=np.empty((2, _FIRST_PLACES), np.int32),
-        send=np.empty((2, _FIRST_PLACES), np.int32),
+        evaluate=np.empty((2, places), np.int32),
+        send=np.empty((2, places), np.int32),
         waiting=np.empty(_FIRST_PLACES, np.int64),
         sizes=np.zeros(SIZES, np.int64),
         sums=empty_rows(4 * (widths[1] + 1)),
@@ -132,6 +167,18 @@ def empty_agenda(widths: Widths, deleted: Int32) -> Agenda:
         next_out=np.empty(len(deleted), np.int32),
         next_into=np.empty(len(deleted), np.int32),
     )
+
+
+def larger_agenda(agenda: Agenda, places: int) -> Agenda:
+    """The same with lists for so many vertices, and room for more to wait."""
+    waiting, size = agenda.waiting, int(agenda.sizes[WAITING])
+    if 2 * size > len(waiting):
+        waiting = np.resize(waiting, 4 * size)
+    if places <= agenda.send.shape[1]:
+        return agenda._replace(waiting=waiting)
+    more = ((0, 0), (0, places - agenda.send.shape[1]))
+    evaluate, send = np.pad(agenda.evaluate, more), np.pad(agenda.send, more)
+    return agenda._replace(waiting=waiting, evaluate=evaluate, send=send)
 
 
 def only_undo(touched: Touched) -> Touched:

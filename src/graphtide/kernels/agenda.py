@@ -2,15 +2,15 @@
 
 Two lists an iteration: whose changed messages are to be sent, and who is to be evaluated. All
 that is for the iteration at hand or the next one stands in plain lists, which take turns; what is
-for later waits in a heap. So an iteration in which nothing happens costs nothing.
+for later waits in a heap. So an iteration in which nothing happens costs nothing. The lists have
+room for all that are touched.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.jit import kernel, lean_kernel
-from graphtide.kernels.row_histories import longer
+from graphtide.kernels.jit import inner_kernel
 from graphtide.kernels.synchronous_records import (
     EVALUATE,
     LAST,
@@ -22,38 +22,13 @@ from graphtide.kernels.synchronous_records import (
 )
 
 
-@lean_kernel
+@inner_kernel
 def lacks_waiting_room(agenda: Agenda) -> bool:
     """True if one vertex more may have nowhere to wait."""
     return bool(agenda.sizes[WAITING] + 4 > len(agenda.waiting))
 
 
-@kernel
-def with_list_room(agenda: Agenda, places: int) -> Agenda:
-    """The agenda with room for so many vertices in each list, and twice as many waiting."""
-    room = agenda.evaluate.shape[1]
-    if places <= room and not lacks_waiting_room(agenda):
-        return agenda
-    larger = max(places, room)
-    evaluate, send = np.empty((2, larger), np.int32), np.empty((2, larger), np.int32)
-    evaluate[:, :room] = agenda.evaluate
-    send[:, :room] = agenda.send
-    waiting = agenda.waiting
-    if lacks_waiting_room(agenda):
-        waiting = longer(waiting, len(waiting), 2 * len(waiting) + 4)
-    return Agenda(
-        evaluate,
-        send,
-        waiting,
-        agenda.sizes,
-        agenda.sums,
-        agenda.deleted,
-        agenda.next_out,
-        agenda.next_into,
-    )
-
-
-@lean_kernel
+@inner_kernel
 def evaluate_in(agenda: Agenda, touched: Touched, place: int, iteration: int) -> None:
     """Have a vertex evaluated in this iteration or the next; once is enough."""
     if touched.note[place, TICKET] == iteration:
@@ -64,7 +39,7 @@ def evaluate_in(agenda: Agenda, touched: Touched, place: int, iteration: int) ->
     agenda.sizes[EVALUATE + turn] += 1
 
 
-@lean_kernel
+@inner_kernel
 def send_in(agenda: Agenda, place: int, iteration: int) -> None:
     """Have a vertex's changed messages sent in the next iteration; asked once an iteration."""
     turn = iteration & 1
@@ -72,7 +47,7 @@ def send_in(agenda: Agenda, place: int, iteration: int) -> None:
     agenda.sizes[SEND + turn] += 1
 
 
-@lean_kernel
+@inner_kernel
 def evaluate_later(agenda: Agenda, touched: Touched, place: int, now: int, iteration: int) -> None:
     """Have a vertex evaluated in some iteration after this one; nothing if it is past the last."""
     if iteration > agenda.sizes[LAST]:
@@ -89,7 +64,7 @@ def evaluate_later(agenda: Agenda, touched: Touched, place: int, now: int, itera
     agenda.waiting[at] = key
 
 
-@lean_kernel
+@inner_kernel
 def take_waiting(agenda: Agenda) -> int:
     """The first of those who wait, out of the heap; its place."""
     found = agenda.waiting[0] & 0xFFFFFFFF
@@ -109,14 +84,14 @@ def take_waiting(agenda: Agenda) -> int:
     return int(found)
 
 
-@lean_kernel
+@inner_kernel
 def call_waiting(agenda: Agenda, touched: Touched, iteration: int) -> None:
     """Put those who waited for this iteration on its list."""
     while agenda.sizes[WAITING] > 0 and agenda.waiting[0] >> 32 == iteration:
         evaluate_in(agenda, touched, take_waiting(agenda), iteration)
 
 
-@lean_kernel
+@inner_kernel
 def next_iteration(agenda: Agenda, iteration: int) -> int:
     """Empty the lists of an iteration, and say which one is next; -1 if nothing is left."""
     turn = iteration & 1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.jit import inner_kernel
 from graphtide.kernels.synchronous_records import Context
 
 OUTSIDE = 1
 """The fault of an index outside of its array; the index and the length follow."""
 
 
-@lean_kernel
+@inner_kernel
 def within(context: Context, index: int, length: int) -> int:
     """The index; noted as a fault, and 0, if an array of that length has no such element."""
     if 0 <= index < length:
@@ -22,7 +22,7 @@ def within(context: Context, index: int, length: int) -> int:
     return 0
 
 
-@lean_kernel
+@inner_kernel
 def float_moved(before: float, after: float, tolerance: float) -> bool:
     """True if a float moved by more than a share of itself; NaN stays where it is."""
     if before == after or (before != before and after != after):

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.jit import inner_kernel
 from graphtide.kernels.synchronous_records import Float64, Int64
 
 _SPLITTER = 134217729.0  # 2^27 + 1 cuts a float into two halves of its digits
 
 
-@lean_kernel
+@inner_kernel
 def add_to_sum(real: Float64, at: int, value: float) -> None:
     """Add to a sum of floats; minus the value takes it out."""
     total = real[at]
@@ -42,7 +42,7 @@ def add_to_sum(real: Float64, at: int, value: float) -> None:
     real[at + 1] = low - (real[at] - raised)
 
 
-@lean_kernel
+@inner_kernel
 def merge_sum(real: Float64, at: int, other: Float64, other_at: int) -> bool:
     """Add one sum of floats to another; False if the result may not be trusted."""
     total, value = real[at], other[other_at]
@@ -55,7 +55,7 @@ def merge_sum(real: Float64, at: int, other: Float64, other_at: int) -> bool:
     return math.isfinite(real[at])
 
 
-@lean_kernel
+@inner_kernel
 def exact_product(one: float, other: float) -> tuple[float, float]:
     """The product of two floats and its rounding error; neither may be near the limits."""
     product = one * other
@@ -71,7 +71,7 @@ def exact_product(one: float, other: float) -> tuple[float, float]:
     return product, error
 
 
-@lean_kernel
+@inner_kernel
 def store_mantissa(rows: Any, at: int, high: float, low: float, power: int) -> None:
     """Keep a product with its mantissa between a half and one, so that it never overflows."""
     mantissa, shift = math.frexp(high + low)
@@ -80,7 +80,7 @@ def store_mantissa(rows: Any, at: int, high: float, low: float, power: int) -> N
     rows.whole[at + 2] = power + shift
 
 
-@lean_kernel
+@inner_kernel
 def multiply_floats(rows: Any, at: int, value: float) -> None:
     """Take a factor into a product of floats."""
     if value == 0.0:
@@ -95,7 +95,7 @@ def multiply_floats(rows: Any, at: int, value: float) -> None:
     store_mantissa(rows, at, high, low + rows.real[at + 1] * factor, rows.whole[at + 2] + power)
 
 
-@lean_kernel
+@inner_kernel
 def divide_floats(rows: Any, at: int, value: float) -> None:
     """Take a factor out of a product of floats."""
     if value == 0.0:
@@ -111,7 +111,7 @@ def divide_floats(rows: Any, at: int, value: float) -> None:
     store_mantissa(rows, at, quotient, rest / factor, rows.whole[at + 2] - power)
 
 
-@lean_kernel
+@inner_kernel
 def merge_floats(rows: Any, at: int, other: Any, other_at: int) -> bool:
     """Multiply one product of floats by another; False if the result may not be trusted."""
     mantissa, factor = rows.real[at], other.real[other_at]
@@ -124,7 +124,7 @@ def merge_floats(rows: Any, at: int, other: Any, other_at: int) -> bool:
     return True
 
 
-@lean_kernel
+@inner_kernel
 def product_of_floats(rows: Any, at: int) -> float:
     """The value of a product of floats."""
     mantissa = float(rows.real[at])
@@ -136,7 +136,7 @@ def product_of_floats(rows: Any, at: int) -> float:
     return math.ldexp(mantissa, int(power))
 
 
-@lean_kernel
+@inner_kernel
 def odd_part(value: int) -> tuple[int, int]:
     """An int that is not zero as an odd number and a power of two."""
     power = 0
@@ -146,7 +146,7 @@ def odd_part(value: int) -> tuple[int, int]:
     return value, power
 
 
-@lean_kernel
+@inner_kernel
 def inverse_of_odd(value: int) -> int:
     """What an odd number is multiplied with to give 1, where 64 bits wrap around."""
     found = value
@@ -155,7 +155,7 @@ def inverse_of_odd(value: int) -> int:
     return found
 
 
-@lean_kernel
+@inner_kernel
 def multiply_ints(whole: Int64, at: int, value: int) -> None:
     """Take a factor into a product of ints."""
     if value == 0:
@@ -166,7 +166,7 @@ def multiply_ints(whole: Int64, at: int, value: int) -> None:
     whole[at + 1] += power
 
 
-@lean_kernel
+@inner_kernel
 def divide_ints(whole: Int64, at: int, value: int) -> None:
     """Take a factor out of a product of ints."""
     if value == 0:
@@ -177,7 +177,7 @@ def divide_ints(whole: Int64, at: int, value: int) -> None:
     whole[at + 1] -= power
 
 
-@lean_kernel
+@inner_kernel
 def merge_ints(whole: Int64, at: int, other: Int64, other_at: int) -> None:
     """Multiply one product of ints by another."""
     whole[at] *= other[other_at]
@@ -185,7 +185,7 @@ def merge_ints(whole: Int64, at: int, other: Int64, other_at: int) -> None:
     whole[at + 2] += other[other_at + 2]
 
 
-@lean_kernel
+@inner_kernel
 def product_of_ints(whole: Int64, at: int) -> int:
     """The value of a product of ints, as 64 bits hold it."""
     if whole[at + 2] > 0 or whole[at + 1] > 63:

@@ -11,16 +11,15 @@ noted in `Touched`. So the old history can be read beside the new one, undoing i
 where it lay, and the pool shrinks to what it was. What nobody can go back to is swept out by
 `copy_pool`.
 
-Kernels that take rows from the pool expect that `with_rows` has made room for them.
+Kernels that take rows from the pool expect that there is room for them: who calls them asks
+`lacks_rows` before, and leaves it to Python to make more.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel
 from graphtide.kernels.synchronous_records import (
     CAPACITY,
     COUNT,
@@ -44,56 +43,18 @@ from graphtide.kernels.synchronous_records import (
     Touched,
 )
 
+Cut = tuple[int, int]
 ROOM = 4
 """Rows that a touched history can grow by before it moves."""
 
 
-@kernel
-def longer(array: Any, used: int, length: int) -> Any:
-    """A copy of the part in use with more room at the end."""
-    found = np.empty(length, array.dtype)
-    found[:used] = array[:used]
-    return found
-
-
-@lean_kernel
+@inner_kernel
 def lacks_rows(histories: Histories, rows: int) -> bool:
-    """True if the pool has no room for so many more rows; cheaper to ask than `with_rows`."""
+    """True if the pool has no room for so many more rows."""
     return bool(histories.used[0] + rows > len(histories.iteration))
 
 
-@kernel
-def with_rows(histories: Histories, rows: int, width: int) -> Histories:
-    """The histories with room for so many more rows; copies the pool only to double it."""
-    used = histories.used[0]
-    if used + rows <= len(histories.iteration):
-        return histories
-    room = max(used + rows, 2 * len(histories.iteration))
-    real = longer(histories.real, used * width, room * width)
-    return Histories(
-        histories.line,
-        histories.slack,
-        longer(histories.iteration, used, room),
-        real,
-        real.view(np.int64),
-        histories.used,
-    )
-
-
-@kernel
-def with_places(touched: Touched, more: int, width: int) -> Touched:
-    """The same with room for so many more vertices."""
-    used = touched.size[0]
-    if used + more <= len(touched.note):
-        return touched
-    room = max(used + more, 2 * len(touched.note))
-    note = np.empty((room, touched.note.shape[1]), np.int64)
-    note[:used] = touched.note[:used]
-    real = longer(touched.real, used * width, room * width)
-    return Touched(note, real, real.view(np.int64), touched.size)
-
-
-@lean_kernel
+@inner_kernel
 def row_as_of(histories: Histories, start: int, count: int, iteration: int) -> int:
     """The row of a history that holds in an iteration. O(1) where values change all the time."""
     at = start + min(iteration, count - 1)
@@ -102,7 +63,7 @@ def row_as_of(histories: Histories, start: int, count: int, iteration: int) -> i
     return at
 
 
-@lean_kernel
+@inner_kernel
 def current_row(histories: Histories, vertex: int, iteration: int) -> int:
     """The row of a vertex that holds in an iteration, in the history as it is now."""
     return row_as_of(
@@ -110,13 +71,13 @@ def current_row(histories: Histories, vertex: int, iteration: int) -> int:
     )
 
 
-@lean_kernel
+@inner_kernel
 def iteration_after(histories: Histories, at: int, end: int) -> int:
     """The iteration of the row behind one, or -1; `end` is the end of that history."""
     return int(histories.iteration[at + 1]) if at + 1 < end else -1
 
 
-@lean_kernel
+@inner_kernel
 def same_words(whole: Int64, one: int, other: int, width: int) -> bool:
     """True if two runs of words are the same to the bit."""
     same = True
@@ -125,7 +86,7 @@ def same_words(whole: Int64, one: int, other: int, width: int) -> bool:
     return same
 
 
-@lean_kernel
+@inner_kernel
 def move_history(histories: Histories, vertex: int, room: int, width: int) -> None:
     """Copy a vertex's rows to the end of the pool, where they can grow."""
     start, count = histories.line[vertex, START], histories.line[vertex, COUNT]
@@ -140,7 +101,7 @@ def move_history(histories: Histories, vertex: int, room: int, width: int) -> No
     histories.line[vertex, CAPACITY] = room
 
 
-@lean_kernel
+@inner_kernel
 def touch(histories: Histories, touched: Touched, vertex: int, graph: Any, width: int) -> int:
     """Where the vertex stands in `touched`; at the first call its history is set apart."""
     if histories.line[vertex, PLACE] >= 0:
@@ -164,7 +125,7 @@ def touch(histories: Histories, touched: Touched, vertex: int, graph: Any, width
     return place
 
 
-@lean_kernel
+@inner_kernel
 def put_row(histories: Histories, vertex: int, iteration: int, width: int) -> None:
     """Make row 0 of the pool the row of a vertex that has been touched, for one iteration.
 
@@ -191,7 +152,7 @@ def put_row(histories: Histories, vertex: int, iteration: int, width: int) -> No
         histories.whole[at * width + step] = histories.whole[step]
 
 
-@lean_kernel
+@inner_kernel
 def shift_rows(histories: Histories, first: int, end: int, by: int, width: int) -> None:
     """Move the rows from `first` to `end` by one place, up or down."""
     for step in range(end - first):
@@ -201,7 +162,7 @@ def shift_rows(histories: Histories, first: int, end: int, by: int, width: int) 
             histories.whole[(row + by) * width + word] = histories.whole[row * width + word]
 
 
-@lean_kernel
+@bare_kernel
 def put_back(histories: Histories, touched: Touched, used: int) -> None:
     """Give all touched vertices the histories they had, and the pool the rows it had."""
     for place in range(touched.size[0]):
@@ -213,51 +174,54 @@ def put_back(histories: Histories, touched: Touched, used: int) -> None:
     histories.used[0] = used
 
 
-@kernel
+@bare_kernel
 def settle_results(
-    histories: Histories, touched: Touched, results: Any, widths: tuple[int, int], old: Any
-) -> Int32:
+    histories: Histories, touched: Touched, results: Int64, widths: tuple[int, int], old: Int64
+) -> int:
     """End of an advance: the last rows of touched vertices become results.
 
-    Returns the vertices whose result changed; `old` gets what theirs were, in the same order.
+    Returns how many of them changed; a line of `old` gets the vertex and what its result was.
     """
     state_width, width = widths[0], widths[0] + widths[1]
-    found = np.empty(touched.size[0], np.int32)
     size = 0
     for place in range(touched.size[0]):
         vertex = touched.note[place, VERTEX]
         histories.line[vertex, PLACE] = -1
         last = (histories.line[vertex, START] + histories.line[vertex, COUNT] - 1) * width
         changed = False
+        old[size, 0] = vertex
         for step in range(state_width):
-            old[size, step] = results[vertex, step]
+            old[size, step + 1] = results[vertex, step]
             results[vertex, step] = histories.whole[last + step]
-            changed = changed or old[size, step] != results[vertex, step]
+            changed = changed or old[size, step + 1] != results[vertex, step]
         if changed:
-            found[size] = vertex
             size += 1
-    return found[:size]
+    return size
 
 
-@kernel
+@bare_kernel
 def cut_histories(
-    histories: Histories, touched: Touched, last: int, graph: Any, widths: tuple[int, int]
-) -> tuple[Histories, Touched]:
-    """Drop all rows after an iteration: a run that ended sooner. O(vertices)."""
-    width = widths[0] + widths[1]
-    for vertex in range(len(histories.line)):
+    histories: Histories, touched: Touched, graph: Any, widths: tuple[int, int], cut: Cut
+) -> int:
+    """Drop all rows after an iteration: a run that ended sooner. O(vertices).
+
+    `cut` is (the first vertex to look at, the iteration). Returns the vertex where room ran out,
+    or how many vertices there are.
+    """
+    vertex, last = cut
+    while vertex < len(histories.line):
         count = histories.line[vertex, COUNT]
-        if histories.iteration[histories.line[vertex, START] + count - 1] <= last:
-            continue
-        histories = with_rows(histories, count + ROOM, width)
-        touched = with_places(touched, 1, widths[1] + 1)
-        touch(histories, touched, vertex, graph, width)
-        row = row_as_of(histories, histories.line[vertex, START], count, last)
-        histories.line[vertex, COUNT] = row - histories.line[vertex, START] + 1
-    return histories, touched
+        if histories.iteration[histories.line[vertex, START] + count - 1] > last:
+            if lacks_rows(histories, count + ROOM) or touched.size[0] == len(touched.note):
+                return vertex
+            touch(histories, touched, vertex, graph, widths[0] + widths[1])
+            row = row_as_of(histories, histories.line[vertex, START], count, last)
+            histories.line[vertex, COUNT] = row - histories.line[vertex, START] + 1
+        vertex += 1
+    return vertex
 
 
-@lean_kernel
+@bare_kernel
 def count_rows(histories: Histories) -> int:
     """How many rows are the history of some vertex. O(vertices)."""
     total = 0
@@ -266,7 +230,7 @@ def count_rows(histories: Histories) -> int:
     return total
 
 
-@lean_kernel
+@bare_kernel
 def copy_pool(histories: Histories, iteration: Int32, whole: Int64, width: int) -> None:
     """Move every history into a new pool, without the rows that belong to nobody. O(rows)."""
     place = 1

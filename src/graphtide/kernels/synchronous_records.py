@@ -34,9 +34,22 @@ OUT_DEGREE, IN_DEGREE, FRESH_OUT, FRESH_INTO, GONE_OUT, GONE_INTO, NOTE_WIDTH = 
 where its history lay, its degrees before the advance, how many of its live edges came with it,
 where lists of those that left begin; and how long a line is."""
 
-EVALUATE, SEND, WAITING, LOOKED, LONGEST, LAST, SIZES = 0, 2, 4, 5, 6, 7, 8
+EVALUATE, SEND, WAITING, LOOKED, LONGEST, LAST = 0, 2, 4, 5, 6, 7
+NOW, SENT, EVALUATED, MORE_ROWS, MORE_PLACES, BUDGET, SIZES = 8, 9, 10, 11, 12, 13, 14
 """Places in `Agenda.sizes`: two lists, two lists, the heap, edges looked at, the longest history
-ever seen, the last iteration that counts; and how many places there are."""
+ever seen, the last iteration that counts. Then how far an advance is: the iteration, how many of
+its lists are done, and what room it lacks. Then how many edges it may look at, and how many places
+there are."""
+
+DONE, LACKING, DEAR = 0, 1, 2
+"""How a kernel left off: finished; it has to be called again with more room; too much work."""
+
+ITERATION, ACTIVE, PENDING, GATHERED, WANTED_ROWS, WANTED_PLACES, PROGRESS = 0, 1, 2, 3, 4, 5, 6
+"""Places in `Course.progress`: the last iteration that was run, how many vertices changed in it,
+who was updated in one that is still to be recorded, how many edges were looked at, what room
+recording lacks; and how many places there are."""
+NOBODY, EVERYBODY = -2, -1
+"""Instead of the number of vertices on a list."""
 
 
 class Rows(NamedTuple):
@@ -116,19 +129,18 @@ class Work(NamedTuple):
 
 
 class Course(NamedTuple):
-    """From which iteration to which, when to stop, and what to record.
+    """Up to which iteration to run, when to stop, and what to record.
 
-    `active` vertices are listed as changed before the first iteration; -1 is everybody. A patient
-    run does not stop where nothing moves. `counts` gets how many vertices moved in each iteration.
+    A patient run does not stop where nothing moves. `counts` gets how many vertices moved in each
+    iteration.
     """
 
-    first: int
     last: int
-    active: int
     tolerance: float
     patient: bool
     record: int
     counts: Int64
+    progress: Int64
 
 
 class Limits(NamedTuple):

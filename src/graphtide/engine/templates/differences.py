@@ -1,0 +1,246 @@
+"""What the messages of a vertex differ by between two runs, sent to those that hear it.
+
+The run of the version before and that of the version now stand side by side. Whoever's state
+changed in either run sends what its messages now differ by, compared with what they differed by an
+iteration earlier. Edges that came or went are told apart from those that both versions share: the
+ones that came stand last in the live prefix of their slabs. Who hears of a difference adds it to
+what its accumulators differ by already, and is put on the agenda.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphtide.kernels.adjacency import destination_of, source_of
+from graphtide.kernels.agenda import evaluate_in
+from graphtide.kernels.jit import inner_kernel
+from graphtide.kernels.row_histories import current_row, row_as_of, same_words, touch
+from graphtide.kernels.synchronous_records import (
+    FLAGS,
+    FRESH_INTO,
+    FRESH_OUT,
+    GONE_INTO,
+    GONE_OUT,
+    IN_DEGREE,
+    LOOKED,
+    OLD_COUNT,
+    OLD_START,
+    OUT_DEGREE,
+    PLACE,
+    VERTEX,
+    Agenda,
+    Context,
+    Histories,
+    Touched,
+)
+
+MOST_SLACK = 2.0**46
+
+# program section: begin
+from graphtide.engine.templates.synchronous import (  # noqa: E402
+    BACKWARD,
+    FORWARD,
+    HOISTED,
+    REVERSIBLE,
+    SOURCE_DEGREES,
+    clear_sums,
+    contribute,
+    merge_sums,
+    state_width,
+    sums_width,
+    withdraw,
+)
+
+# program section: end
+
+NOTHING = (-1, -1, -1, -1)
+SHARED, FRESH, GONE, OWN = 0, 1, 2, 3
+"""Rows of `Agenda.sums`: what a shared, a new and a former edge is told, and a vertex's own."""
+WATCHED, SOURCE, DOUBTED, ENDED = 1, 2, 4, 8
+"""Flags: what it hears may differ; its edges changed, so it sends whenever it moves; differences
+are of no use to it; edges into it changed."""
+Change = tuple[int, int, int, int]
+"""Words of a source's state: new and new before, old and old before; -1 where it does not count."""
+
+
+@inner_kernel
+def row_width(context: Context) -> int:
+    """How many words a row of a history has."""
+    return state_width(context) + sums_width(context)
+
+
+@inner_kernel
+def same_state(context: Context, histories: Histories, one: int, other: int) -> bool:
+    """True if two rows have the same state."""
+    width = row_width(context)
+    return same_words(histories.whole, one * width, other * width, state_width(context))
+
+
+@inner_kernel
+def place_of(context: Context, histories: Histories, touched: Touched, vertex: int) -> int:
+    """Where a vertex stands among the touched; at first without any differences."""
+    if histories.line[vertex, PLACE] >= 0:
+        return int(histories.line[vertex, PLACE])
+    place = touch(histories, touched, vertex, context.graph, row_width(context))
+    clear_difference(context, touched, place)
+    return place
+
+
+@inner_kernel
+def clear_difference(context: Context, touched: Touched, place: int) -> None:
+    """Forget by how much a vertex's accumulators differ."""
+    at = place * (sums_width(context) + 1)
+    clear_sums(context, touched, at)
+    touched.real[at + sums_width(context)] = 0.0
+
+
+@inner_kernel
+def send_difference(
+    context: Context, histories: Histories, touched: Touched, sums: Any, visit: Any, change: Change
+) -> None:
+    """What one edge now carries too much, into a row of sums.
+
+    `visit` is (place of the source, target, edge, where the row stands).
+    """
+    place, vertex, edge, at = visit
+    source, graph = touched.note[place, VERTEX], context.graph
+    target = (vertex, 0, at)
+    new, new_before, old, old_before = change
+    out, into = np.int64(graph.out.live[source]), np.int64(graph.into.live[source])
+    if new >= 0:
+        contribute(context, histories, (source, new, out, into), target, edge, sums)
+    if new_before >= 0:
+        withdraw(context, histories, (source, new_before, out, into), target, edge, sums)
+    out, into = np.int64(touched.note[place, OUT_DEGREE]), np.int64(touched.note[place, IN_DEGREE])
+    if old >= 0:
+        withdraw(context, histories, (source, old, out, into), target, edge, sums)
+    if old_before >= 0:
+        contribute(context, histories, (source, old_before, out, into), target, edge, sums)
+
+
+@inner_kernel
+def deliver(
+    context: Context,
+    histories: Histories,
+    touched: Touched,
+    agenda: Agenda,
+    visit: Any,
+    change: Change,
+) -> None:
+    """Tell one target what an edge to it now carries too much, and have it evaluated.
+
+    `visit` is (place of the source, target, edge, iteration, row of sums).
+    """
+    source, vertex, edge, iteration, row = visit
+    place = place_of(context, histories, touched, vertex)
+    touched.note[place, FLAGS] |= WATCHED if row == SHARED else WATCHED | ENDED
+    evaluate_in(agenda, touched, place, iteration)
+    agenda.sizes[LOOKED] += 1
+    if not REVERSIBLE or touched.note[place, FLAGS] & DOUBTED:
+        return
+    width = sums_width(context) + 1
+    if HOISTED:
+        if not merge_sums(context, touched, place * width, agenda.sums, row * width):
+            touched.note[place, FLAGS] |= DOUBTED
+        return
+    send_difference(
+        context, histories, touched, touched, (source, vertex, edge, place * width), change
+    )
+
+
+@inner_kernel
+def prepare(
+    context: Context,
+    histories: Histories,
+    touched: Touched,
+    agenda: Agenda,
+    place: int,
+    changes: Any,
+) -> None:
+    """Where all edges carry the same, add it up once for all of them."""
+    width = sums_width(context) + 1
+    for row in range(3):
+        clear_sums(context, agenda.sums, row * width)
+        agenda.sums.real[row * width + sums_width(context)] = 0.0
+        visit = (place, 0, 0, row * width)
+        send_difference(context, histories, touched, agenda.sums, visit, changes[row])
+
+
+@inner_kernel
+def send_along(
+    context: Context,
+    histories: Histories,
+    touched: Touched,
+    agenda: Agenda,
+    visit: tuple[int, int, bool],
+    changes: tuple[Change, Change, Change],
+) -> None:
+    """Send a vertex's differences along one direction; `visit` is (place, iteration, forward)."""
+    place, iteration, forward = visit
+    graph, note = context.graph, touched.note
+    slabs = graph.out if forward else graph.into
+    vertex = note[place, VERTEX]
+    begin, end = slabs.start[vertex], slabs.start[vertex] + slabs.live[vertex]
+    border = end - (note[place, FRESH_OUT] if forward else note[place, FRESH_INTO])
+    gone = note[place, GONE_OUT] if forward else note[place, GONE_INTO]
+    for kind in range(3):
+        change = changes[kind]
+        if change == NOTHING:
+            continue
+        position = begin if kind == SHARED else border if kind == FRESH else gone
+        last = border if kind == SHARED else end if kind == FRESH else len(agenda.deleted)
+        while 0 <= position < last:
+            if kind == GONE:
+                edge = agenda.deleted[position]
+                target = destination_of(graph, edge) if forward else source_of(graph, edge)
+                position = agenda.next_out[position] if forward else agenda.next_into[position]
+            else:
+                edge, target = slabs.edge[position], slabs.neighbour[position]
+                position += 1
+            told = (place, target, edge, iteration, kind)
+            deliver(context, histories, touched, agenda, told, change)
+
+
+@inner_kernel
+def send_changes(
+    context: Context, histories: Histories, touched: Touched, agenda: Agenda, place: int, now: int
+) -> None:
+    """Send what a vertex's messages in this iteration differ by, beyond the iteration before."""
+    vertex, width = touched.note[place, VERTEX], row_width(context)
+    start, count = touched.note[place, OLD_START], touched.note[place, OLD_COUNT]
+    new, old = current_row(histories, vertex, now - 1), row_as_of(histories, start, count, now - 1)
+    altered = SOURCE_DEGREES and (
+        touched.note[place, OUT_DEGREE] != context.graph.out.live[vertex]
+        or touched.note[place, IN_DEGREE] != context.graph.into.live[vertex]
+    )
+    differs = altered or not same_state(context, histories, new, old)
+    differed, new_moves, old_moves = False, True, True
+    new_before, old_before = -1, -1
+    if now > 1:
+        new_before = current_row(histories, vertex, now - 2)
+        old_before = row_as_of(histories, start, count, now - 2)
+        differed = altered or not same_state(context, histories, new_before, old_before)
+        new_moves = not same_state(context, histories, new, new_before)
+        old_moves = not same_state(context, histories, old, old_before)
+    new, old = new * width, old * width
+    new_before = new_before * width if new_before >= 0 else -1
+    old_before = old_before * width if old_before >= 0 else -1
+    shared = NOTHING
+    if (new_moves or old_moves) and (differs or differed):
+        shared = (
+            new if differs else -1,
+            new_before if differed else -1,
+            old if differs else -1,
+            old_before if differed else -1,
+        )
+    fresh = (new, new_before, -1, -1) if new_moves else NOTHING
+    gone = (-1, -1, old, old_before) if old_moves else NOTHING
+    changes = (shared, fresh, gone)
+    if HOISTED and REVERSIBLE:
+        prepare(context, histories, touched, agenda, place, changes)
+    for way in range(2):
+        if (way == 0 and FORWARD) or (way == 1 and BACKWARD):
+            visit = (place, now, way == 0)
+            send_along(context, histories, touched, agenda, visit, changes)

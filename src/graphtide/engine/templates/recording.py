@@ -1,0 +1,244 @@
+"""The history of every vertex, written while rounds are run, and read back.
+
+A row is written where a state or its accumulators differ from the row before. Histories that can
+be put back are set apart (`touch`) before anything is written to them. A kernel that lacks room
+says so and goes on when it is called again.
+"""
+
+from __future__ import annotations
+
+from graphtide.engine.templates.synchronous import (
+    BACKWARD,
+    FORWARD,
+    HOISTED,
+    READS_ITERATION,
+    clear_sums,
+    initial_state,
+    make_parcel,
+    moved,
+    run_round,
+    state_width,
+    sums_width,
+    update_state,
+)
+from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.row_histories import (
+    ROOM,
+    current_row,
+    lacks_rows,
+    move_history,
+    put_row,
+    same_words,
+    touch,
+)
+from graphtide.kernels.synchronous_records import (
+    CAPACITY,
+    COUNT,
+    DONE,
+    EVERYBODY,
+    ITERATION,
+    LACKING,
+    NOBODY,
+    PENDING,
+    PLACE,
+    START,
+    WANTED_PLACES,
+    WANTED_ROWS,
+    Context,
+    Course,
+    Histories,
+    Touched,
+    Work,
+)
+
+FILLS, FOLLOWS = 1, 2
+"""How rows are recorded: for the first time, or into histories that can be put back."""
+
+
+@bare_kernel
+def begin_histories(context: Context, work: Work, histories: Histories, room: int) -> None:
+    """Row 0 of every vertex; those that hear of others have room for so many rows."""
+    used = 1
+    for vertex in range(len(work.changed)):
+        hears = FORWARD and context.graph.into.live[vertex] > 0
+        hears = hears or (BACKWARD and context.graph.out.live[vertex] > 0)
+        histories.line[vertex, START] = used
+        histories.line[vertex, CAPACITY] = room if hears else min(room, 2)
+        histories.line[vertex, COUNT] = 1
+        histories.line[vertex, PLACE] = -1
+        histories.slack[vertex] = 0.0
+        histories.iteration[used] = 0
+        clear_sums(context, work.sums, vertex * sums_width(context))
+        copy_row(context, work, histories, vertex, used)
+        used += histories.line[vertex, CAPACITY]
+    histories.used[0] = used
+
+
+@inner_kernel
+def copy_row(context: Context, work: Work, histories: Histories, vertex: int, row: int) -> None:
+    """A vertex's state and accumulators as a row of the pool."""
+    state_words, sums_words = state_width(context), sums_width(context)
+    at = row * (state_words + sums_words)
+    for step in range(state_words):
+        histories.whole[at + step] = work.states.whole[vertex * state_words + step]
+    for step in range(sums_words):
+        histories.whole[at + state_words + step] = work.sums.whole[vertex * sums_words + step]
+
+
+@inner_kernel
+def row_is_news(context: Context, work: Work, histories: Histories, vertex: int, last: int) -> bool:
+    """True if a vertex's last row says something else than it has now."""
+    state_words, sums_words = state_width(context), sums_width(context)
+    at = last * (state_words + sums_words)
+    same = True
+    for step in range(state_words):
+        same &= histories.whole[at + step] == work.states.whole[vertex * state_words + step]
+    at += state_words
+    for step in range(sums_words):
+        same &= histories.whole[at + step] == work.sums.whole[vertex * sums_words + step]
+    return not same
+
+
+@inner_kernel
+def record_row(
+    context: Context, work: Work, histories: Histories, vertex: int, iteration: int
+) -> None:
+    """Append what a vertex has after an iteration, unless its last row says the same."""
+    last = histories.line[vertex, START] + histories.line[vertex, COUNT] - 1
+    if not row_is_news(context, work, histories, vertex, last):
+        return
+    if histories.line[vertex, COUNT] == histories.line[vertex, CAPACITY]:
+        width = state_width(context) + sums_width(context)
+        move_history(histories, vertex, 2 * histories.line[vertex, CAPACITY], width)
+        last = histories.line[vertex, START] + histories.line[vertex, COUNT] - 1
+    copy_row(context, work, histories, vertex, last + 1)
+    histories.iteration[last + 1] = iteration
+    histories.line[vertex, COUNT] += 1
+
+
+@inner_kernel
+def rows_wanted(histories: Histories, work: Work, size: int, record: int) -> int:
+    """How many rows of the pool recording may take: full histories move, untouched ones copy."""
+    everybody, rows = size == EVERYBODY, 0
+    for number in range(len(work.changed) if everybody else size):
+        vertex = number if everybody else work.listed[number]
+        if record == FOLLOWS and histories.line[vertex, PLACE] < 0:
+            rows += histories.line[vertex, COUNT] + ROOM
+        elif histories.line[vertex, COUNT] == histories.line[vertex, CAPACITY]:
+            rows += 2 * histories.line[vertex, CAPACITY]
+    return rows
+
+
+@inner_kernel
+def record_pending(
+    context: Context, work: Work, histories: Histories, touched: Touched, course: Course
+) -> bool:
+    """Record the rows of the last iteration; False if there is no room for them."""
+    size, progress = course.progress[PENDING], course.progress
+    everybody, follows = size == EVERYBODY, course.record == FOLLOWS
+    count = len(work.changed) if everybody else size
+    progress[WANTED_ROWS] = rows_wanted(histories, work, size, course.record)
+    progress[WANTED_PLACES] = count if follows else 0
+    lacks = follows and touched.size[0] + count > len(touched.note)
+    if lacks or lacks_rows(histories, progress[WANTED_ROWS]):
+        return False
+    for number in range(count):
+        vertex = number if everybody else work.listed[number]
+        if follows:
+            width = state_width(context) + sums_width(context)
+            touch(histories, touched, vertex, context.graph, width)
+        record_row(context, work, histories, vertex, progress[ITERATION])
+    progress[PENDING] = NOBODY
+    return True
+
+
+@bare_kernel
+def run_recorded(
+    context: Context, work: Work, histories: Histories, touched: Touched, course: Course
+) -> int:
+    """Run on as `run_rounds` does, and record; LACKING where room has to be made first."""
+    progress, moves = course.progress, 1
+    if progress[PENDING] != NOBODY:
+        moves = course.counts[progress[ITERATION]]
+        if not record_pending(context, work, histories, touched, course):
+            return LACKING
+    while progress[ITERATION] < course.last and (moves > 0 or course.patient):
+        moves = run_round(context, work, course)
+        if context.fault[0] != 0:
+            break
+        if not record_pending(context, work, histories, touched, course):
+            return LACKING
+    return DONE
+
+
+@bare_kernel
+def load_layer(context: Context, work: Work, histories: Histories, iteration: int) -> int:
+    """States of an iteration, from the histories; lists who changed in it. O(rows)."""
+    state_words = state_width(context)
+    width = state_words + sums_width(context)
+    active = 0
+    for vertex in range(len(work.changed)):
+        row = current_row(histories, vertex, iteration)
+        at = row * width
+        for step in range(state_words):
+            work.states.whole[vertex * state_words + step] = histories.whole[at + step]
+        if HOISTED:
+            make_parcel(context, vertex, work.states, work.parcels)
+        if iteration == 0 or histories.iteration[row] < iteration:
+            continue
+        if not same_words(histories.whole, at, at - width, state_words):
+            work.changed[active] = vertex
+            active += 1
+    return active if iteration > 0 else EVERYBODY
+
+
+@bare_kernel
+def add_vertices(context: Context, histories: Histories, first: int, course: Course) -> int:
+    """Histories of vertices that came later, as they would be without edges.
+
+    Returns the vertex where room ran out, or how many vertices there are.
+    """
+    for vertex in range(first, len(histories.line)):
+        used = histories.used[0]
+        if lacks_rows(histories, 2 * ROOM) or not run_alone(context, histories, vertex, course):
+            histories.used[0] = used
+            return vertex
+        count_moves(context, histories, vertex, course)
+    return len(histories.line)
+
+
+@inner_kernel
+def run_alone(context: Context, histories: Histories, vertex: int, course: Course) -> bool:
+    """The history of a vertex to which nothing is sent; False if there is no room for it."""
+    state_words = state_width(context)
+    width = state_words + sums_width(context)
+    histories.line[vertex, START], histories.line[vertex, CAPACITY] = histories.used[0], 2 * ROOM
+    histories.line[vertex, COUNT], histories.line[vertex, PLACE] = 1, -1
+    histories.slack[vertex] = 0.0
+    histories.used[0] += 2 * ROOM
+    histories.iteration[histories.line[vertex, START]] = 0
+    initial_state(context, vertex, histories, 0)
+    clear_sums(context, histories, state_words)
+    at = histories.line[vertex, START] * width
+    for step in range(width):
+        histories.whole[at + step] = histories.whole[step]
+    for iteration in range(1, course.last + 1):
+        if lacks_rows(histories, 2 * histories.line[vertex, CAPACITY]):
+            return False
+        update_state(context, vertex, iteration, histories, histories, (0, state_words))
+        before = current_row(histories, vertex, iteration - 1) * width
+        settled = same_words(histories.whole, 0, before, state_words)
+        put_row(histories, vertex, iteration, width)
+        if settled and not READS_ITERATION:
+            break
+    return True
+
+
+@inner_kernel
+def count_moves(context: Context, histories: Histories, vertex: int, course: Course) -> None:
+    """Count a new vertex among those that move, in each iteration in which it does."""
+    width = state_width(context) + sums_width(context)
+    start = histories.line[vertex, START]
+    for row in range(start + 1, start + histories.line[vertex, COUNT]):
+        moves = moved(context, histories, (row - 1) * width, row * width, course.tolerance)
+        course.counts[histories.iteration[row]] += moves
