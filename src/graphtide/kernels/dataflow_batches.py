@@ -114,7 +114,7 @@ def seek_key(memory: Memory, batch: int, key: int, words: int) -> int:
         middle = (low + high) >> 1
         found = compare_keys(memory, keys_at + middle * words, key, words)
         if found == 0:
-            return middle
+            return middle  # type: ignore[no-any-return]
         if found < 0:
             low = middle + 1
         else:

@@ -79,7 +79,7 @@ def _take_news(memory: Memory, operator: int, news: int, place: int, position: i
         return 0
     found = memory[operator + news]
     memory[operator + news] = 0
-    return found
+    return found  # type: ignore[no-any-return]
 
 
 @inlined_kernel
@@ -90,7 +90,7 @@ def _is_news(memory: Memory, trace: int, place: int, news: int) -> bool:
 @inlined_kernel
 def _columns(memory: Memory, left: int, right: int) -> int:
     """The columns of the joined record: the key, the left values, the right values."""
-    return (
+    return (  # type: ignore[no-any-return]
         memory[left + TRACE_KEY_WORDS]
         + memory[left + TRACE_VALUE_WORDS]
         + memory[right + TRACE_VALUE_WORDS]

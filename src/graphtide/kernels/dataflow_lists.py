@@ -47,4 +47,4 @@ def append(memory: Memory, which: int, width: int) -> int:
         memory[which] = fresh
         block = fresh
     memory[block + BUCKET_COUNT] = count + 1
-    return block + BUCKET_ROWS + count * width
+    return block + BUCKET_ROWS + count * width  # type: ignore[no-any-return]

@@ -58,7 +58,7 @@ def allocate(memory: Memory, words: int) -> int:
         if block != 0:
             memory[FREE_LISTS + size_class] = memory[block]
             memory[HELD_WORDS] += class_words(size_class)
-            return block
+            return block  # type: ignore[no-any-return]
     size = class_words(wanted)
     block = memory[NEXT_FREE] + 1
     if block + size > memory[END_OF_MEMORY]:
@@ -66,7 +66,7 @@ def allocate(memory: Memory, words: int) -> int:
     memory[NEXT_FREE] = block + size
     memory[block - 1] = wanted
     memory[HELD_WORDS] += size
-    return block
+    return block  # type: ignore[no-any-return]
 
 
 @bare_kernel

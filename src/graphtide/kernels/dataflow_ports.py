@@ -52,7 +52,7 @@ def first_position(memory: Memory, port: int) -> int:
     """The least position with rows, or NOWHERE."""
     if port == 0 or memory[port + PORT_COUNT] == 0:
         return NOWHERE
-    return memory[memory[port + PORT_LIST]]
+    return memory[memory[port + PORT_LIST]]  # type: ignore[no-any-return]
 
 
 @inner_kernel
@@ -75,7 +75,7 @@ def new_row(memory: Memory, port: int, position: int) -> int:
         memory[pairs + 2 * last + 1] = bucket
     memory[bucket + BUCKET_COUNT] = count + 1
     memory[port + PORT_RECEIVED] += 1
-    return bucket + BUCKET_ROWS + count * width
+    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
 
 
 @inner_kernel
@@ -128,7 +128,7 @@ def room_for(memory: Memory, port: int, position: int, rows: int) -> int:
         memory[pairs + 2 * place + 1] = bucket
     memory[bucket + BUCKET_COUNT] = count + rows
     memory[port + PORT_RECEIVED] += rows
-    return bucket + BUCKET_ROWS + count * width
+    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
 
 
 @bare_kernel
@@ -143,4 +143,4 @@ def take_bucket(memory: Memory, port: int, position: int) -> int:
         memory[pairs + place] = memory[pairs + place + 2]
     memory[port + PORT_COUNT] = count
     memory[port + PORT_LAST] = 0
-    return bucket
+    return bucket  # type: ignore[no-any-return]

@@ -62,7 +62,7 @@ _NAN_WORD = 0x7FF8 << 48
 def float_of(word: int) -> float:
     """The number that a word stands for."""
     bits = np.int64(word ^ _BELOW_SIGN if word < 0 else word)
-    return bits.view(np.float64)  # type: ignore[no-any-return]
+    return bits.view(np.float64)
 
 
 @bare_kernel
@@ -72,7 +72,7 @@ def word_of(number: float) -> int:
         return _NAN_WORD
     plain = np.float64(number + 0.0)
     bits = plain.view(np.int64)
-    return bits ^ _BELOW_SIGN if bits < 0 else bits  # type: ignore[no-any-return]
+    return bits ^ _BELOW_SIGN if bits < 0 else bits  # type: ignore[return-value]
 
 
 @inlined_kernel

@@ -212,7 +212,7 @@ def _comparison_sort(memory: Memory, bucket: int, fields: int, words: int, order
             number += 1 if _row_before(memory, before, rows + row * width, fields, words) else 0
         memory[pairs + 2 * place] = number
         memory[pairs + 2 * place + 1] = row
-    return pairs
+    return pairs  # type: ignore[no-any-return]
 
 
 @inlined_kernel

@@ -126,16 +126,16 @@ def announce(memory: Memory, trace: int, position: int) -> None:
 @inlined_kernel
 def count_batches(memory: Memory, trace: int) -> int:
     """How many places `batch_at` knows: two a slot, and one for the fresh batch."""
-    return 2 * memory[trace + TRACE_SLOT_COUNT] + 1
+    return 2 * memory[trace + TRACE_SLOT_COUNT] + 1  # type: ignore[no-any-return]
 
 
 @inlined_kernel
 def batch_at(memory: Memory, trace: int, place: int) -> int:
     """The batch at a place, or 0; the fresh batch has the last place."""
     if place == 2 * memory[trace + TRACE_SLOT_COUNT]:
-        return memory[trace + TRACE_FRESH]
+        return memory[trace + TRACE_FRESH]  # type: ignore[no-any-return]
     slot = memory[trace + TRACE_SLOTS] + (place >> 1) * SLOT_WORDS
-    return memory[slot + SLOT_OLDER] if place & 1 == 0 else memory[slot + SLOT_NEWER]
+    return memory[slot + SLOT_OLDER] if place & 1 == 0 else memory[slot + SLOT_NEWER]  # type: ignore[no-any-return]
 
 
 @inner_kernel
@@ -358,7 +358,7 @@ def _add_rows(memory: Memory, trace: int, result: int, batch: int, number: int) 
         memory[target + version_at] = representative(memory, trace, memory[target + version_at])
         target += body
     memory[result + BATCH_ROWS] += last - first
-    return last - first
+    return last - first  # type: ignore[no-any-return]
 
 
 @inner_kernel

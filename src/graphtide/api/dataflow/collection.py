@@ -105,7 +105,8 @@ class Collection(Joining, Reducing):
     def select(self, *names: str, **renamed: str) -> Collection:
         """Some columns, in the order given; `new="old"` renames."""
         chosen = {**{name: name for name in names}, **renamed}
-        return self.map(**{new: Term(Column(old)) for new, old in chosen.items()})
+        columns: dict[str, Any] = {new: Term(Column(old)) for new, old in chosen.items()}
+        return self.map(**columns)
 
     def filter(self, condition: Any) -> Collection:
         """The records for which a condition is true: `filter(col.age > 3)`.

@@ -164,7 +164,9 @@ def _summed_type(source: Collection, column: str) -> ColumnType:
 
 def _float_sum(source: Collection, keys: list[str], part: tuple[str, Aggregate]) -> Arrangement:
     name, aggregate = part
-    chosen = {key: col[key] for key in keys} | {_WEIGHT: col[aggregate.column or ""]}
+    chosen: dict[str, Any] = {key: col[key] for key in keys} | {
+        _WEIGHT: col[aggregate.column or ""]
+    }
     arranged = source.map(**chosen).arrange(keys)
     schema = (*arranged.schema[: len(keys)], (name, FLOAT))
     return _reduced(arranged, Reduce(arranged.number, "float sum"), schema)
@@ -186,10 +188,10 @@ def _sums(source: Collection, keys: list[str], parts: dict[str, Aggregate]) -> A
         if part.column not in columns:
             columns.append(part.column)
         outputs.append(1 + columns.index(part.column))
-    chosen = {key: col[key] for key in keys}
-    tagged = source.map(**chosen, **{_TAG: Term(constant(0))})
+    chosen: dict[str, Any] = {key: col[key] for key in keys}
+    tagged = source.map(**(chosen | {_TAG: Term(constant(0))}))
     weighted = [
-        _weighted(source.map(**chosen, **{_TAG: Term(constant(1 + tag)), _WEIGHT: col[column]}))
+        _weighted(source.map(**(chosen | {_TAG: Term(constant(1 + tag)), _WEIGHT: col[column]})))
         for tag, column in enumerate(columns)
     ]
     arranged = (tagged.concat(*weighted) if weighted else tagged).arrange(keys)

@@ -81,7 +81,7 @@ def add_up(rows: Int64) -> Int64:
     starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
     found = ordered[starts]
     found[:, -1] = np.add.reduceat(ordered[:, -1], starts)
-    return found[found[:, -1] != 0]
+    return found[found[:, -1] != 0]  # type: ignore[no-any-return]
 
 
 def rows_held(host: Host, trace: int) -> int:

@@ -134,7 +134,7 @@ def _decode_column(words: Int64, column_type: ColumnType, texts: Texts) -> NDArr
     if column_type is FLOAT:
         return np.where(words < 0, words ^ _BELOW_SIGN, words).view(np.float64)
     if column_type is BOOL:
-        return words != 0
+        return words != 0  # type: ignore[no-any-return]
     if column_type is TEXT:
         return np.array([texts.text(code) for code in words.tolist()], object)
     return words.copy()
