@@ -14,7 +14,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.plan.programs import ParameterKind, VertexProgram
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
-from tests.equivalence.summing_programs import SUMMING
+from tests.equivalence.summing_programs import SUMMING, Core, PageRank
 from tests.oracle.programs import run
 
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "4"))
@@ -85,7 +85,88 @@ def test_every_iteration_equals_the_naive_run(program: VertexProgram, keep: int 
             campaign_of(program, shape, seed, keep)
 
 
-def campaign_of(program: VertexProgram, shape: Shape, seed: int, keep: int | None) -> None:
+@pytest.mark.parametrize("program", [PageRank.plan, Core.plan], ids=lambda plan: plan.name)
+def test_running_anew_in_between_is_the_same(program: VertexProgram) -> None:
+    """Corrected and fresh versions alternate; rollbacks go back through both."""
+    for shape in SHAPES:
+        for keep in (None, 2):
+            campaign_of(program, shape, 7, keep, budgets=(0, 3, None))
+
+
+@pytest.mark.parametrize("program", [PageRank.plan, Core.plan], ids=lambda plan: plan.name)
+def test_scratch_answers_for_the_present_version_alone(program: VertexProgram) -> None:
+    for shape in SHAPES:
+        pick = random.Random(f"{program.name} {shape}")
+        campaign = make_campaign(pick, shape)
+        graph = graph_of(campaign)
+        parameters = parameters_for(program, pick, campaign.vertices)
+        maintainer = SynchronousMaintainer(graph, program, tuple(parameters.values()))
+        _, expected = run(program, parameters, campaign.vertices, campaign.edges())
+        for name, values in maintainer.scratch().items():
+            assert agree(values.tolist(), expected[-1][name]), (shape, name)
+
+
+def random_ranks(tolerance: float, vertices: int, edges: int) -> SynchronousMaintainer:
+    """PageRank on random edges, half of them live."""
+    pick = np.random.default_rng(3)
+    ends = pick.integers(0, vertices, (2, edges)).astype(np.int32)
+    graph = ResidentGraph(vertices, *ends)
+    graph.flip(NOTHING, np.arange(0, edges, 2, dtype=np.int32))
+    maintainer = SynchronousMaintainer(graph, PageRank.plan, (), tolerance=tolerance)
+    maintainer.budget = 1 << 40
+    maintainer.start()
+    return maintainer
+
+
+def test_thousands_of_small_advances_stay_within_the_bound() -> None:
+    tolerance, pick = 1e-3, random.Random(5)
+    maintainer = random_ranks(tolerance, 60, 400)
+    bound = (1 - tolerance) ** -10 - 1
+    live, worst = set(range(1, 400, 2)), 0.0
+    for step in range(3000):
+        edge = pick.randrange(400)
+        chosen = np.array([edge], np.int32)
+        if edge in live:
+            maintainer.advance(NOTHING, chosen)
+        else:
+            maintainer.advance(chosen, NOTHING)
+        live ^= {edge}
+        maintainer.forget()
+        if step % 50 == 0:
+            true = maintainer.scratch()["rank"]
+            worst = max(worst, float(np.max(np.abs(maintainer.values("rank") / true - 1))))
+    assert 0 < worst <= bound
+
+
+def test_without_a_tolerance_thousands_of_advances_do_not_drift() -> None:
+    maintainer, pick = random_ranks(0.0, 60, 400), random.Random(6)
+    live = set(range(1, 400, 2))
+    for _ in range(2000):
+        edge = pick.randrange(400)
+        chosen = np.array([edge], np.int32)
+        maintainer.advance(*((NOTHING, chosen) if edge in live else (chosen, NOTHING)))
+        live ^= {edge}
+        maintainer.forget()
+    true = maintainer.scratch()["rank"]
+    assert np.max(np.abs(maintainer.values("rank") / true - 1)) < 1e-14
+
+
+def test_a_tolerance_leaves_most_edges_alone() -> None:
+    looked = []
+    for tolerance in (0.0, 1e-2):
+        maintainer = random_ranks(tolerance, 2000, 16000)
+        maintainer.advance(np.array([0], np.int32), NOTHING)
+        looked.append(maintainer.touched)
+    assert 20 * looked[1] < looked[0]
+
+
+def campaign_of(
+    program: VertexProgram,
+    shape: Shape,
+    seed: int,
+    keep: int | None,
+    budgets: tuple[int | None, ...] = (None,),
+) -> None:
     pick = random.Random(f"{program.name} {shape} {seed}")
     campaign = make_campaign(pick, shape)
     graph = graph_of(campaign)
@@ -95,6 +176,7 @@ def campaign_of(program: VertexProgram, shape: Shape, seed: int, keep: int | Non
     check(maintainer, parameters, campaign)
     for step in campaign.steps(pick, 8):
         before = {item.name: maintainer.values(item.name).copy() for item in program.state}
+        maintainer.budget = pick.choice(budgets)
         if step.kind == "rollback":
             maintainer.rollback()
         else:

@@ -6,7 +6,7 @@ to what changes; where that comes to more than running anew, it runs anew. Two k
 
 - `tolerance`: a state that would move by no more than this share of itself stays, and nothing is
   sent on. The result of a linear program with positive messages, such as PageRank, is then
-  within (1 + tolerance) ** iterations - 1 of the true one, relatively, after any number of
+  within (1 - tolerance) ** -iterations - 1 of the true one, relatively, after any number of
   advances.
 - `keep`: rows are kept up to this iteration only, and every advance computes the iterations after
   it again, which costs up to a run of them from scratch.
@@ -185,7 +185,7 @@ class SynchronousMaintainer:
 
         Floats may differ by rounding, and by what the tolerance lets them.
         """
-        share = (1 + self.tolerance) ** self.reached - 1
+        share = (1 - self.tolerance) ** -self.reached - 1 if self.tolerance < 1 else float("inf")
         rows = self._version.stored.results.view, self._runs.states(plain=False)
         found = first_difference(self._runs.columns, *rows, share)
         if found is not None:
