@@ -33,11 +33,12 @@ def expected_histories(
     return found
 
 
+@pytest.mark.parametrize("patience", [0.1, -1000.0], ids=["repairing", "running again"])
 @pytest.mark.parametrize("iterations", [None, 1, 3])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("program", PLANS, ids=lambda plan: plan.name)
 def test_every_history_equals_the_naive_run(
-    program: VertexProgram, shape: Shape, iterations: int | None
+    program: VertexProgram, shape: Shape, iterations: int | None, patience: float
 ) -> None:
     for seed in range(ROUNDS):
         pick = random.Random(f"{program.name} {shape} {iterations} {seed}")
@@ -50,13 +51,16 @@ def test_every_history_equals_the_naive_run(
         maintainer = ExactMaintainer(
             graph, program, tuple(parameters.values()), iterations=iterations
         )
+        maintainer.patience = patience
         maintainer.start()
 
         def check(maintainer: ExactMaintainer = maintainer, campaign: Campaign = campaign) -> None:
             wanted = expected_histories(program, parameters, campaign, iterations)  # noqa: B023
             found = [maintainer.history(vertex) for vertex in range(campaign.vertices)]
             assert found == wanted
-            assert maintainer.values.tolist() == [history[-1][1] for history in wanted]
+            last = [history[-1][1] for history in wanted]
+            assert maintainer.values.tolist() == last
+            assert maintainer.scratch()[program.state[0].name].tolist() == last
 
         check()
         for step in campaign.steps(pick, 12):

@@ -2,39 +2,44 @@
 
 Results equal those of a synchronous run from scratch in every iteration. Where the number of
 iterations is not bounded, the plan must prove that a run settles.
+
+A repair that has done a fair share of the work of a run from scratch is broken off and replaced by
+one; the state before it is then kept as a whole, for the undoing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, edge_arrays
 from graphtide.engine.changes import Change
+from graphtide.engine.exact_state import ExactState, logged, new_desk
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.sections import fixpoint_section
+from graphtide.engine.settling import settled_values
 from graphtide.kernels import exact_records as records
+from graphtide.kernels import fixpoint_records, histories
+from graphtide.kernels.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection, selection, why_not_selection
 from graphtide.plan.programs import VertexProgram
 
 Int32 = NDArray[np.int32]
-_COUNTERS = 7
-_VERTICES, _FULL, _TOUCHED = 1, 6, 5
+_TEMPLATES = "selecting", "settling", "rounds", "events", "visiting", "exact"
+_NO_ENTRIES = 0
 
 
-@dataclass(frozen=True)
-class _Done:
-    """An advance that can be rolled back."""
+class _Done(NamedTuple):
+    """A repair that can be undone: by its log, or by the whole state before it."""
 
-    log: Any
-    count: int
+    log: records.Log | None
+    state: ExactState | None
     vertices: int
     inserted: Int32
     deleted: Int32
@@ -42,6 +47,9 @@ class _Done:
 
 class ExactMaintainer:
     """A selecting program on a graph in memory, with the history of every vertex."""
+
+    patience = 0.1
+    """A repair may look at so many edges for each that a run from scratch looks at."""
 
     def __init__(
         self,
@@ -57,17 +65,24 @@ class ExactMaintainer:
         edge_arrays(graph, program)
         self._parameters = GrowingParameters(program, parameters, graph.vertices)
         self._given_iterations = iterations
+        self._type = FIELD_TYPES[self._selection.type]
+        self._state = ExactState(0, self._type, 16)
+        self._mark = GrowingArray(np.zeros(0, np.int32))
+        self._first = GrowingArray(np.empty(0, np.int32))
+        self._desk: Any = None
         self._done: list[_Done] = []
         self._advances = 0
+        self._work = 0
         self._room = 256
+        self._seen: Any = None
+        self._read: Any = None
         self.touched = 0
 
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        source = generated_source(
-            fixpoint_section(self.program, self._selection), "selecting", "exact"
-        )
+        section = fixpoint_section(self.program, self._selection)
+        source = generated_source(section, *_TEMPLATES)
         return generated_module(source, f"{self.program.name}_exact")
 
     @property
@@ -76,39 +91,37 @@ class ExactMaintainer:
         given = self._given_iterations
         return self.graph.vertices + 1 if given is None else given
 
-    def start(self) -> None:
-        """Run from scratch on the version that the graph is at. Forgets what could be undone."""
-        self._done.clear()
-        count, room = self.graph.vertices, 2 * self.graph.vertices + 16
-        self._parameters.resize(count)
-        self._values = GrowingArray(np.empty(count, FIELD_TYPES[self._selection.type]))
-        self._mark = GrowingArray(np.zeros(count, np.int32))
-        self._first = GrowingArray(np.full(self._iterations + 2, -1, np.int32))
-        self._head = GrowingArray(np.full(count, -1, np.int32))
-        self._stamp = GrowingArray(np.full(count, -1, np.int32))
-        scratch = np.empty(count, np.int32), np.empty(count, np.int32)
-        while True:
-            self._histories = self._empty_histories(room)
-            last = self.kernels.run_from_scratch(
-                self._context(), self._histories, self.values, *scratch
-            )
-            if last >= 0:
-                return
-            room *= 2
-
     @property
     def values(self) -> NDArray[Any]:
         """The value of every vertex after the last iteration; a view of the state."""
-        return self._values.view
+        return self._state.value
+
+    def start(self) -> None:
+        """Run from scratch on the version that the graph is at. Forgets what could be undone."""
+        self._done.clear()
+        self._fit_work(self.graph.vertices)
+        self._state = self._run()
+
+    def scratch(self) -> dict[str, NDArray[Any]]:
+        """The last values of the version that the graph is at, apart from the state."""
+        self._fit_work(max(self.graph.vertices, self._state.vertices))
+        if self._selection.settles and self._given_iterations is None:
+            context = fixpoint_records.Context(*self._context[:3])
+            values = settled_values(self.program, self._selection, self.kernels, context)
+        else:
+            empty = ExactState(0, self._type, _NO_ENTRIES)
+            values = np.empty(self.graph.vertices, self._type)
+            self._run_rounds(empty, values, keep=False)
+        return {self._selection.state: values}
 
     def history(self, vertex: int) -> list[tuple[int, Any]]:
         """The values of a vertex where they change: (iteration, value), iteration 0 included."""
-        first = self.kernels.initial(vertex, self._parameters.view)
-        found = [(0, first)]
-        at = self._histories.head[vertex]
+        kept = self._state.histories
+        found = [(0, self.kernels.initial(vertex, self._parameters.view))]
+        at = kept.head[vertex]
         while at >= 0:
-            found.append((int(self._histories.time[at]), self._histories.value[at].item()))
-            at = self._histories.following[at]
+            found.append((int(kept.time[at]), kept.value[at].item()))
+            at = kept.following[at]
         return found
 
     def advance(self, inserted: Int32, deleted: Int32) -> Change:
@@ -122,20 +135,20 @@ class ExactMaintainer:
         Vertices that the graph has got since are there with their start, and are not reported
         where they keep it.
         """
-        before = self._values.length
+        before = self._state.vertices
         if before != self.graph.vertices:
             self._add_vertices(before)
         self._advances += 1
-        desk = self._repaired(inserted, deleted)
-        count = int(desk.counts[_VERTICES])
-        self.touched = int(desk.counts[_TOUCHED])
-        vertices = desk.log.vertex[:count].copy()
-        old = self.values[vertices]
-        self.kernels.final_values(self._context(), self._histories, desk.log, count, self.values)
-        self._done.append(_Done(desk.log, count, before, inserted, deleted))
-        new = self.values[vertices]
-        differs = new != old
-        return Change(vertices[differs], old[differs], new[differs])
+        log = self._repaired(self.graph.delta(inserted, deleted))
+        if log is None:
+            was, self._state = self._state, self._run()
+            self._done.append(_Done(None, was, before, inserted, deleted))
+            vertices = np.flatnonzero(was.value != self.values).astype(np.int32)
+            return Change(vertices, was.value[vertices], self.values[vertices])
+        self._done.append(_Done(log, None, before, inserted, deleted))
+        new = self.values[log.vertex]
+        differs = new != log.last
+        return Change(log.vertex[differs], log.last[differs], new[differs])
 
     def rollback(self) -> None:
         """Undo the last advance that has not been undone, graph included."""
@@ -147,10 +160,14 @@ class ExactMaintainer:
         if not self._done:
             raise InputError("there is no advance to roll back")
         last = self._done.pop()
-        self.kernels.roll_back(self._histories, last.log, last.count)
-        context = self._context()
-        self.kernels.final_values(context, self._histories, last.log, last.count, self.values)
-        self._fit(last.vertices)
+        if last.state is not None:
+            self._state = last.state
+        else:
+            assert last.log is not None
+            histories.roll_back(self._state.histories, last.log, len(last.log.vertex))
+            self.values[last.log.vertex] = last.log.last
+        if last.vertices != self._state.vertices:
+            self._fit(last.vertices)
         return last
 
     def forget(self) -> None:
@@ -160,7 +177,7 @@ class ExactMaintainer:
     def verify(self) -> None:
         """Compare every history with a run from scratch; an error at the first difference."""
         other = ExactMaintainer(
-            self.graph, self.program, self._parameters.view, iterations=self._iterations
+            self.graph, self.program, self._parameters.view, iterations=self._given_iterations
         )
         other.start()
         for vertex in range(self.graph.vertices):
@@ -170,45 +187,56 @@ class ExactMaintainer:
                     f"from scratch {other.history(vertex)}"
                 )
 
-    def _repaired(self, inserted: Int32, deleted: Int32) -> Any:
-        """Repair; where room runs out, roll back, make room and repair again."""
+    def _run(self) -> ExactState:
+        """A run from scratch, with histories."""
+        count = self.graph.vertices
+        state = ExactState(count, self._type, count + 16)
+        self._work = self._run_rounds(state, state.value, keep=True)
+        return state
+
+    def _run_rounds(self, state: ExactState, value: NDArray[Any], *, keep: bool) -> int:
+        count = len(value)
+        frontier, listed, tail = (np.empty(count, np.int32) for _ in range(3))
+        rounds = records.Rounds(
+            value=value,
+            fresh=np.empty(count, self._type),
+            frontier=frontier,
+            listed=listed,
+            tail=tail if keep else tail[:0],
+            progress=np.zeros(4, np.int64),
+        )
+        self.kernels.begin_rounds(self._context, state.histories, rounds)
+        while not self.kernels.run_rounds(self._context, state.histories, rounds):
+            state.grow(int(rounds.progress[records.LISTED]))
+        return int(rounds.progress[records.WORK])
+
+    def _repaired(self, delta: Delta) -> records.Log | None:
+        """Repair, with more room if it runs out; None, and all as it was, if that is too much."""
+        agenda = records.Agenda(self._first.view)
         while True:
-            desk = self._desk()
-            delta = (inserted, deleted, self._advances)
-            agenda = records.Agenda(self._first.view)
-            if self.kernels.repair(self._context(), self._histories, agenda, desk, delta):
-                return desk
-            self.kernels.roll_back(self._histories, desk.log, int(desk.counts[_VERTICES]))
-            self._room *= 4
-            self._grow_histories()
+            desk = self._cleared_desk(len(delta.inserted) + len(delta.deleted))
+            kept, order = self._state.histories, (delta, self.values, self._advances)
+            stopped = self.kernels.repair(self._context, kept, agenda, desk, order)
+            self.touched = int(desk.counts[records.TOUCHED])
+            if stopped == records.GOING:
+                return logged(desk)
+            histories.roll_back(kept, desk.log, int(desk.counts[records.VERTICES]))
+            if stopped == records.TOO_MUCH:
+                return None
+            if stopped == records.HISTORIES_FULL:
+                self._state.grow(self._room)
+            else:
+                self._room *= 4
+                self._desk = None
 
-    def _desk(self) -> Any:
-        room, value = self._room, self.values.dtype
-        return records.Desk(
-            visits=records.Visits(*(np.empty(room, np.int32) for _ in range(4))),
-            log=records.Log(
-                np.empty(room, np.int32),
-                np.zeros(room + 1, np.int32),
-                np.empty(4 * room, np.int32),
-                np.empty(4 * room, value),
-            ),
-            changed=records.Changed(
-                np.empty(room, np.int32), np.empty(room, np.bool_), np.zeros(room, value)
-            ),
-            times=np.empty(room, np.int32),
-            mark=self._mark.view,
-            counts=np.zeros(_COUNTERS, np.int64),
-        )
-
-    def _empty_histories(self, room: int) -> Any:
-        return records.Histories(
-            head=self._head.view,
-            stamp=self._stamp.view,
-            time=np.empty(room, np.int32),
-            value=np.empty(room, self.values.dtype),
-            following=np.empty(room, np.int32),
-            free=np.zeros(1, np.int32),
-        )
+    def _cleared_desk(self, edges: int) -> records.Desk:
+        self._room = max(self._room, 4 * edges)
+        if self._desk is None or len(self._desk.visits.vertex) < self._room:
+            self._desk = new_desk(self._room, self._type, self._mark.view)
+        desk: records.Desk = self._desk
+        desk.counts.fill(0)
+        desk.counts[records.MOST] = int(self.patience * self._work) + 1024
+        return desk
 
     def _add_vertices(self, before: int) -> None:
         """Vertices that came later start with an empty history; offers come by their edges."""
@@ -216,36 +244,30 @@ class ExactMaintainer:
         parameters = self._parameters.view
         for vertex in range(before, self.graph.vertices):
             self.values[vertex] = self.kernels.initial(vertex, parameters)
-        for array in (self._head, self._stamp):
-            array.view[before:] = -1
-        self._mark.view[before:] = 0
 
     def _fit(self, vertices: int) -> None:
-        for array in (self._values, self._mark, self._head, self._stamp):
-            array.resize(vertices)
+        self._state.fit(vertices)
+        self._fit_work(vertices)
+
+    def _fit_work(self, vertices: int) -> None:
+        self._mark.resize(vertices)
         self._parameters.resize(vertices)
-        if self._given_iterations is None:
-            before = self._first.length
-            self._first.resize(vertices + 3)
-            self._first.view[before:] = -1
-        self._histories = self._histories._replace(head=self._head.view, stamp=self._stamp.view)
+        self._desk = self._seen = None
+        wanted = vertices + 3 if self._given_iterations is None else self._given_iterations + 2
+        before = self._first.length
+        self._first.resize(wanted)
+        self._first.view[before:] = -1
 
-    def _grow_histories(self) -> None:
-        """Twice the entries, where fewer than the desk's room are free."""
-        used = len(self._histories.time)
-        larger = {
-            name: np.concatenate([array, np.empty_like(array)])
-            for name, array in self._histories._asdict().items()
-            if name in ("time", "value", "following")
-        }
-        self._histories = self._histories._replace(**larger)
-        self.kernels.add_room(self._histories, used)
-
-    def _context(self) -> Any:
-        properties = edge_arrays(self.graph, self.program)
-        return records.Context(
-            self.graph.adjacency, properties, self._parameters.view, self._iterations
-        )
+    @property
+    def _context(self) -> records.Context:
+        """What kernels read; made anew only where the graph or the parameters have grown."""
+        if self._seen is not self.graph.adjacency:
+            self._seen = self.graph.adjacency
+            properties = edge_arrays(self.graph, self.program)
+            parameters = self._parameters.view
+            self._read = records.Context(self._seen, properties, parameters, self._iterations)
+        found: records.Context = self._read
+        return found
 
 
 def _checked_selection(program: VertexProgram, iterations: int | None) -> Selection:

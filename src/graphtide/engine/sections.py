@@ -26,7 +26,7 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             f"SIGN = {sign}",
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
-            f"UNIFORM = {_uniform(selection)}",
+            f"UNIFORM, SETTLES = {_uniform(selection)}, {selection.settles}",
             "",
             "",
             "@lean_kernel",

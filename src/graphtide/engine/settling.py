@@ -26,7 +26,7 @@ def settled_values(
 ) -> NDArray[Any]:
     """The values of the version that the graph is at, and nothing else."""
     count = len(context.graph.out.live)
-    values = np.empty(count, FIELD_TYPES[selection.type])
+    values: NDArray[Any] = np.empty(count, FIELD_TYPES[selection.type])
     queue = np.empty(count, np.int32)
     if is_plain_components(program):
         label_components(context.graph, queue, values, _sign(selection))

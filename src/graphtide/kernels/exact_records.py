@@ -15,12 +15,28 @@ from numpy.typing import NDArray
 from graphtide.kernels.adjacency import Adjacency
 
 Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+NOTHING = -1
+
+VISITS, VERTICES, ENTRIES, CHANGED, TIMES, TOUCHED, MOST, STOPPED = range(8)
+"""What `Desk.counts` counts: visits lined up, vertices and entries logged, vertices changed at the
+current iteration, iterations waiting, edges looked at and the most that may be, and why the work
+was broken off, which is one of the following."""
+
+GOING, DESK_FULL, HISTORIES_FULL, TOO_MUCH = range(4)
+
+TIME, FRONTIER, LISTED, WORK = range(4)
+"""How far a run from scratch is: the iteration, vertices that have something to say, vertices with
+a value that is not kept yet, edges looked at."""
 
 
 class Histories(NamedTuple):
     """Entries as linked lists in ascending time: 16 bytes an entry, 8 a vertex.
 
-    `free[0]` heads the list of unused entries. The entry of iteration 0 is not stored.
+    Time, value and following of an entry lie side by side: three views of one array. `free` are
+    the head of the list of entries that were given up, and the first that was never used. The
+    entry of iteration 0 is not stored.
     """
 
     head: Int32
@@ -29,6 +45,20 @@ class Histories(NamedTuple):
     value: Any
     following: Int32
     free: Int32
+
+
+class Rounds(NamedTuple):
+    """What a run from scratch works with: values now and next, who is to send, who improved.
+
+    `tail` is the last entry of each vertex, without room where no histories are kept.
+    """
+
+    value: Any
+    fresh: Any
+    frontier: Int32
+    listed: Int32
+    tail: Int32
+    progress: Int64
 
 
 class Agenda(NamedTuple):
@@ -47,10 +77,14 @@ class Visits(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Histories before an advance: vertices, where their entries begin, and the entries."""
+    """What vertices were before an advance: their last values, and their entries.
+
+    The entries of number n are those from begin[n] to begin[n + 1].
+    """
 
     vertex: Int32
     begin: Int32
+    last: Any
     time: Int32
     value: Any
 
@@ -59,7 +93,7 @@ class Changed(NamedTuple):
     """Vertices whose entry at the current iteration is not what it was, with what it was."""
 
     vertex: Int32
-    had: Any
+    had: NDArray[np.bool_]
     value: Any
 
 
@@ -73,15 +107,11 @@ class Context(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """What an advance works with; counters are single cells, so that all of it can be passed on.
-
-    `counts` are: visits, log vertices, log entries, changed, times waiting, edges touched, and
-    whether room ran out.
-    """
+    """What an advance works with; its counters are cells, so that all of it can be passed on."""
 
     visits: Visits
     log: Log
     changed: Changed
     times: Int32
     mark: Int32
-    counts: NDArray[np.int64]
+    counts: Int64

@@ -8,11 +8,12 @@ it does nothing. A loss of a few instructions a step where the places are near a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-import llvmlite.ir as ir
-from numba import config, types
+import llvmlite.ir as ir  # type: ignore[import-untyped]
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -31,15 +32,19 @@ def _hint(typing_context: Any, array: Any, place: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        stride = builder.extract_value(made.strides, 0)
         byte = ir.IntType(8).as_pointer()
-        address = builder.bitcast(builder.gep(made.data, [arguments[1]]), byte)
+        base = builder.bitcast(made.data, byte)
+        address = builder.gep(base, [builder.mul(arguments[1], stride)])
         number = ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        hint = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
+        insert: Any = cgutils.get_or_insert_function
+        hint = insert(builder.module, shape, "llvm.prefetch.p0i8")
         builder.call(hint, [address, number(_READ), number(_KEEP), number(_DATA)])
         return context.get_dummy_value()
 
     return types.void(array, types.intp), emit
 
 
-prefetch: Callable[[Any, int], None] = _twin if config.DISABLE_JIT else intrinsic(_hint)
+_interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+prefetch = cast(Callable[[Any, int], None], _twin if _interpreted else intrinsic(_hint))

@@ -16,7 +16,7 @@ from graphtide.kernels.jit import lean_kernel
 SIGN = 1
 IDENTITY = np.inf
 FORWARD, BACKWARD = True, False
-UNIFORM = True
+UNIFORM, SETTLES = True, True
 
 
 @lean_kernel

@@ -1,0 +1,115 @@
+"""What edges bring at an iteration, asked for and never stored.
+
+An entry (t, x) of u is an *event* at t + 1 for every vertex that a live edge leads to from u, with
+the value that the edge carries. Scans ask ahead for the histories of the neighbours to come.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphtide.engine.templates.selecting import SETTLES, better, initial, message
+from graphtide.kernels.adjacency import Slabs
+from graphtide.kernels.exact_records import NOTHING, TOUCHED, Context, Desk, Histories
+from graphtide.kernels.histories import entry_at
+from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
+
+
+@lean_kernel
+def standing(context: Context, histories: Histories, vertex: int, time: int) -> tuple[Any, int]:
+    """The value of a vertex after so many iterations, and its entry of exactly that one if any."""
+    found, exact = initial(vertex, context.parameters), NOTHING
+    at = histories.head[vertex]
+    while at != NOTHING and histories.time[at] <= time:
+        found = histories.value[at]
+        if histories.time[at] == time:
+            exact = at
+        at = histories.following[at]
+    return found, exact
+
+
+@lean_kernel
+def value_at(context: Context, histories: Histories, vertex: int, time: int) -> Any:
+    """The value of a vertex after so many iterations."""
+    return standing(context, histories, vertex, time)[0]
+
+
+@lean_kernel
+def event_of(
+    context: Context, histories: Histories, source: int, edge: int, time: int
+) -> tuple[bool, Any]:
+    """The event that an edge brings at an iteration, if its source has an entry just before."""
+    held = initial(source, context.parameters)
+    if time > 1:
+        at = entry_at(histories, source, time - 1)
+        if at == NOTHING:
+            return False, held
+        held = histories.value[at]
+    return True, message(held, source, edge, context.properties, context.parameters)
+
+
+@lean_kernel
+def ask_ahead(histories: Histories, slabs: Slabs, at: int, last: int) -> None:
+    """Ask for the histories of neighbours further on in a slab that ends at `last`."""
+    if at + MIDDLE < last:
+        prefetch(histories.head, slabs.neighbour[at + MIDDLE])
+    if at + NEAR < last:
+        prefetch(histories.time, histories.head[slabs.neighbour[at + NEAR]])
+
+
+@lean_kernel
+def best_event(context: Context, histories: Histories, desk: Desk, place: Any, best: Any) -> Any:
+    """The best of `best` and the events at an iteration, over the live edges of one direction.
+
+    `place` is (slabs, vertex, time).
+    """
+    slabs, vertex, time = place
+    start = slabs.start[vertex]
+    last = start + slabs.live[vertex]
+    desk.counts[TOUCHED] += slabs.live[vertex]
+    for at in range(start, last):
+        ask_ahead(histories, slabs, at, last)
+        known, event = event_of(context, histories, slabs.neighbour[at], slabs.edge[at], time)
+        if known and better(event, best):
+            best = event
+    return best
+
+
+@lean_kernel
+def next_event(context: Context, histories: Histories, place: Any, held: Any, soonest: int) -> int:
+    """The first iteration after `time`, before `soonest`, with an event that beats `held`."""
+    slabs, vertex, time = place
+    start = slabs.start[vertex]
+    last = start + slabs.live[vertex]
+    for at in range(start, last):
+        ask_ahead(histories, slabs, at, last)
+        other, edge = slabs.neighbour[at], slabs.edge[at]
+        entry = histories.head[other]
+        while entry != NOTHING and histories.time[entry] + 1 < soonest:
+            value = histories.value[entry]
+            if histories.time[entry] >= time and (not SETTLES or better(value, held)):
+                event = message(value, other, edge, context.properties, context.parameters)
+                if better(event, held):
+                    soonest = histories.time[entry] + 1
+                    break
+            entry = histories.following[entry]
+    return int(soonest)
+
+
+@lean_kernel
+def is_supported(
+    context: Context, histories: Histories, desk: Desk, place: Any, value: Any
+) -> bool:
+    """True at the first live in-edge that brings the value at the iteration."""
+    slabs, vertex, time = place
+    start = slabs.start[vertex]
+    last = start + slabs.live[vertex]
+    for at in range(start, last):
+        ask_ahead(histories, slabs, at, last)
+        known, event = event_of(context, histories, slabs.neighbour[at], slabs.edge[at], time)
+        if known and event == value:
+            desk.counts[TOUCHED] += at - start + 1
+            return True
+    desk.counts[TOUCHED] += slabs.live[vertex]
+    return False

@@ -1,0 +1,98 @@
+"""Which vertices an exact advance still has to visit, by iteration, and what changed at one.
+
+Iterations that have visits wait in a heap; the visits of one form a linked list. Nothing here
+allocates: where the desk is full, the work is broken off for the caller to begin anew with more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphtide.kernels.exact_records import (
+    CHANGED,
+    DESK_FULL,
+    NOTHING,
+    STOPPED,
+    TIMES,
+    VISITS,
+    Agenda,
+    Desk,
+    Histories,
+)
+from graphtide.kernels.histories import entry_at
+from graphtide.kernels.jit import lean_kernel
+
+
+@lean_kernel
+def plan_visit(agenda: Agenda, desk: Desk, vertex: int, time: int, arc: Any) -> None:
+    """Line up a visit; `arc` is (source, edge), with edge NOTHING for a look at all in-edges."""
+    count = desk.counts[VISITS]
+    if count >= len(desk.visits.vertex):
+        desk.counts[STOPPED] = DESK_FULL
+        return
+    desk.visits.vertex[count] = vertex
+    desk.visits.source[count] = arc[0]
+    desk.visits.edge[count] = arc[1]
+    desk.visits.following[count] = agenda.first[time]
+    if agenda.first[time] == NOTHING:
+        push_time(desk, time)
+    agenda.first[time] = count
+    desk.counts[VISITS] = count + 1
+
+
+@lean_kernel
+def push_time(desk: Desk, time: int) -> None:
+    """Put an iteration into the heap of those that have visits. It has room for one a visit."""
+    at = desk.counts[TIMES]
+    desk.counts[TIMES] = at + 1
+    while at > 0 and desk.times[(at - 1) >> 1] > time:
+        desk.times[at] = desk.times[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    desk.times[at] = time
+
+
+@lean_kernel
+def pop_time(desk: Desk) -> int:
+    """Take the earliest iteration out of the heap."""
+    earliest = desk.times[0]
+    size = desk.counts[TIMES] - 1
+    desk.counts[TIMES] = size
+    moved = desk.times[size]
+    at = 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and desk.times[below + 1] < desk.times[below]:
+            below += 1
+        if moved <= desk.times[below]:
+            break
+        desk.times[at] = desk.times[below]
+        at = below
+    desk.times[at] = moved
+    return int(earliest)
+
+
+@lean_kernel
+def note_change(histories: Histories, desk: Desk, vertex: int, time: int, serial: int) -> None:
+    """Keep what a vertex's entry at the current iteration was, the first time it is touched."""
+    if desk.mark[vertex] == serial:
+        return
+    desk.mark[vertex] = serial
+    count = desk.counts[CHANGED]
+    if count >= len(desk.changed.vertex):
+        desk.counts[STOPPED] = DESK_FULL
+        return
+    at = entry_at(histories, vertex, time)
+    desk.changed.vertex[count] = vertex
+    desk.changed.had[count] = at != NOTHING
+    if at != NOTHING:
+        desk.changed.value[count] = histories.value[at]
+    desk.counts[CHANGED] = count + 1
+
+
+@lean_kernel
+def clear_agenda(agenda: Agenda, desk: Desk) -> None:
+    """Leave nothing behind for the next advance, whether the work was done or broken off."""
+    for number in range(desk.counts[VISITS]):
+        desk.mark[desk.visits.vertex[number]] = 0
+    for place in range(desk.counts[TIMES]):
+        agenda.first[desk.times[place]] = NOTHING
