@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from graphtide.api.cells import visible
@@ -32,17 +33,19 @@ def draw_similarity(collection: Collection) -> Picture:
     """Two matrices: views in the given order, and in the order of the plan."""
     given = np.arange(len(collection))
     planned = np.array([step.view for step in collection.plan.steps if step.view is not None])
-    orders = {"in the given order": given}
+    orders = {"in the given order, which is kept": given}
     if not np.array_equal(given, planned):
-        orders[f"as arranged: {collection.plan.kind}"] = planned
+        arranged = f"as arranged: {collection.plan.kind}"
+        orders = {"in the given order": given, arranged: planned}
     shown = [_evenly(order, _room(collection)) for order in orders.values()]
     matrices = _similarities(collection, shown)
     title = f"{collection.name} on {collection.graph}: how like its views are"
-    figure = Figure(figsize=(4.9 * len(orders) + 0.9, 5.6), layout="constrained")
+    figure = Figure(figsize=(7.2 if len(orders) == 1 else 10.7, 5.6), layout="constrained")
     columns = figure.subplots(1, len(orders), squeeze=False)[0]
     drawn = _draw_matrices(columns, list(orders), shown, matrices, collection.names)
     bar = figure.colorbar(drawn, ax=list(columns), shrink=0.75, pad=0.02)
     bar.set_label("share of edges in common (1 = the same)")
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
     headed(figure, title, _subtitle(collection, len(shown[0])))
     return Picture(title, figure)
 
@@ -104,7 +107,7 @@ def _draw_matrices(
     names: list[str],
 ) -> AxesImage:
     least = min(float(matrix.min()) for matrix in matrices)
-    least = min(least, 0.999999)
+    least = least if least < 1 else 0.0
     for axes, title, order, matrix in zip(columns, titles, shown, matrices, strict=True):
         image: AxesImage = axes.imshow(
             matrix, cmap="cividis", vmin=least, vmax=1.0, interpolation="nearest"
@@ -131,5 +134,6 @@ def _subtitle(collection: Collection, shown: int) -> str:
     views = f"{len(collection):,} view{'s' if len(collection) != 1 else ''}"
     if shown < len(collection):
         views += f", {shown:,} of them shown, evenly spaced"
-    arranged = f"{collection.differences:,} as arranged"
-    return f"{views}; differences: {totals.given:,} in the given order, {arranged}"
+    return (
+        f"{views}; {totals.given:,} differences in the given order, {collection.differences:,} now"
+    )

@@ -23,6 +23,7 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#8A8A8A", "#222222"
 LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY)
 WIDTH = 9.0
+_ALIKE = 0.2
 _OTHER_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans", "Arial Unicode MS")
 
 _SETTINGS: dict[str, Any] = {
@@ -49,9 +50,14 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def panels(heights: Sequence[float], title: str, subtitle: str) -> tuple[Figure, list[Axes]]:
-    """A figure with panels of these heights, in inches, above each other on one x axis."""
-    figure = Figure(figsize=(WIDTH, sum(heights) + 1.1), layout="constrained")
+def panels(
+    heights: Sequence[float], title: str, subtitle: str, below: float = 0.0
+) -> tuple[Figure, list[Axes]]:
+    """A figure with panels of these heights, in inches, above each other on one x axis.
+
+    `below` is the room for the names of views, beyond a line.
+    """
+    figure = Figure(figsize=(WIDTH, sum(heights) + 1.1 + below), layout="constrained")
     found = figure.subplots(
         len(heights), 1, sharex=True, squeeze=False, height_ratios=list(heights)
     )
@@ -91,9 +97,18 @@ def _fonts() -> list[str]:
 
 
 def count_axis(axes: Axes, title: str) -> None:
-    """A y axis of whole numbers, beginning at 0, with thousands separators."""
+    """A y axis of whole numbers, beginning at 0 unless all of them are far from it and alike.
+
+    Among thousands of outages, the few that split a network would be lost in a line's width.
+    """
     axes.set_ylabel(title)
-    axes.set_ylim(0, max(1.06 * axes.dataLim.y1, 1.0))
+    least, most = axes.dataLim.y0, axes.dataLim.y1
+    if 0 < most - least < _ALIKE * most:
+        edge = max(0.08 * (most - least), 0.5)
+        axes.set_ylim(least - edge, most + edge)
+        axes.set_ylabel(f"{title}\n(not from 0)")
+    else:
+        axes.set_ylim(0, max(1.06 * most, 1.0))
     axes.yaxis.set_major_locator(
         MaxNLocator(nbins=5, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
     )

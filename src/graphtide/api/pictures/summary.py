@@ -26,7 +26,7 @@ from graphtide.api.pictures.style import (
     panels,
     shortened,
 )
-from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views
+from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
 from graphtide.api.runs.run import Run
 from graphtide.model.errors import InputError
 
@@ -62,7 +62,8 @@ def draw_summary(run: Run, field: str | None) -> Picture:
     spread = prefix + "mean" in table.column_names
     title = f"{run.program} on {run.collection}"
     heights = [_PANEL] * (len(counted) + spread) + [_EDGES]
-    figure, axes = panels(heights, title, _subtitle(run, field))
+    names = table.column("view").to_pylist()
+    figure, axes = panels(heights, title, _subtitle(run, field), room_below(names))
     for item, panel in zip(counted, axes, strict=False):
         draw_series(panel, _column(table, prefix + item.column), item.colour)
         panel.set_title(item.title)
@@ -70,7 +71,7 @@ def draw_summary(run: Run, field: str | None) -> Picture:
     if spread:
         _draw_spread(axes[len(counted)], run, field, table, prefix)
     _draw_edges(axes[-1], table)
-    name_views(axes[-1], table.column("view").to_pylist(), "view")
+    name_views(axes[-1], names, "view")
     return Picture(title, figure)
 
 
@@ -80,11 +81,12 @@ def draw_top(run: Run, field: str | None, count: int | None) -> Picture:
     field = run._contents.field(field)
     wanted = min(count or _MOST_LINES, _MOST_LINES)
     title = f"{run.program} on {run.collection}"
-    figure, axes = panels([3.6], title, _subtitle(run, field))
+    names = [run.views[at] for at in run._contents.finished_views()]
+    figure, axes = panels([3.6], title, _subtitle(run, field), room_below(names))
     last = _draw_leaders(axes[0], run, field, wanted)
     axes[0].set_title(f"the {wanted} greatest of the last view, '{shortened(last, 40)}'")
     number_axis(axes[0], field)
-    name_views(axes[0], [run.views[at] for at in run._contents.finished_views()], "view")
+    name_views(axes[0], names, "view")
     return Picture(title, figure)
 
 

@@ -6,6 +6,8 @@ the run itself measured where it took that way, and predicted where it did not.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
@@ -20,7 +22,7 @@ from graphtide.api.pictures.style import (
     panels,
     time_axis,
 )
-from graphtide.api.pictures.view_axis import banded, name_views
+from graphtide.api.pictures.view_axis import banded, name_views, room_below
 from graphtide.api.runs.run import Run
 from graphtide.model.errors import InputError
 
@@ -40,16 +42,20 @@ def draw_times(run: Run, reference: Run | None) -> Picture:
     seconds = record.column("seconds").to_numpy()
     scratch, told = _reference(run, record, reference)
     title = f"{run.program} on {run.collection}: time by view"
-    figure, (upper, lower) = panels([3.0, 1.9], title, _subtitle(run, seconds, scratch))
+    names = record.column("view").to_pylist()
+    subtitle = _subtitle(run, seconds, scratch)
+    figure, (upper, lower) = panels([3.0, 1.9], title, subtitle, room_below(names))
     _draw_steps(upper, record, seconds)
     if scratch is not None:
         _draw_reference(upper, scratch, told)
     time_axis(upper, "time of a step (log)")
-    upper.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, handletextpad=0.4)
+    larger = 2.5 if len(names) > 1000 else 1.0
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
+    upper.legend(ncols=3, handletextpad=0.4, markerscale=larger, **place)
     _draw_passed(lower, seconds, scratch)
     stones = bool(np.any(record.column("stone").to_numpy(zero_copy_only=False)))
     order = "view, in the order of the plan" + (" (stepping stones in brackets)" if stones else "")
-    name_views(lower, record.column("view").to_pylist(), order)
+    name_views(lower, names, order)
     return Picture(title, figure)
 
 

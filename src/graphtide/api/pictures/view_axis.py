@@ -7,9 +7,10 @@ its median inside: no outlier among thousands is lost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ _ALL_NAMED = 24
 _SOME_NAMED = 9
 _LONGEST = 26
 _LETTER = 0.078
+_SLANT = 35
 _MARKED = 60
 
 Float = NDArray[np.float64]
@@ -39,22 +41,48 @@ class Band(NamedTuple):
     greatest: Float
 
 
+class Labels(NamedTuple):
+    """The views that are named, and how."""
+
+    places: list[int]
+    texts: list[str]
+
+    @property
+    def width(self) -> float:
+        """Of the longest name, in inches."""
+        return max(map(len, self.texts), default=0) * _LETTER
+
+    @property
+    def slanted(self) -> bool:
+        """True where they do not fit beside each other."""
+        return self.width + 0.12 > (WIDTH - 1.2) / max(len(self.places), 1)
+
+
+def labels_of(names: Sequence[str]) -> Labels:
+    """All names of a few views, and a few of many."""
+    count = len(names)
+    places = list(range(count))
+    if count > _ALL_NAMED:
+        places = np.unique(np.linspace(0, count - 1, _SOME_NAMED).round().astype(int)).tolist()
+    return Labels(places, [shortened(visible(names[at]), _LONGEST) for at in places])
+
+
+def room_below(names: Sequence[str]) -> float:
+    """How many inches the names of views need below the axis, beyond a line."""
+    labels = labels_of(names)
+    return labels.width * math.sin(math.radians(_SLANT)) if labels.slanted else 0.0
+
+
 def name_views(axes: Axes, names: Sequence[str], title: str) -> None:
     """Name views along the x axis: all of a few, and a few of many."""
-    count = len(names)
-    if count <= _ALL_NAMED:
-        places = np.arange(count)
+    labels = labels_of(names)
+    if labels.slanted:
+        slant: dict[str, Any] = {"rotation": _SLANT, "ha": "right", "rotation_mode": "anchor"}
+        axes.set_xticks(labels.places, labels.texts, **slant)
     else:
-        places = np.unique(np.linspace(0, count - 1, _SOME_NAMED).round().astype(int))
-    labels = [shortened(visible(names[at]), _LONGEST) for at in places.tolist()]
-    room = (WIDTH - 1.2) / max(len(places), 1)
-    slanted = max(map(len, labels), default=0) * _LETTER + 0.12 > room
-    if slanted:
-        axes.set_xticks(places, labels, rotation=35, ha="right", rotation_mode="anchor")
-    else:
-        axes.set_xticks(places, labels)
+        axes.set_xticks(labels.places, labels.texts)
     axes.set_xlabel(title)
-    axes.set_xlim(-0.5, max(count - 0.5, 0.5))
+    axes.set_xlim(-0.5, max(len(names) - 0.5, 0.5))
 
 
 def draw_series(axes: Axes, values: Float, colour: str, label: str | None = None) -> None:
@@ -77,6 +105,7 @@ def draw_series(axes: Axes, values: Float, colour: str, label: str | None = None
         linewidth=1.6,
         marker=marker,
         markersize=4.5,
+        clip_on=marker is None,
         label=label,
     )
 
