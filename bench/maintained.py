@@ -18,7 +18,7 @@ from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 
 WARM_UP = 2
-PATIENCE = 20.0
+PATIENCE = 10.0
 """Seconds that the batches of one size may take together."""
 MODES = ("fixpoint", "exact")
 
@@ -79,9 +79,15 @@ def time_stream(maintainer: Any, groups: list[list[Batch]]) -> Timed:
     maintainer.start()
     medians, checksums = [], [value_checksum(maintainer.values)]
     for group in groups:
-        medians.append(statistics.median(time_batches(maintainer, group)[WARM_UP:]))
+        medians.append(median_batch(maintainer, group))
         checksums.append(value_checksum(maintainer.values))
     return Timed(medians, checksums)
+
+
+def median_batch(maintainer: Any, group: list[Batch]) -> float:
+    """Median seconds of an advance, without the first ones, if there are others."""
+    seconds = time_batches(maintainer, group)
+    return statistics.median(seconds[min(WARM_UP, len(seconds) - 1) :])
 
 
 def time_batches(maintainer: Any, group: list[Batch]) -> list[float]:
@@ -94,7 +100,7 @@ def time_batches(maintainer: Any, group: list[Batch]) -> list[float]:
     with without_collector():
         for batch in group:
             inserted, deleted = numbers[batch.inserted], numbers[batch.deleted]
-            if len(seconds) > WARM_UP and sum(seconds) > PATIENCE:
+            if sum(seconds) > PATIENCE:
                 maintainer.graph.flip(inserted, deleted)
                 continue
             began = clock()
