@@ -22,6 +22,7 @@ from graphtide.version import __version__
 
 if TYPE_CHECKING:
     from graphtide.api.collection import Collection, Step
+    from graphtide.api.dataflow import Dataflow
     from graphtide.api.generators import (
         cross,
         expanding,
@@ -64,6 +65,7 @@ _HOMES = {
     "tumbling": "graphtide.api.generators",
     "without": "graphtide.api.generators",
     "without_each": "graphtide.api.generators",
+    "Dataflow": "graphtide.api.dataflow",
     "CatalogGraph": "graphtide.api.graph",
     "Live": "graphtide.api.live",
     "Graph": "graphtide.api.memory",
@@ -89,11 +91,14 @@ _HOMES = {
     "GraphtideError": "graphtide.model.errors",
 }
 
+_MODULES = {"algorithms": "graphtide.algorithms", "dataflow": "graphtide.api.dataflow"}
+
 __all__ = [
     "And",
     "CatalogGraph",
     "Collection",
     "Count",
+    "Dataflow",
     "Delta",
     "Graph",
     "GraphtideError",
@@ -115,6 +120,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "cross",
+    "dataflow",
     "expanding",
     "inf",
     "program",
@@ -127,8 +133,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "algorithms":
-        return import_module("graphtide.algorithms")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'graphtide' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

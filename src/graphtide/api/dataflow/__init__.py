@@ -1,1 +1,33 @@
-"""Dataflows as users write them."""
+"""Dataflows as users write them: `gt.dataflow`.
+
+`Dataflow` makes inputs; inputs and all that operators make of them are collections; `col` and the
+functions beside it write expressions over columns. Ready-made graph computations are in
+`gt.algorithms.dataflow`.
+"""
+
+from graphtide.api.dataflow.arrangement import Arrangement
+from graphtide.api.dataflow.collection import Collection
+from graphtide.api.dataflow.flow import Dataflow
+from graphtide.api.dataflow.handles import Handle
+from graphtide.api.dataflow.inputs import InputCollection, Output
+from graphtide.api.dataflow.loops import Loop, VariableCollection
+from graphtide.api.dataflow.reductions import count, total
+from graphtide.plan.dataflow_terms import bits, col, least, most, where
+
+__all__ = [
+    "Arrangement",
+    "Collection",
+    "Dataflow",
+    "Handle",
+    "InputCollection",
+    "Loop",
+    "Output",
+    "VariableCollection",
+    "bits",
+    "col",
+    "count",
+    "least",
+    "most",
+    "total",
+    "where",
+]

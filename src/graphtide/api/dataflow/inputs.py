@@ -81,6 +81,11 @@ class Output:
         arrays = decode(repeated, self.schema, self.flow.host.texts)
         return {name: array for (name, _), array in zip(self.schema, arrays, strict=True)}
 
+    def drain(self) -> None:
+        """Forget the changes that have not been read; the records stay."""
+        self._take()
+        self._unread = []
+
     def _empty(self) -> NDArray[np.int64]:
         return np.empty((0, len(self.schema) + 2), np.int64)
 

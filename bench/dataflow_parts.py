@@ -1,0 +1,186 @@
+"""Figures of the dataflow engine that need no peer: sharing, late queries, compaction, skipping."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from bench.figures import Figure
+from bench.rmat import rmat
+from graphtide.algorithms import dataflow as library
+from graphtide.api.dataflow.collection import Collection
+from graphtide.api.dataflow.flow import Dataflow
+from graphtide.api.dataflow.inputs import InputCollection
+from graphtide.engine.dataflow.reading import rows_held
+from graphtide.plan.dataflow_terms import col
+
+
+def part_figures(*, quick: bool) -> Iterator[Figure]:
+    """All of them."""
+    yield from late_query(10_000 if quick else 10_000_000)
+    yield sharing(8 if quick else 16)
+    yield stability(8 if quick else 14, 50 if quick else 20_000)
+    for name, build in (
+        ("components", _labels),
+        ("several sources", _sources),
+        ("several pairs", _pairs),
+    ):
+        yield skipping(name, build, 8 if quick else 14)
+
+
+def late_query(records: int) -> Iterator[Figure]:
+    """Install a query on a large arrangement, and get its first answer."""
+    flow = Dataflow()
+    edges = flow.input("edges", src=int, dst=int)
+    arranged = edges.arrange("src")
+    random = np.random.default_rng(4)
+    edges.insert({"src": np.arange(records), "dst": random.integers(0, records, records)})
+    flow.advance()
+    install, answers = [], []
+    for turn in range(5):
+        began = time.perf_counter()
+        late = Dataflow(f"late {turn}", beside=flow)
+        asked = late.input("asked", node=int)
+        answer = library.second_neighbours(late.import_arrangement(arranged), asked).output()
+        flow.advance()
+        install.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        asked.insert([(7 * turn,), (11 * turn + 1,)])
+        flow.advance()
+        answers.append(time.perf_counter() - began)
+        assert sum(answer.records().values()) == 2
+        late.close()
+    name = f"query on {records:,} records"
+    yield Figure(f"{name}, installed", 1e3 * statistics.median(install), "at most", 10, "ms")
+    yield Figure(f"{name}, first answer", 1e3 * statistics.median(answers), "at most", 1, "ms")
+
+
+def sharing(scale: int) -> Figure:
+    """Memory of five uses of one arrangement over that of one use."""
+    held = []
+    src, dst = rmat(scale)
+    for uses in (1, 5):
+        flow = Dataflow()
+        edges = flow.input("edges", src=int, dst=int)
+        arranged = edges.arrange("src")
+        for _ in range(uses):
+            asked = flow.input("asked", node=int)
+            library.neighbours(arranged, asked).output()
+        edges.insert({"src": src, "dst": dst})
+        flow.advance()
+        held.append(flow.host.machine.held_bytes)
+    note = f"{held[0] / 1e6:.1f} and {held[1] / 1e6:.1f} MB"
+    return Figure("five uses of an arrangement", held[1] / held[0], "at most", 1.05, "x", note)
+
+
+def stability(scale: int, updates: int) -> Figure:
+    """Rows held by all traces of BFS after many updates, over those of the same graph loaded."""
+    src, dst = (part.astype(np.int64) for part in rmat(scale))
+    flow, edges = _bfs(int(src[0]))
+    edges.insert({"src": src, "dst": dst})
+    flow.advance()
+    fresh = _rows(flow)
+    random = np.random.default_rng(6)
+    worst = 0
+    for turn in range(updates):
+        chosen = random.integers(0, len(src), 2)
+        edges.remove({"src": src[chosen], "dst": dst[chosen]})
+        dst[chosen] = random.permutation(dst[chosen])
+        edges.insert({"src": src[chosen], "dst": dst[chosen]})
+        flow.advance()
+        if turn % (updates // 10) == 0:
+            worst = max(worst, _rows(flow))
+    note = f"{updates:,} updates; {fresh:,} rows at first, {worst:,} at most later"
+    return Figure("rows after many updates", worst / fresh, "at most", 2, "x", note)
+
+
+def _bfs(root: int) -> tuple[Dataflow, InputCollection]:
+    flow = Dataflow()
+    edges = flow.input("edges", src=int, dst=int)
+    roots = flow.input("roots", node=int)
+    roots.insert([(root,)])
+    library.distances(edges, roots).output()
+    return flow, edges
+
+
+def _rows(flow: Dataflow) -> int:
+    return sum(
+        rows_held(flow.host, trace) for trace in set(flow.install().installed.traces.values())
+    )
+
+
+def skipping(name: str, build: object, scale: int) -> Figure:
+    """Of the looks of min that change nothing, those that did not have to read the input."""
+    src, dst = (part.astype(np.int64) for part in rmat(scale))
+    flow = Dataflow()
+    edges = flow.input("edges", src=int, dst=int)
+    build(flow, edges, src)  # type: ignore[operator]
+    edges.insert({"src": src, "dst": dst})
+    flow.advance()
+    before = _looks(flow)
+    random = np.random.default_rng(7)
+    for _ in range(20):
+        gone, come = random.integers(0, len(src), (2, 25))
+        edges.remove({"src": src[gone], "dst": dst[gone]})
+        src[gone], dst[gone] = src[come], random.permutation(dst[come])
+        edges.insert({"src": src[gone], "dst": dst[gone]})
+        flow.advance()
+    skipped, unchanged = (late - early for late, early in zip(_looks(flow), before, strict=True))
+    note = f"{skipped:,} skipped, {unchanged:,} recomputed for nothing; 25+25 edges, RMAT {scale}"
+    share = 100 * skipped / max(skipped + unchanged, 1)
+    return Figure(f"FEDiV, {name}", share, "at least", 85, "%", note)
+
+
+def _looks(flow: Dataflow) -> tuple[int, int]:
+    found = flow.counters().values()
+    return (
+        sum(item.get("skipped", 0) for item in found),
+        sum(item.get("unchanged", 0) for item in found),
+    )
+
+
+def _labels(flow: Dataflow, edges: Collection, src: np.ndarray) -> None:
+    """Components in which all labels set out at once, as the literature has them."""
+    both = edges.concat(edges.map(src=col.dst, dst=col.src))
+    start = both.map(node=col.src).distinct().map(node=col.node, label=col.node)
+    with flow.loop() as loop:
+        held = loop.variable(start)
+        moved = held.join_map(both, on={"node": "src"}, node=col.dst, label=col.label)
+        found = moved.concat(start).min(by="node")
+        held.set(found)
+    found.leave().output()
+
+
+def _sources(flow: Dataflow, edges: Collection, src: np.ndarray) -> None:
+    """Distances from ten sources, each for itself."""
+    roots = flow.input("roots", root=int)
+    roots.insert([(int(node),) for node in np.unique(src)[:10]])
+    _search(edges, roots.map(node=col.root, root=col.root, hops=0)).output()
+
+
+def _pairs(flow: Dataflow, edges: Collection, src: np.ndarray) -> None:
+    """Distances of ten pairs, searched from both ends."""
+    pairs = flow.input("pairs", one=int, other=int)
+    nodes = np.unique(src)[:20].tolist()
+    pairs.insert(list(zip(nodes[:10], nodes[10:], strict=True)))
+    ahead = _search(edges, pairs.map(node=col.one, root=col.one * 1_000_000 + col.other, hops=0))
+    back = _search(
+        edges.map(src=col.dst, dst=col.src),
+        pairs.map(node=col.other, root=col.one * 1_000_000 + col.other, hops=0),
+    )
+    met = ahead.join_map(back, on=("node", "root"), root=col.root, hops=col.hops + col.hops_right)
+    met.min(by="root").output()
+
+
+def _search(edges: Collection, start: Collection) -> Collection:
+    with edges.nested_loop("search") as loop:
+        known = loop.variable(node=int, root=int, hops=int)
+        further = known.join_map(
+            edges, on={"node": "src"}, node=col.dst, root=col.root, hops=col.hops + 1
+        )
+        found = further.concat(start).min(by=("node", "root"))
+        known.set(found)
+    return found.leave()
