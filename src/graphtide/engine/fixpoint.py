@@ -23,7 +23,9 @@ from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.sections import fixpoint_section
 from graphtide.engine.settling import settle, settled_values
+from graphtide.engine.stretches import Followed, Patience, followed, step_edges, undo_logs
 from graphtide.kernels import fixpoint_records as records
+from graphtide.kernels.stretch_records import Stretch, StretchLimits
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection, selection, why_not_selection
 from graphtide.plan.programs import VertexProgram
@@ -35,7 +37,7 @@ class _Done(NamedTuple):
     """A repair that can be undone."""
 
     log: records.ChangeLog
-    count: int
+    entries: int
     vertices: int
     inserted: Int32
     deleted: Int32
@@ -65,7 +67,8 @@ class FixpointMaintainer:
     def kernels(self) -> Any:
         """The compiled module of the program."""
         section = fixpoint_section(self.program, self._selection)
-        source = generated_source(section, "selecting", "settling", "trimming", "fixpoint")
+        templates = ("selecting", "settling", "trimming", "fixpoint", "stretch")
+        source = generated_source(section, *templates)
         return generated_module(source, self.program.name)
 
     @cached_property
@@ -124,6 +127,30 @@ class FixpointMaintainer:
         self._done.append(_Done(_cut(log, count), count, before, inserted, deleted))
         return self._changes(log, count)
 
+    def follow(self, stretch: Stretch, patience: Patience) -> Followed:
+        """Many advances and rollbacks in one call, graph included, as far as patience goes.
+
+        The last step that was made, and those on the way to it, can be undone one by one.
+        """
+        graph = self.graph
+        assert self.vertices == graph.vertices
+        limits = StretchLimits(graph.live, self.patience, *patience)
+        context, state, now = self._context, self._state, self._advances + 1
+        rows, way, length, steps, graph.live = self.kernels.follow_stretch(
+            context, state, stretch, now, limits
+        )
+        self._advances += steps + 1
+        if stretch.final[:steps].any():
+            self._done.clear()
+        path = list(undo_logs(way, length, stretch))
+        for step, log in path:
+            if log is not None:
+                edges = step_edges(stretch, step)
+                self._done.append(_Done(log, len(log.vertex), self.vertices, *edges))
+        if steps:
+            self.touched = int(rows.touched[steps - 1])
+        return followed(rows, steps, tuple(entry.step for entry in path))
+
     def rollback(self) -> None:
         """Undo the last advance that has not been undone, graph included. O(what it changed)."""
         last = self.restore()
@@ -134,7 +161,7 @@ class FixpointMaintainer:
         if not self._done:
             raise InputError("there is no advance to roll back")
         last = self._done.pop()
-        self.kernels.roll_back(self._state, last.log, last.count)
+        self.kernels.roll_back(self._state, last.log, last.entries)
         if last.vertices != self.vertices:
             self._fit(last.vertices)
         return last

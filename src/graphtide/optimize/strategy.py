@@ -30,11 +30,17 @@ PROBE_SHARE = 0.04
 PROBE_EVERY = 8
 """So many steps at least lie between what was seen of a strategy and its trial."""
 
+LONGEST_STRETCH = 0.05
+"""The most seconds for which steps are followed without asking."""
+
 LOOKAHEAD = 16
 """How many steps ahead the worth of a state is looked for."""
 
+_CERTAIN = 2.0
+_FIRST_STRETCH, _STRETCH_SHARE, _LEARNED = 1e-3, 0.1, 16
 _UNSEEN_SCRATCH = 0.5
 _HOPELESS = 10.0
+_MOST_ASKED = 1024
 _LARGE, _LARGER = 0.25, 0.5
 _LATER = 0.75
 
@@ -67,7 +73,8 @@ class StepSizes:
     """What is known of all steps of a plan before anything runs.
 
     `version` is the size of each version (vertices and edges), `delta` that of its delta, `end`
-    the first step behind its subtree; `start` is the size of the empty version.
+    the first step behind its subtree; `start` is the size of the empty version. `free` marks
+    the stepping stones that a run from scratch passes without computing anything.
     """
 
     version: NDArray[np.int64]
@@ -75,6 +82,7 @@ class StepSizes:
     parent: NDArray[np.int32]
     end: NDArray[np.int32]
     start: int
+    free: NDArray[np.bool_] | None = None
 
 
 class Observation(NamedTuple):
@@ -97,6 +105,18 @@ class Chooser(Protocol):
     def observe(self, step: int, seen: Observation) -> None:
         """Told after every step."""
 
+    def certain(self, step: int, behind: int) -> int:
+        """How many steps, from this one on and before `behind`, are followed without asking.
+
+        There is a state at the parent of the first one.
+        """
+
+    def patience(self) -> float:
+        """For how many seconds steps may be followed without asking."""
+
+    def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
+        """Told what each of the steps took that were followed without asking."""
+
     def probes(self, step: int) -> bool:
         """True where the step, having been followed, is to be timed from scratch as well."""
 
@@ -118,6 +138,17 @@ class AlwaysScratch:
     def observe(self, step: int, seen: Observation) -> None:
         """Nothing is learned."""
 
+    def certain(self, step: int, behind: int) -> int:
+        """None: it wants to be asked."""
+        return 0
+
+    def patience(self) -> float:
+        """Until somebody may want to be told how far it is."""
+        return LONGEST_STRETCH
+
+    def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
+        """Nothing is learned."""
+
     def probes(self, step: int) -> bool:
         """Never."""
         return False
@@ -136,6 +167,14 @@ class AlwaysDifferential(AlwaysScratch):
         return Move.SPLIT if step == 0 else Move.RESTART
 
 
+class AlwaysTogether(AlwaysDifferential):
+    """The same, and asked only where there is no state."""
+
+    def certain(self, step: int, behind: int) -> int:
+        """All of them."""
+        return behind - step
+
+
 class Adaptive:
     """The cheapest way by what was measured so far."""
 
@@ -145,6 +184,8 @@ class Adaptive:
         self._end: list[int] = sizes.end.tolist()
         self._parent: list[int] = sizes.parent.tolist()
         self._empty = sizes.start
+        free = np.zeros(len(sizes.end), np.bool_) if sizes.free is None else sizes.free
+        self._free: list[bool] = free.tolist()
         self._bare = LinearModel()
         self._fresh = LinearModel()
         self._delta = LinearModel()
@@ -173,7 +214,8 @@ class Adaptive:
         """Seconds of following the delta, and of a run from scratch that leaves no state."""
         if step != self._predicted:
             follow = self._delta.predict(self._deltas[step])
-            self._prediction = follow, self._scratch(self._version[step])
+            scratch = 0.0 if self._free[step] else self._scratch(self._version[step])
+            self._prediction = follow, scratch
             self._predicted = step
         return self._prediction
 
@@ -189,13 +231,38 @@ class Adaptive:
             self._fresh.observe(self._parent_size(step), seen.started)
         elif move == Move.SPLIT:
             self._fresh.observe(size, seen.started)
-        elif move == Move.PASS:
+        elif move == Move.PASS and not self._free[step]:
             self._seen_scratch = step
             self._bare.observe(size, seen.started)
 
+    def certain(self, step: int, behind: int) -> int:
+        """Steps for which following is expected to take less than half the time, or fewer."""
+        if not self._delta.observations or self._owed:
+            return 0
+        for at in range(step, min(behind, step + _MOST_ASKED)):
+            follow = self._delta.predict(self._deltas[at])
+            scratch = self._scratch(self._version[at])
+            if not _CERTAIN * follow <= scratch:
+                return at - step
+        return min(behind, step + _MOST_ASKED) - step
+
+    def patience(self) -> float:
+        """A small share of the time so far: what is wrong is noticed before it matters."""
+        return min(LONGEST_STRETCH, max(_FIRST_STRETCH, _STRETCH_SHARE * self._spent))
+
+    def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
+        """Teach the model of deltas by the last steps; older ones are forgotten anyway."""
+        self._predicted = -1
+        self._seen_delta = step + len(seconds) - 1
+        self._spent += float(seconds.sum())
+        first = max(0, len(seconds) - _LEARNED)
+        for at, took in enumerate(seconds[first:].tolist(), step + first):
+            self._delta.observe(self._deltas[at], took)
+
     def probes(self, step: int) -> bool:
         """True where the time from scratch has not been seen lately, and matters."""
-        if self._bare.observations and step - self._seen_scratch < PROBE_EVERY:
+        lately = self._bare.observations and step - self._seen_scratch < PROBE_EVERY
+        if lately or self._free[step]:
             return False
         follow, scratch = self.predict(step)
         return follow * _HOPELESS > scratch and scratch <= self._budget(step)

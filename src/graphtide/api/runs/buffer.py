@@ -41,37 +41,45 @@ class PartBuffer:
         self._clear()
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._pieces)
 
     def add(self, row: Row, changes: Changes) -> None:
         """A finished step. What was added before is whole even if this is interrupted."""
-        self._changes.append(changes)
         self.rows += row[-1]
-        self._records.append(row)
+        self._pieces.append(([row], None, changes))
+
+    def add_stretch(self, rows: list[Row], counts: NDArray[np.int64], changes: Changes) -> None:
+        """Finished steps with the changes of all of them, so many of each step."""
+        self.rows += int(counts.sum())
+        self._pieces.append((rows, counts, changes))
 
     def take(self) -> Part:
         """All finished steps as a part; the buffer is empty afterwards."""
-        records, changes = self._records, self._changes[: len(self._records)]
+        pieces = self._pieces
+        records = [row for rows, _, _ in pieces for row in rows]
         columns = zip(RECORD_SCHEMA, zip(*records, strict=True), strict=True)
         record = pa.table(
             [pa.array(column, field.type) for field, column in columns], RECORD_SCHEMA
         )
         steps = np.array([row[0] for row in records], np.int32)
         differences = {
-            name: _differences(steps, [item[name] for item in changes]) for name in self._fields
+            name: _differences(steps, [(counts, item[name]) for _, counts, item in pieces])
+            for name in self._fields
         }
         self._clear()
         return Part(record, differences)
 
     def _clear(self) -> None:
-        self._records: list[Row] = []
-        self._changes: list[Changes] = []
+        self._pieces: list[tuple[list[Row], NDArray[np.int64] | None, Changes]] = []
         self.rows = 0
 
 
-def _differences(steps: NDArray[np.int32], changes: list[Change]) -> pa.Table:
+def _differences(
+    steps: NDArray[np.int32], pieces: list[tuple[NDArray[np.int64] | None, Change]]
+) -> pa.Table:
     """The rows of one field: step, vertex, old, new."""
-    counts = np.array([len(change) for change in changes])
+    counts = np.concatenate([[len(one)] if many is None else many for many, one in pieces])
+    changes = [change for _, change in pieces]
     joined: dict[str, Any] = {"step": pa.array(np.repeat(steps, counts))}
     joined["vertex"] = pa.array(np.concatenate([change.vertices for change in changes]))
     joined["old"] = arrow_column(np.concatenate([change.old for change in changes]))

@@ -20,6 +20,7 @@ from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
 from graphtide.engine.maintainer import Maintainer, field_values
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.plan.programs import ParameterKind
 
@@ -89,6 +90,9 @@ def _compile(prepared: PreparedProgram) -> None:
         graph.flip(inserted, deleted)
         kept.repair(inserted, deleted, 2)
     kept.restore(2)
+    maintainer: Any = kept.maintainer
+    if hasattr(maintainer, "follow"):
+        maintainer.follow(no_steps(), Patience())
     # Arrow's first array brings pandas in, where it is installed.
     for values in small.scratch().values():
         arrow_column(values)

@@ -29,6 +29,7 @@ from graphtide.api.runs.current import Changes, CurrentResults, first_difference
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.states import States
 from graphtide.api.runs.steps import Deltas, Int32, RunSteps
+from graphtide.api.runs.stretches import RunParts, Stretches
 from graphtide.model.errors import DifferenceError, GraphtideError
 from graphtide.optimize.strategy import Chooser, Move, Observation
 from graphtide.store.results import Parts
@@ -77,6 +78,7 @@ class Runner:
         self._end: list[int] = steps.end.tolist()
         self._view: list[int] = steps.view.tolist()
         self._edges: list[int] = steps.edges.tolist()
+        self._skipped: list[bool] = steps.skipped.tolist()
         self._deltas = deltas
         self._prepared = prepared
         self._graph = prepared.graph
@@ -84,7 +86,10 @@ class Runner:
         self._parts = parts
         self._states = States(steps, prepared.maintained, prepared.graph.vertices)
         self._buffer = PartBuffer(prepared.chosen.fields)
+        walked = RunParts(steps, deltas, self._states, current, self._buffer)
+        self._stretches = Stretches(walked, prepared.chosen.fields[0])
         self._path: list[PathStep] = []
+        self._nothing = current.no_differences()
         self._views = 0
 
     def descend(self, step: int, changes: Changes) -> None:
@@ -97,22 +102,39 @@ class Runner:
     def run(self, first: int, chooser: Chooser, settings: RunSettings) -> None:
         """All steps from `first` on, whose parent is on the path."""
         began = kept = told = perf_counter()
+        step = first
         try:
-            for step in range(first, len(self._steps)):
+            while step < len(self._steps):
                 self._return_to(self._parent[step])
-                move = self._reach(step, chooser, settings)
+                move, made = self._stretch(step, chooser, settings)
+                if not made:
+                    move, made = self._reach(step, chooser, settings), 1
+                step += made
                 now = perf_counter()
                 if now - kept > settings.keep_every or self._buffer.rows > _MOST_ROWS:
-                    self._keep(step + 1, settings)
+                    self._keep(step, settings)
                     kept = perf_counter()
                 if now - told > _TELL_EVERY:
-                    settings.report(*_progress(self._steps, (first, step), move, now - began))
+                    settings.report(*_progress(self._steps, (first, step - 1), move, now - began))
                     told = now
         except BaseException:
             with contextlib.suppress(GraphtideError):
                 self._keep(-1, settings)
             raise
         self._keep(len(self._steps), settings)
+
+    def _stretch(self, step: int, chooser: Chooser, settings: RunSettings) -> tuple[Move, int]:
+        """As many steps further as are followed together: none, where that is not to be."""
+        count = 0 if settings.verify is not None else self._stretches.length(step, chooser)
+        if not count:
+            return Move.FOLLOW, 0
+        made = self._stretches.follow(step, count, chooser)
+        for at, changes in made.path:
+            inserted, deleted = self._deltas.of(at)
+            if self._end[at] == len(self._end):
+                self._path.clear()
+            self._path.append(PathStep(at, inserted, deleted, changes))
+        return Move.FOLLOW, made.steps
 
     def _reach(self, step: int, chooser: Chooser, settings: RunSettings) -> Move:
         """One step further down."""
@@ -154,6 +176,8 @@ class Runner:
         if move == Move.SPLIT:
             return self._current.differences(self._states.start(step))
         self._states.release(step)
+        if self._skipped[step]:
+            return self._nothing
         return self._current.differences(self._prepared.scratch())
 
     def _go_on(self, reached: PathStep) -> None:

@@ -21,8 +21,8 @@ from graphtide.api.runs.steps import Deltas, RunSteps, run_steps
 from graphtide.model.errors import InputError
 from graphtide.optimize.strategy import (
     Adaptive,
-    AlwaysDifferential,
     AlwaysScratch,
+    AlwaysTogether,
     Chooser,
     Move,
     Observation,
@@ -34,7 +34,7 @@ from graphtide.store.results import Parts
 
 CHOOSERS: dict[str, Callable[[StepSizes], Chooser]] = {
     "adaptive": Adaptive,
-    "differential": lambda sizes: AlwaysDifferential(),
+    "differential": lambda sizes: AlwaysTogether(),
     "scratch": lambda sizes: AlwaysScratch(),
 }
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from graphtide.api.maintained import Int32, Maintained
 from graphtide.api.runs.current import Changes, Values
 from graphtide.api.runs.steps import RunSteps
-from graphtide.engine.maintainer import field_values
+from graphtide.engine.maintainer import Maintainer, field_values
 
 MOST_STATES = 4
 _UNDO_STEPS = 32
@@ -48,6 +48,11 @@ class States:
         return len(self._stack)
 
     @property
+    def maintainer(self) -> Maintainer:
+        """What keeps the state that results are grown from."""
+        return self._stack[-1].kept.maintainer
+
+    @property
     def touched(self) -> int:
         """The edges that the last step which was followed looked at."""
         return self._stack[-1].kept.maintainer.touched
@@ -71,6 +76,13 @@ class States:
         state.kept.repair(inserted, deleted, self._vertices)
         state.at = step
         return state.kept.changes
+
+    def followed(self, step: int, final: bool) -> None:
+        """The state has been brought along to this step, over one from which nobody goes back."""
+        self._stack[-1].at = step
+        if final:
+            del self._stack[:-1]
+            self._undoable = 0
 
     def leave(self, step: int) -> None:
         """Go back from a step to its parent."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,9 @@ from graphtide.store.collection import GroupedEdges
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 _BLOCK = 1 << 22
+
+MANY_CHILDREN = 8
+"""From here on the results of a stepping stone are worth having: its views differ from it less."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +65,20 @@ class RunSteps:
             step = int(self.parent[step])
         return found[::-1]
 
+    @cached_property
+    def skipped(self) -> NDArray[np.bool_]:
+        """The stepping stones that need no results where nothing is shared.
+
+        The differences of the views behind are then those from the version before.
+        """
+        children = np.bincount(self.parent[self.parent >= 0], minlength=len(self))
+        found: NDArray[np.bool_] = (self.view < 0) & (children < MANY_CHILDREN)
+        return found
+
     def sizes(self, vertices: int) -> StepSizes:
         """What strategies are chosen by."""
         version, delta = self.edges + vertices, self.inserted + self.deleted
-        return StepSizes(version, delta, self.parent, self.end, vertices)
+        return StepSizes(version, delta, self.parent, self.end, vertices, self.skipped)
 
 
 class Deltas:
@@ -88,6 +102,18 @@ class Deltas:
             self._gather(step)
         start, middle, stop = self._places[2 * step : 2 * step + 3] - self._places[2 * self._first]
         return self._edges[start:middle], self._edges[middle:stop]
+
+    def within_block(self, first: int, behind: int) -> int:
+        """The end of the steps from `first` to `behind` whose edges are gathered together."""
+        if not self._first <= first < self._last:
+            self._gather(first)
+        return min(behind, self._last)
+
+    def span(self, first: int, behind: int) -> tuple[Int32, Int64]:
+        """The edges of steps within a block, one after the other, and where each part begins."""
+        places = self._places[2 * first : 2 * behind + 1]
+        start, stop = places[[0, -1]] - self._places[2 * self._first]
+        return self._edges[start:stop], places - places[0]
 
     def _gather(self, first: int) -> None:
         """All edges of the steps from `first` on, as many steps as fit into a block."""
