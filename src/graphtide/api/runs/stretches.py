@@ -115,7 +115,9 @@ class Stretches:
         parts, field = self._parts, self._field
         maintainer: Any = parts.states.maintainer
         behind = step + made.steps
-        parts.states.followed(behind - 1, bool(self._final[step:behind].any()))
+        # Where it was broken off, it may have gone back from its last step already.
+        reached = step + made.path[-1] if made.path else int(parts.steps.parent[step])
+        parts.states.followed(reached, bool(self._final[step:behind].any()))
         vertices = made.changes.vertices
         parts.current.values[field][vertices] = maintainer.values[vertices]
         shares = made.cycles / max(int(made.cycles.sum()), 1)
