@@ -36,6 +36,19 @@ def test_a_session_lists_what_there_is(session: gt.Session) -> None:
     assert rows_of(page, 2)[1][:5] == ["years", "Calls", "30", "chain", "60"]
 
 
+def test_a_run_shows_how_it_went_and_its_summary(session: gt.Session) -> None:
+    run = session.collection("years").run(gt.algorithms.WCC)
+    page = parsed(run._repr_html_())
+    text = "".join(page.itertext())
+    assert "WCC() on 'years'" in text
+    assert "microseconds of each step" in text
+    assert rows_of(page)[0] == ["view", "edges", "components", "largest", "single"]
+    assert rows_of(page)[1] == ["upto-2010", "2", "2", "2", "1"]
+    assert "... and 20 more" in text
+    listed = parsed(session._repr_html_())
+    assert rows_of(listed, 3)[1][:3] == ["years-WCC", "WCC()", "years"]
+
+
 def test_an_empty_session(tmp_path: Path) -> None:
     page = parsed(gt.session(tmp_path)._repr_html_())
     assert page.findall(".//table") == []

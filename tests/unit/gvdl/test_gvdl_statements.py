@@ -220,3 +220,33 @@ def test_escapes_in_strings() -> None:
     assert isinstance(found.predicate, t.InList)
     values = [item.value for item in found.predicate.values if isinstance(item, t.Literal)]
     assert values == ["it's", "it's", "a\\b", "5\\%", "x\n"]
+
+
+def test_a_run_knows_where_its_words_stand() -> None:
+    text = "run pr(damping=0.5, iterations=3) from 'f.py' on C as n resume verify 2 indices [1]"
+    found = parse_statement(text)
+    assert isinstance(found, s.Run)
+    assert (found.name, found.resume, found.verify, found.library) == ("n", True, 2, "f.py")
+    words = {"computation": "pr", "collection": "C", "library": "'f.py'", "name": "n"}
+    words |= {"(damping)": "damping", "(iterations)": "iterations", "verify": "2", "indices": "1"}
+    for what, word in words.items():
+        place = found.place(what)
+        assert place is not None
+        assert place.text == word
+    assert found.place("nothing") == found.span
+    assert found == s.Run(
+        "pr",
+        "C",
+        parameters=(("damping", 0.5), ("iterations", 3)),
+        library="f.py",
+        indices=(1,),
+        name="n",
+        resume=True,
+        verify=2,
+    )
+
+
+def test_parameters_are_given_once() -> None:
+    assert parse_statement("run wcc() on C") == s.Run("wcc", "C")
+    with pytest.raises(LanguageError, match="a is given twice"):
+        parse_statement("run wcc(a=1, a=2) on C")
