@@ -30,7 +30,8 @@ def memory(given: Input) -> list[Figure]:
     fixpoint.start()
     exact.start()
     state = array_bytes(fixpoint, _arrays_of(graph)) / given.vertices
-    weighted = f"{given.name}, weights as 64-bit floats; all arrays of the graph"
+    by_edge = array_bytes(graph, set(), at_least=graph.edges) / graph.edges
+    weighted = f"weights as 64-bit floats; {by_edge:.3g} in arrays by edge, the rest by vertex"
     return [
         Figure(
             "graph with weights, both directions",
@@ -59,10 +60,13 @@ def start_up() -> list[Figure]:
     return [Figure(name, seconds, "below", 2, "s", note, SECTION)]
 
 
-def array_bytes(owner: object, apart: set[int]) -> int:
-    """The bytes of all arrays that an object holds, each once, without those told apart."""
-    found = {id(array): array.nbytes for array in _walk(owner, set(), set())}
-    return sum(size for key, size in found.items() if key not in apart)
+def array_bytes(owner: object, apart: set[int], at_least: int = 0) -> int:
+    """The bytes of all arrays that an object holds, each once, without those told apart.
+
+    Of arrays with so many items, or more.
+    """
+    found = [array for array in _walk(owner, set(), set()) if array.size >= at_least]
+    return sum(array.nbytes for array in found if id(array) not in apart)
 
 
 def _arrays_of(owner: object) -> set[int]:
@@ -75,8 +79,8 @@ def _walk(item: Any, seen: set[int], kept: set[int]) -> Iterator[NDArray[Any]]:
         return
     seen.add(id(item))
     if isinstance(item, np.ndarray):
-        base = item if item.base is None else item.base
-        if isinstance(base, np.ndarray) and id(base) not in kept:
+        base = _owner(item)
+        if id(base) not in kept:
             kept.add(id(base))
             yield base
     elif isinstance(item, dict):
@@ -90,7 +94,15 @@ def _walk(item: Any, seen: set[int], kept: set[int]) -> Iterator[NDArray[Any]]:
 
 
 def _histories(exact: Any) -> list[Figure]:
-    """An entry is a time, a value and where the next one is."""
-    histories = exact._histories
-    entry = sum(part.itemsize for part in (histories.time, histories.value, histories.following))
+    """An entry is a time, a value and where the next one is, side by side or apart."""
+    kept = exact._state.histories
+    apart = {id(_owner(part)): part.strides[0] for part in (kept.time, kept.value, kept.following)}
+    entry = sum(apart.values())
     return [Figure("histories", entry, "at most", 16, "bytes an entry", "BFS", SECTION)]
+
+
+def _owner(array: NDArray[Any]) -> Any:
+    """The array that a view looks at in the end."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
