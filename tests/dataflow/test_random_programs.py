@@ -86,3 +86,11 @@ def test_every_version_is_the_naive_one(
     program: Program, history: list[Change], ends: list[int]
 ) -> None:
     check(program, INPUTS, history, ends)
+
+
+@given(programs(), histories(), stops())
+@settings(deadline=None, max_examples=40)
+def test_every_operator_is_its_definition(
+    program: Program, history: list[Change], ends: list[int]
+) -> None:
+    check(program, INPUTS, history, ends, debug=True)

@@ -35,6 +35,8 @@ class Dataflow:
     A dataflow is built first and runs then: with the first `advance` it is installed, and no
     operators can be added. Another one `beside` it may be built at any time; both share the clock
     and the memory, and the new one can import arrangements of the old one.
+
+    With `debug`, every operator is held to its definition after every batch, which is slow.
     """
 
     def __init__(
@@ -45,9 +47,10 @@ class Dataflow:
         coordinates: int = 1,
         memory: int = DEFAULT_MEMORY,
         effort: int = 4,
+        debug: bool = False,
     ) -> None:
         if beside is None:
-            host = Host(coordinates=coordinates, memory=memory, effort=effort)
+            host = Host(coordinates=coordinates, memory=memory, effort=effort, debug=debug)
             self.clock = Clock(host)
         else:
             self.clock = beside.clock

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from graphtide.engine.dataflow.checking import Checker
 from graphtide.engine.dataflow.foreign import Function, Rounds, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import DEFAULT_MEMORY, Int64, Machine
@@ -40,6 +41,7 @@ class Host:
     coordinates: int = 1
     memory: int = DEFAULT_MEMORY
     effort: int = 4
+    debug: bool = False
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
@@ -54,11 +56,14 @@ class Host:
         self.failed: str | None = None
         self._waiting: list[tuple[int, int, Int64]] = []
         self._fresh = False
+        self._checkers: dict[int, Checker] = {}
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
         """Make a plan part of the machine; it takes part from the next batch on."""
         version = self.frontier[0] if self.coordinates == 1 else 0
-        lowering = Lowering(self.machine, plan, self.shared, self.texts.code, version)
+        lowering = Lowering(
+            self.machine, plan, self.shared, self.texts.code, version, watch=self.debug
+        )
         done = lowering.install()
         feeds = {
             number: lowering.shortcut(number)
@@ -68,6 +73,8 @@ class Host:
         self._set_handlers(plan, done, functions)
         dweller = Dweller(plan, done, feeds)
         self.dwellers.append(dweller)
+        if self.debug:
+            self._checkers[id(dweller)] = Checker(self, dweller, functions)
         self._fresh |= any(isinstance(node, Import) for node in plan.nodes)
         self._reschedule()
         return dweller
@@ -104,6 +111,7 @@ class Host:
                 hint="close that one first",
             )
         self.dwellers.remove(dweller)
+        self._checkers.pop(id(dweller), None)
         self._reschedule()
         done = dweller.installed
         self.machine.remove(done.operators.values(), done.ports.values(), own)
@@ -137,6 +145,8 @@ class Host:
             raise
         self._fresh = False
         self.frontier = frontier
+        for checker in self._checkers.values():
+            checker.check()
 
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""

@@ -50,6 +50,7 @@ class Installed:
     traces: dict[int, int] = field(default_factory=dict)
     ports: dict[int, int] = field(default_factory=dict)
     edges: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    watched: dict[int, int] = field(default_factory=dict)
     instructions: list[list[int]] = field(default_factory=list)
 
 
@@ -63,6 +64,8 @@ class Lowering:
         shared: Mapping[int, int],
         encode: Encode,
         version: int,
+        *,
+        watch: bool = False,
     ) -> None:
         if plan.depth() > MOST_COORDINATES:
             raise LimitError(
@@ -75,6 +78,7 @@ class Lowering:
         self.shared = shared
         self.encode = encode
         self.version = version
+        self.watch = watch
         self.shape = shape_of(depths)
         self.paths = Paths(plan, field_width(depths))
         self.done = Installed()
@@ -94,6 +98,8 @@ class Lowering:
                 if number not in self.done.operators:
                     self._cut(number)
                 self._feed(number, self.done.ports[number], self.paths.into_cut(number))
+        if self.watch:
+            self._watch_all()
         self.done.instructions = schedule(self.plan, self.done.operators, self._flows)
         return self.done
 
@@ -185,18 +191,32 @@ class Lowering:
             if path.origin not in self.done.operators:
                 self._cut(path.origin)
             program = path_program(path, self.plan.schemas[path.origin], self.encode)
-            edge = {
-                layout.EDGE_PORT: port,
-                layout.EDGE_PROGRAM: self.machine.store(program),
-                layout.EDGE_SIGN: path.sign,
-                layout.EDGE_KEEP: path.keep,
-                layout.EDGE_ADD: path.add,
-                layout.EDGE_SHAPE: self.shape,
-                **self._last_round(number),
-            }
+            edge = self._edge(port, path, self.machine.store(program)) | self._last_round(number)
             address = self.machine.add_edge(self.done.operators[path.origin], edge)
             self.done.edges[path.origin, number, place] = address
             self._flows.append(Flow(path.origin, number, back=path.add != 0))
+
+    def _watch_all(self) -> None:
+        """Let the differences of every node be kept in a port of its own, for debug mode."""
+        for number, node in enumerate(self.plan.nodes):
+            if isinstance(node, Output):
+                continue
+            port = self.machine.new_port(len(self.plan.schemas[number]))
+            self.done.watched[number] = port
+            for path in self.paths.paths_to(number):
+                program = path_program(path, self.plan.schemas[path.origin], self.encode)
+                edge = self._edge(port, path, self.machine.store(program))
+                self.machine.add_edge(self.done.operators[path.origin], edge)
+
+    def _edge(self, port: int, path: Path, program: int) -> dict[int, int]:
+        return {
+            layout.EDGE_PORT: port,
+            layout.EDGE_PROGRAM: program,
+            layout.EDGE_SIGN: path.sign,
+            layout.EDGE_KEEP: path.keep,
+            layout.EDGE_ADD: path.add,
+            layout.EDGE_SHAPE: self.shape,
+        }
 
     def _last_round(self, number: int) -> dict[int, int]:
         """What an edge into a variable that stops changing has to know."""
@@ -214,7 +234,7 @@ class Lowering:
         schema = self.plan.schemas[number]
         ends = [key for key in self.done.edges if key[0] == number]
         port = self.done.ports[number]
-        if len(ends) != 1 or isinstance(self.plan.nodes[ends[0][1]], Output):
+        if self.watch or len(ends) != 1 or isinstance(self.plan.nodes[ends[0][1]], Output):
             return port
         source = self.plan.nodes[ends[0][1]]
         if not isinstance(source, Arrange | Consolidate):
