@@ -33,6 +33,11 @@ class CurrentResults:
             found[name] = Change(vertices, before[vertices], after[vertices])
         return found
 
+    def no_differences(self) -> dict[str, Change]:
+        """What there is to tell where nothing changed."""
+        none = np.empty(0, np.int32)
+        return {name: Change(none, item[:0], item[:0]) for name, item in self.values.items()}
+
     def apply(self, changes: Changes) -> None:
         """Go to the version that the changes lead to. O(changes)."""
         for name, change in changes.items():
