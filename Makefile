@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: help demo test fast lint types layers spark bench campaign clean
+.PHONY: help demo test fast lint types layers spark bench campaign checked clean
 
 help:
 	@echo "make demo      install, then load a graph, define views and show the collection"
@@ -12,6 +12,7 @@ help:
 	@echo "make fast      the tests that need no JVM"
 	@echo "make bench     the benchmark of views (python -m bench views)"
 	@echo "make campaign  the long randomised tests"
+	@echo "make checked   the campaigns interpreted, and compiled with every index checked"
 	@echo "make clean     remove the environment and everything generated"
 
 $(READY): pyproject.toml constraints.txt tools/make_venv.sh
@@ -44,6 +45,12 @@ test: lint types layers
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
 	  tests/equivalence tests/property tests/spark/test_collections.py tests/spark/test_ingest_csv.py
+
+checked: $(READY)
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n 2 tests/equivalence/test_fixpoint.py \
+	  tests/equivalence/test_exact.py tests/unit/engine tests/unit/kernels
+	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 tests/equivalence/test_fixpoint.py \
+	  tests/equivalence/test_exact.py tests/unit/engine tests/unit/kernels
 
 bench: $(READY)
 	$(PY) -m bench views

@@ -1,0 +1,50 @@
+"""Both heaps bring vertices in the order in which sorting brings them."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from graphtide.kernels.heap import Keyed, heap_pop, heap_push, keyed_pop, keyed_push
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_keyed_heap_sorts(seed: int, sign: int) -> None:
+    pick = random.Random(f"keyed {seed}")
+    keys = [float(pick.randrange(8)) for _ in range(pick.randrange(1, 60))]
+    heap, size = Keyed(np.empty(60, np.int32), np.empty(60, np.float64)), 0
+    waiting: list[float] = []
+    for vertex, key in enumerate(keys):
+        size = keyed_push(heap, size, vertex, key, sign)
+        waiting.append(key)
+        if pick.random() < 0.3:
+            best = min(waiting) if sign > 0 else max(waiting)
+            assert heap.key[0] == best == keys[heap.vertex[0]]
+            waiting.remove(best)
+            size = keyed_pop(heap, size, sign)
+    assert size == len(waiting)
+    for key in sorted(waiting, reverse=sign < 0):
+        assert heap.key[0] == key
+        size = keyed_pop(heap, size, sign)
+    assert size == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_indexed_heap_follows_keys_that_get_better(seed: int) -> None:
+    pick = random.Random(f"indexed {seed}")
+    key = np.array([float(pick.randrange(50)) for _ in range(30)])
+    heap, place, size = np.empty(30, np.int32), np.full(30, -1, np.int32), 0
+    for vertex in range(30):
+        size = heap_push(heap, place, size, vertex, key, 1)
+    for _ in range(20):
+        vertex = pick.randrange(30)
+        key[vertex] -= pick.randrange(10)
+        size = heap_push(heap, place, size, vertex, key, 1)
+    assert size == 30
+    for expected in sorted(key.tolist()):
+        assert key[heap[0]] == expected
+        size = heap_pop(heap, place, size, key, 1)
+    assert (place == -1).all()
