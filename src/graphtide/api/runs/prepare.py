@@ -18,7 +18,7 @@ from graphtide.api.live import arrow_column
 from graphtide.api.maintain import ChosenProgram, checked_parameters
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
-from graphtide.engine.maintainer import Maintainer, field_values
+from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous import SynchronousMaintainer
@@ -45,12 +45,7 @@ class PreparedProgram:
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""
-        maintainer: Any = self._stateless
-        if hasattr(maintainer, "scratch"):
-            found: Mapping[str, NDArray[Any]] = maintainer.scratch()
-            return found
-        maintainer.start()
-        return {name: field_values(maintainer, name).copy() for name in self.chosen.fields}
+        return self._stateless.scratch()
 
     @property
     def rounding(self) -> float:
