@@ -104,7 +104,9 @@ def _rows(contents: RunContents) -> int:
 
 def _figures(contents: RunContents, field: str, values: NDArray[Any]) -> Figures:
     if contents.facts.labels == field:
-        _, sizes = np.unique(values, return_counts=True)
+        # Labels are numbers of vertices: counting them takes a third of the time of sorting them.
+        sizes = np.bincount(values)
+        sizes = sizes[sizes > 0]
         single = int(np.count_nonzero(sizes == 1))
         largest = int(sizes.max(initial=0))
         return {"components": len(sizes), "largest": largest, "single": single}
