@@ -76,6 +76,8 @@ RECORD = 28
 """The record that `next_record` found: an address, good until the next append."""
 LARGE_FREED = 34
 """How many large blocks were freed since Python last gave their pages back."""
+SINCE_PAUSE = 35
+"""Operators run since the run last came back to Python."""
 FREE_LISTS = 40
 HEADER_WORDS = 256
 
@@ -241,6 +243,11 @@ AGAIN = 3
 STOP = 4
 SCHEDULE_WORDS = 4
 
+RUN_LENGTH = 500
+"""Operators that run before a pause."""
+
 # How a run ended
 DONE = 0
 WANTS_PYTHON = 1
+PAUSED = 2
+"""After a while, so that Python can see whether the user has interrupted."""

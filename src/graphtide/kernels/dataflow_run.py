@@ -36,10 +36,13 @@ from graphtide.kernels.dataflow_layout import (
     OP_RIGHT_AT,
     OP_RIGHT_NEWS,
     PASS,
+    PAUSED,
     PORT_WIDTH,
     POSITION,
     REDUCE,
+    RUN_LENGTH,
     SCHEDULE_WORDS,
+    SINCE_PAUSE,
     STOP,
     TRACE_FRESH,
     WANTS_PYTHON,
@@ -56,15 +59,20 @@ from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 @bare_kernel
 def run(memory: Memory, schedule: int) -> int:
-    """Run until nothing waits, or Python is wanted: COUNTER then names the operator."""
+    """Run until nothing waits, Python is wanted (COUNTER names the operator), or for a while."""
     while True:
         counter = memory[COUNTER]
         at = schedule + counter * SCHEDULE_WORDS
         code, operand, jump = memory[at], memory[at + 1], memory[at + 2]
         if code == DO:
-            if waits_at(memory, operand) == memory[POSITION] and _activate(memory, operand):
-                return WANTS_PYTHON
+            if waits_at(memory, operand) == memory[POSITION]:
+                if _activate(memory, operand):
+                    return WANTS_PYTHON
+                memory[SINCE_PAUSE] += 1
             memory[COUNTER] = counter + 1
+            if memory[SINCE_PAUSE] >= RUN_LENGTH:
+                memory[SINCE_PAUSE] = 0
+                return PAUSED
         elif code == LOOP:
             # Operands: bits below the rounds of the loops around; instructions of the loop.
             _enter_next_round(memory, schedule, counter + 1, jump, operand, memory[at + 3])

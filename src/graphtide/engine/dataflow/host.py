@@ -140,8 +140,8 @@ class Host:
         self.machine.set_frontier(layout.SINCE, self.since)
         try:
             self.machine.run()
-        except Exception as error:
-            self.failed = str(error)
+        except BaseException as error:
+            self.failed = str(error) or "it was interrupted"
             raise
         self._fresh = False
         self.frontier = frontier

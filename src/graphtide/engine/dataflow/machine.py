@@ -158,7 +158,9 @@ class Machine:
         words[layout.COUNTER] = 0
         words[layout.POSITION] = 0
         try:
-            while run(words, self._schedule) == layout.WANTS_PYTHON:
+            while (ended := run(words, self._schedule)) != layout.DONE:
+                if ended == layout.PAUSED:
+                    continue
                 at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
                 operator = int(words[at + 1])
                 self.handlers[operator](operator, int(words[layout.POSITION]))
