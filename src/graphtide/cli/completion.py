@@ -39,7 +39,7 @@ def candidates(line: str, word: str, session: Session) -> list[str]:
     else:
         stored = _names(session.graphs) + _names(session.catalog.collections)
         first = COMMANDS if line.strip() == word.strip() else ()
-        known = [*keywords(), *first, *stored]
+        known = [*keywords(), *first, *stored, *_computations(line)]
     return sorted({item for item in known if item.lower().startswith(word.lower())})
 
 
@@ -49,6 +49,15 @@ def keywords() -> frozenset[str]:
     grammar = files("graphtide.lang.gvdl").joinpath("grammar.lark").read_text(encoding="utf-8")
     spelled = _TERMINAL.findall(grammar)
     return frozenset(word for words in spelled for word in words.split("|")) | {"src", "dst"}
+
+
+def _computations(line: str) -> list[str]:
+    """The names of computations, where one may stand."""
+    if not re.match(r"\s*(?:explain\s+)?run\s+(?:\w+\s+)*\S*$", line, re.IGNORECASE):
+        return []
+    from graphtide.api.computations import PAIRS, library
+
+    return [*library(), *PAIRS]
 
 
 def _names(list_them: Callable[[], list[str]]) -> list[str]:

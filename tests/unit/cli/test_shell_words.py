@@ -27,6 +27,9 @@ class Names:
     def collections(self) -> list[str]:
         return ["CA-calls", "years"]
 
+    def runs(self) -> list[str]:
+        return ["years-BFS", "years-WCC"]
+
 
 def completed(line: str) -> list[str]:
     word = re.split(r"[ \t;,()]", line)[-1]
@@ -61,6 +64,13 @@ def test_keywords_come_from_the_grammar() -> None:
         ("show collection y", ["years"]),
         ("delete graph y", []),
         ("help win", ["windows"]),
+        ("run wc", ["wcc"]),
+        ("explain run differential page", ["page_rank"]),
+        ("show wc", []),
+        ("run wcc on y", ["years"]),
+        ("run bfs(source='a') on C", ["CA-calls"]),
+        ("show run years-W", ["years-WCC"]),
+        ("delete run y", ["years-BFS", "years-WCC"]),
         ("create view collection c on Calls sl", ["sliding"]),
     ],
 )
