@@ -82,7 +82,10 @@ def over_scratch(trial: Trial, bars: tuple[float | None, ...]) -> list[Figure]:
                     f"{name}, over scratch", ratio, "at least", bars[at], "x", note, trial.section
                 )
             )
-    return figures
+    name = f"{trial.chosen.title}, versions that differ from scratch"
+    wrong = sum(timed.differing for timed in trial.modes.values())
+    note = f"{len(trial.sizes)} a mode"
+    return [*figures, Figure(name, wrong, "at most", 0, "", note, trial.section)]
 
 
 def one_edge(trial: Trial) -> list[Figure]:

@@ -42,10 +42,14 @@ PROGRAMS = (
 
 @dataclass(frozen=True)
 class Timed:
-    """Median seconds of a batch of each size, and checksums: at first, then after each size."""
+    """Median seconds of a batch of each size, and checksums: at first, then after each size.
+
+    `differing` is after how many of them a run from scratch finds something else.
+    """
 
     seconds: list[float]
     checksums: list[int]
+    differing: int = 0
 
 
 def resident_graph(given: Input) -> ResidentGraph:
@@ -77,11 +81,13 @@ def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: in
 def time_stream(maintainer: Any, groups: list[list[Batch]]) -> Timed:
     """Start, then advance by one batch after the other; the first of each size warm up."""
     maintainer.start()
-    medians, checksums = [], [value_checksum(maintainer.values)]
+    medians, checksums, differing = [], [value_checksum(maintainer.values)], 0
     for group in groups:
         medians.append(median_batch(maintainer, group))
         checksums.append(value_checksum(maintainer.values))
-    return Timed(medians, checksums)
+        (values,) = maintainer.scratch().values()
+        differing += value_checksum(values) != checksums[-1]
+    return Timed(medians, checksums, differing)
 
 
 def median_batch(maintainer: Any, group: list[Batch]) -> float:
