@@ -48,7 +48,7 @@ class _Done(NamedTuple):
 class ExactMaintainer:
     """A selecting program on a graph in memory, with the history of every vertex."""
 
-    patience = 0.1
+    patience = 0.15
     """A repair may look at so many edges for each that a run from scratch looks at."""
 
     def __init__(
