@@ -72,6 +72,11 @@ def test_ranks_show_the_leaders_of_the_last_view() -> None:
 def test_top_draws_as_many_as_asked_for() -> None:
     (panel,) = ranks(6).run().picture(of="top", count=2).figure.axes
     assert len(panel.get_lines()) == 2
+    (panel,) = ranks(6).run().picture(of="top", count=12).figure.axes
+    looks = {(item.get_color(), item.get_linestyle()) for item in panel.get_lines()}
+    assert len(looks) == 12
+    with pytest.raises(InputError, match="cannot tell 13 lines apart"):
+        ranks(3).run().picture(of="top", count=13)
     with pytest.raises(InputError, match="no result 'rnak'"):
         ranks(3).run().picture(of="top", field="rnak")
 

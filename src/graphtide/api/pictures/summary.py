@@ -32,7 +32,7 @@ from graphtide.model.errors import InputError
 
 Float = NDArray[np.float64]
 _PANEL, _EDGES = 2.3, 1.1
-_MOST_LINES = len(LINES)
+_USUAL_LINES, _MOST_LINES = 5, 2 * len(LINES)
 
 
 class Counted(NamedTuple):
@@ -66,7 +66,7 @@ def draw_summary(run: Run, field: str | None) -> Picture:
     figure, axes = panels(heights, title, _subtitle(run, field), room_below(names))
     for item, panel in zip(counted, axes, strict=False):
         draw_series(panel, _column(table, prefix + item.column), item.colour)
-        panel.set_title(item.title)
+        panel.set_title(f"{field} is true" if item.column == "true" else item.title)
         count_axis(panel, item.unit)
     if spread:
         _draw_spread(axes[len(counted)], run, field, table, prefix)
@@ -79,7 +79,11 @@ def draw_top(run: Run, field: str | None, count: int | None) -> Picture:
     """The values, view by view, of the vertices that have the greatest ones in the last view."""
     _check_drawable(run)
     field = run._contents.field(field)
-    wanted = min(count or _MOST_LINES, _MOST_LINES)
+    wanted = count or _USUAL_LINES
+    if not 1 <= wanted <= _MOST_LINES:
+        raise InputError(
+            f"a picture cannot tell {wanted:,} lines apart", hint=f"draw 1 to {_MOST_LINES}"
+        )
     title = f"{run.program} on {run.collection}"
     names = [run.views[at] for at in run._contents.finished_views()]
     figure, axes = panels([3.6], title, _subtitle(run, field), room_below(names))
@@ -116,7 +120,7 @@ def _draw_spread(axes: Axes, run: Run, field: str, table: pa.Table, prefix: str)
             draw_series(axes, _column(table, prefix + "least"), BLUE, "least")
         axes.set_title(f"{field}, of what is reached" if reached else field)
     else:
-        _draw_leaders(axes, run, field, _MOST_LINES - 1)
+        _draw_leaders(axes, run, field, _USUAL_LINES)
         axes.set_title(f"{field}: the greatest of the last view, and the mean of all")
     number_axis(axes, field)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
@@ -136,9 +140,9 @@ def _draw_leaders(axes: Axes, run: Run, field: str, count: int) -> str:
     ids = contents.vertices.columns(best)["id"].to_pylist()
     for at, name in enumerate(ids):
         label = shortened(visible(str(name)), 18)
-        draw_series(
-            axes, np.where(np.isfinite(found[:, at]), found[:, at], np.nan), LINES[at], label
-        )
+        known = np.where(np.isfinite(found[:, at]), found[:, at], np.nan)
+        style = "-" if at < len(LINES) else ":"
+        draw_series(axes, known, LINES[at % len(LINES)], label, style)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
     return contents.steps.names[views[-1]]
 
@@ -157,8 +161,8 @@ def _column(table: pa.Table, name: str) -> Float:
 
 def _subtitle(run: Run, field: str) -> str:
     done = len(run)
-    views = f"{done:,} view{'s' if done != 1 else ''}"
+    views = f"{done:,} view{'s' if done != 1 else ''} in the given order"
     if not run.finished:
-        views = f"{done:,} of {len(run.views):,} views, the run was interrupted"
+        views = f"{done:,} of {len(run.views):,} views, then the run was interrupted"
     result = f"result '{field}', " if len(run.fields) > 1 else ""
-    return f"{result}{views} in the given order{groups_note(done)}"
+    return f"{result}{views}{groups_note(done)}"

@@ -85,14 +85,18 @@ def name_views(axes: Axes, names: Sequence[str], title: str) -> None:
     axes.set_xlim(-0.5, max(len(names) - 0.5, 0.5))
 
 
-def draw_series(axes: Axes, values: Float, colour: str, label: str | None = None) -> None:
+def draw_series(
+    axes: Axes, values: Float, colour: str, label: str | None = None, style: str = "-"
+) -> None:
     """A line along the views: marked where they are few, a band where they are very many."""
     if len(values) > PLACES:
         band = banded(values)
         axes.fill_between(
             band.place, band.least, band.greatest, color=colour, alpha=0.3, linewidth=0
         )
-        axes.plot(band.place, band.median, color=colour, linewidth=1.2, label=label)
+        axes.plot(
+            band.place, band.median, color=colour, linewidth=1.2, label=label, linestyle=style
+        )
         # The band alone hides where a single view stands out: its edges are drawn as well.
         axes.plot(band.place, band.least, color=colour, linewidth=0.5, alpha=0.7)
         axes.plot(band.place, band.greatest, color=colour, linewidth=0.5, alpha=0.7)
@@ -102,6 +106,7 @@ def draw_series(axes: Axes, values: Float, colour: str, label: str | None = None
         np.arange(len(values)),
         values,
         color=colour,
+        linestyle=style,
         linewidth=1.6,
         marker=marker,
         markersize=4.5,
