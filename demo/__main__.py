@@ -89,8 +89,8 @@ def show(console: Console, answers: list[Answered]) -> None:
     console.rule("5. what sharing gains")
     console.print(telling.times(answers))
     console.print(
-        "Sharing pays where a view changes few results. Among all calls so far, nearly every new\n"
-        "call moves nearly every rank: Graphtide notices, and runs such views from scratch."
+        "Sharing pays where a delta changes few results. Ranks depend on each other: where nearly "
+        "every new call moves nearly every rank, Graphtide notices, and runs views from scratch."
     )
 
 

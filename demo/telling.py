@@ -11,13 +11,14 @@ from demo.questions import Answered
 
 
 def connected(run: gt.Run) -> Table:
-    """The groups of connected customers at the end of each year, and now."""
+    """The groups of connected customers at the end of each year."""
     summary = run.summary().to_pylist()
     customers = len(run.values(0))
     table = Table(title="connected by a chain of calls")
-    for name in ("calls until", "calls", "groups", "largest group", "never called"):
+    for name in ("calls until", "calls", "groups", "largest group", "without a call"):
         table.add_column(name, justify="left" if name == "calls until" else "right")
-    for row in [*summary[180:-1:365], summary[-1]]:
+    year_ends = [row for row in summary if row["view"].endswith("-01-01")]
+    for row in year_ends:
         share = f"{row['largest']:,} ({row['largest'] / customers:.0%})"
         numbers = f"{row['edges']:,}", f"{row['components']:,}", share, f"{row['single']:,}"
         table.add_row(row["view"].removeprefix("until-"), *numbers)
@@ -42,12 +43,12 @@ def central(run: gt.Run, every: int, note: str) -> Table:
 def times(answers: Iterable[Answered]) -> Table:
     """What sharing gained, question by question."""
     table = Table(title="the same results, two ways (computation, measured just now)")
-    columns = ("question", "views", "each from scratch", "shared", "")
+    columns = ("question", "views", "scratch", "shared", "sharing is")
     for name in columns:
         table.add_column(name, justify="left" if name == "question" else "right")
     for item in answers:
         question = item.question
-        asked = f"{question.program.plan.name}, {question.collection}"
+        asked = f"{question.program.plan.name} {question.collection}"
         took = f"{item.scratch.seconds:.2f} s", f"{item.shared.seconds:.2f} s"
         table.add_row(asked, f"{len(item.shared):,}", *took, verdict(item.gain))
     return table
@@ -64,4 +65,4 @@ def chosen(run: gt.Run) -> str:
     """How the views of a run were reached, in a sentence."""
     ways = run.record().column("strategy").to_pylist()
     scratch = ways.count("scratch")
-    return f"{len(ways) - scratch:,} views shared work, {scratch:,} were run from scratch"
+    return f"views that shared work: {len(ways) - scratch:,}; run from scratch: {scratch:,}"
