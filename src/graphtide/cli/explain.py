@@ -27,7 +27,10 @@ class ExplainOptions(GlobalOptions):
 def explain(invocation: Invocation, options: ExplainOptions) -> None:
     """Say what each statement would do: its tree, views, atoms, buckets and Spark's plan.
 
-    Nothing is changed, so a statement that builds on one before it needs that one done.
+    Of a run: its mode and why, its plan, and about how long it takes. Nothing is changed, so a
+    statement that builds on one before it needs that one done.
+
+    graphtide explain -e "run wcc on years"
     """
     carry_out(invocation, given_script(options.script, options.execute), _explained)
 
