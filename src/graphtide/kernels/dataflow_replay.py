@@ -29,9 +29,10 @@ from graphtide.kernels.dataflow_layout import (
 )
 from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow_memory import copy_words
+from graphtide.kernels.dataflow_merging import add_equal, sort_bodies
 from graphtide.kernels.dataflow_times import upper_bound
 from graphtide.kernels.dataflow_todo import forced_bound, schedule_later
-from graphtide.kernels.dataflow_traces import add_equal, open_cursors, sort_bodies
+from graphtide.kernels.dataflow_traces import open_cursors
 from graphtide.kernels.jit import inlined_kernel
 
 

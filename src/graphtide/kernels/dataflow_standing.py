@@ -37,9 +37,10 @@ from graphtide.kernels.dataflow_layout import (
 )
 from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow_memory import copy_words
+from graphtide.kernels.dataflow_merging import sort_bodies
 from graphtide.kernels.dataflow_ports import new_row
 from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_later
-from graphtide.kernels.dataflow_traces import open_cursors, sort_bodies
+from graphtide.kernels.dataflow_traces import open_cursors
 from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 
