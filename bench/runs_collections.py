@@ -69,7 +69,8 @@ def products(graph: EdgeTable) -> Views:
     view_year, view_most = np.divmod(np.arange((int(year.max()) + 1) * most), most)
 
     def holds(cell: Int64) -> NDArray[np.bool_]:
-        return (cell[:, None] // most == view_year) & (cell[:, None] % most <= view_most)
+        years, counts = np.divmod(cell[:, None], most)
+        return np.asarray((years == view_year) & (counts <= view_most))
 
     return _views("years x authors", graph, cells, holds)
 
@@ -127,7 +128,7 @@ def _reordered(matrix: ViewMatrix, order: NDArray[np.intp]) -> ViewMatrix:
 
 
 def _buckets(time: Int64, days: float) -> Int64:
-    return ((time - time.min()) / (DAY * days)).astype(np.int64)
+    return np.asarray((time - time.min()) / (DAY * days)).astype(np.int64)
 
 
 def _ranges(name: str, graph: EdgeTable, starts: Int64, stops: Int64) -> Views:

@@ -7,6 +7,7 @@ every pair is one edge, and programs go along it both ways.
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pyarrow.csv as csv
 from numpy.typing import NDArray
 
 from bench import data
+from bench.rmat import rmat
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -49,12 +51,12 @@ class EdgeTable:
         return found
 
 
-def read_edges(file: str, *, directed: bool, delimiter: str = " ") -> EdgeTable | None:
+def read_edges(file: str, *, directed: bool) -> EdgeTable | None:
     """A graph by the name of its file; None where the file is not there."""
     path = data.find(file)
     if path is None:
         return None
-    columns = _columns(path, delimiter)
+    columns = _columns(path)
     ids, numbers = np.unique(np.concatenate(columns[:2]), return_inverse=True)
     src, dst = numbers.reshape(2, -1).astype(np.int32)
     time = columns[2] if len(columns) > 2 else np.zeros(0, np.int64)
@@ -86,7 +88,17 @@ def authors(graph: EdgeTable) -> Int64:
     return np.minimum(drawn, MOST_AUTHORS)[graph.src]
 
 
-def _columns(path: Path, delimiter: str) -> list[Int64]:
+def rmat_edges(scale: int, edges: int) -> EdgeTable:
+    """An RMAT graph whose edges have arrived one after the other."""
+    src, dst = (end[:edges] for end in rmat(scale))
+    ids = np.arange(1 << scale)
+    time = np.arange(edges)
+    return EdgeTable(f"RMAT {scale}", 1 << scale, src, dst, weights(edges), time, True, ids)
+
+
+def _columns(path: Path) -> list[Int64]:
+    with gzip.open(path, "rt") as file:
+        delimiter = "\t" if "\t" in file.readline() else " "
     table = csv.read_csv(
         path,
         read_options=csv.ReadOptions(autogenerate_column_names=True),
