@@ -7,12 +7,13 @@ READY := $(VENV)/.ready
 .PHONY: help demo test fast lint types layers spark bench campaign checked clean
 
 help:
-	@echo "make demo      install, then load a graph, define views and show the collection"
+	@echo "make demo      install, then load a million calls, define views, run programs over them"
 	@echo "make test      install, then lint, type check, layer check and all tests"
 	@echo "make fast      the tests that need no JVM"
 	@echo "make bench     the benchmark of views (python -m bench views)"
 	@echo "make campaign  the long randomised tests"
 	@echo "make checked   the campaigns interpreted, and compiled with every index checked"
+	@echo "make reference the page of all docstrings"
 	@echo "make clean     remove the environment and everything generated"
 
 $(READY): pyproject.toml constraints.txt tools/make_venv.sh
@@ -54,6 +55,9 @@ checked: $(READY)
 
 bench: $(READY)
 	$(PY) -m bench views
+
+reference: $(READY)
+	$(PY) tools/reference.py
 
 clean:
 	rm -rf $(VENV) demo-output bench-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
