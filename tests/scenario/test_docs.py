@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,13 @@ def test_links_lead_somewhere(name: str) -> None:
         if heading:
             titles = _HEADING.findall(path.read_text(encoding="utf-8"))
             assert heading in map(_anchor, titles), f"{target} has no heading #{heading}"
+
+
+@pytest.mark.spark  # What it reads imports Spark.
+def test_the_page_of_docstrings_is_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "reference.py"), "--check"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
 
 
 def _anchor(title: str) -> str:
