@@ -107,3 +107,23 @@ def test_columns_of_many_kinds_in_debug_mode() -> None:
     flow.advance()
     rows.remove([("a", 4.0, 2)])
     flow.advance()
+
+
+@pytest.mark.parametrize("end", ["min", "max"])
+def test_nothing_is_skipped_where_the_output_is_gone_for_some_rounds(end: str) -> None:
+    """Between two rounds without a record, a new one beyond all others is the only one."""
+    flow = Dataflow(memory=MEMORY, debug=True)
+    come = flow.input("come", key=int, value=int, round=int)
+    gone = flow.input("gone", key=int, value=int, round=int)
+    with flow.loop() as loop:
+        early = come.enter(loop, at=col.round).select("key", "value")
+        late = gone.enter(loop, at=col.round).select("key", "value")
+        found = getattr(early.minus(late), end)(by="key")
+    output = found.leave().output()
+    sign = 1 if end == "min" else -1
+    come.insert([(0, 10 * sign, 0), (0, 3 * sign, 9)])
+    gone.insert([(0, 10 * sign, 5)])
+    flow.advance()
+    come.insert([(0, 20 * sign, 0)])
+    flow.advance()
+    assert output.records() == {(0, 3 * sign): 1}

@@ -43,6 +43,9 @@ from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_late
 from graphtide.kernels.dataflow_traces import open_cursors
 from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
+MOST_LATER_ROWS = 64
+"""More rows of output than this are not looked through for a shortcut: it takes their square."""
+
 
 @inner_kernel
 def hold_output(memory: Memory, operator: int) -> None:
@@ -133,7 +136,8 @@ def schedule_output(memory: Memory, operator: int, bound: int) -> None:
 def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> bool:
     """True where a bound lies beyond the output at all later times too: nothing to schedule.
 
-    Only in a single loop and for one version, where later output is one record after another.
+    Only in a single loop and for one version, and where each later round replaces one record by
+    another, so that there is always one.
     """
     if (
         memory[operator + OP_SHAPE] != 0
@@ -144,17 +148,25 @@ def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> boo
     body = values + 3
     reducer = memory[operator + OP_REDUCER]
     rows = list_rows(memory, HELD)
-    total = 0
-    for row in range(list_count(memory, HELD)):
+    count = list_count(memory, HELD)
+    if count > MOST_LATER_ROWS:
+        return False
+    for row in range(count):
         at = rows + row * body
-        diff = memory[at + values + 2]
         if memory[at + values] <= memory[LOOK_POSITION]:
             continue
-        total += diff
         beyond = bound >= memory[at] if reducer == FIRST else bound <= memory[at]
-        if diff > 0 and not beyond:
+        if memory[at + values + 2] > 0 and not beyond:
             return False
-    return total == 0
+        # In no round may the output be gone: there, any record would count.
+        total = 0
+        for other in range(count):
+            place = rows + other * body + values
+            if memory[place] == memory[at + values]:
+                total += memory[place + 2]
+        if total != 0:
+            return False
+    return True
 
 
 @inner_kernel
