@@ -72,6 +72,8 @@ def _apply(name: str, source: Collection, *rest: Any) -> Collection:
             return getattr(source, name)(by="key")  # type: ignore[no-any-return]
         case "first" | "top":
             return getattr(source, name)(rest[0], by="key")  # type: ignore[no-any-return]
+        case "phases":
+            return _phases(source)
         case "span":
             return source.reduce(
                 lambda key, values: span([(value[0], times) for value, times in values]),
@@ -79,6 +81,16 @@ def _apply(name: str, source: Collection, *rest: Any) -> Collection:
                 types={"value": int},
             )
     raise AssertionError(name)
+
+
+def _phases(source: Collection) -> Collection:
+    """Records come in early rounds; those with even keys go again in later ones."""
+    with source.nested_loop("phases") as loop:
+        early = source.enter(loop, at=col.value % 4)
+        even = source.filter(col.key % 2 == 0)
+        late = even.enter(loop, at=col.value % 4 + 1 + col.key % 3)
+        found = early.minus(late).min(by="key")
+    return found.leave()
 
 
 def start(

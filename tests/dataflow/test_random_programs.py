@@ -13,7 +13,8 @@ from tests.oracle.dataflow import Program
 INPUTS = 2
 VERSIONS = 6
 ONE = ("swap", "add", "fold", "even", "rising", "copies", "negate", "consolidate", "distinct",
-       "count", "sum", "min", "max", "span")  # fmt: skip
+       "count", "sum", "min", "max", "span",
+       "phases")  # fmt: skip
 TWO = ("concat", "minus", "join", "join_key", "semijoin", "antijoin")
 NUMBERED = ("threshold", "first", "top")
 

@@ -168,4 +168,5 @@ OPERATORS: dict[str, Callable[..., Records]] = {
     "first": lambda source, count: _ends(source, count, False),
     "top": lambda source, count: _ends(source, count, True),
     "span": _span,
+    "phases": lambda source: _ends({i: c for i, c in source.items() if i[0] % 2}, 1, False),
 }

@@ -74,15 +74,10 @@ REPLAY_AT = 27
 """The first row of GATHERED whose version has not come."""
 RECORD = 28
 """The record that `next_record` found: an address, good until the next append."""
-LARGE_FREED = 34
-"""How many large blocks were freed since Python last gave their pages back."""
 SINCE_PAUSE = 35
 """Operators run since the run last came back to Python."""
 FREE_LISTS = 40
 HEADER_WORDS = 256
-
-LARGE_CLASS = 64
-"""Blocks of this size class and larger, a megabyte and more, are large."""
 
 CHUNK = 256
 """Rows that are staged before a program runs over them."""

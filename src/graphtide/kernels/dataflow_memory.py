@@ -12,8 +12,6 @@ from graphtide.kernels.dataflow_layout import (
     END_OF_MEMORY,
     FREE_LISTS,
     HELD_WORDS,
-    LARGE_CLASS,
-    LARGE_FREED,
     NEXT_FREE,
     Memory,
 )
@@ -87,8 +85,6 @@ def free(memory: Memory, block: int) -> None:
     memory[block] = memory[FREE_LISTS + size_class]
     memory[FREE_LISTS + size_class] = block
     memory[HELD_WORDS] -= class_words(size_class)
-    if size_class >= LARGE_CLASS:
-        memory[LARGE_FREED] += 1
 
 
 @inner_kernel

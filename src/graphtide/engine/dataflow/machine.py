@@ -29,6 +29,9 @@ Handler = Callable[[int, int], None]
 
 DEFAULT_MEMORY = 1 << 36
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+_LARGE_CLASS = 44
+"""Free blocks of this size class and larger, from 20 kilobytes, hold pages to give back."""
+_WORTH_GIVING_BACK = 1 << 20
 _GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
 """Marks a free block whose pages the system has; chance contents only cost a page more."""
 
@@ -42,6 +45,7 @@ class Machine:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
+        self._free_before = 0
         words = self.words
         words[layout.NEXT_FREE] = layout.HEADER_WORDS
         words[layout.END_OF_MEMORY] = len(words)
@@ -212,12 +216,13 @@ class Machine:
         return int(self.words[layout.HELD_WORDS]) * 8
 
     def _give_back(self) -> None:
-        """Return the pages of large freed blocks to the system, each once."""
+        """Return the pages of free blocks to the system, once much more is free than before."""
         words = self.words
-        if words[layout.LARGE_FREED] == 0:
+        free_words = int(words[layout.NEXT_FREE] - words[layout.HELD_WORDS])
+        if abs(free_words - self._free_before) < _WORTH_GIVING_BACK:
             return
-        words[layout.LARGE_FREED] = 0
-        for size_class in range(layout.LARGE_CLASS, layout.HEADER_WORDS - layout.FREE_LISTS):
+        self._free_before = free_words
+        for size_class in range(_LARGE_CLASS, layout.HEADER_WORDS - layout.FREE_LISTS):
             block = int(words[layout.FREE_LISTS + size_class])
             size = int(class_words(size_class))
             while block:
