@@ -252,6 +252,26 @@ class Votes:
                 v.label = k
 
 
+@gt.program
+class Walks:
+    """How many walks end at a vertex, by a table: fails where there are more than it has."""
+
+    iterations: int = 4
+    number = gt.State(int, default=1)
+    table = gt.State(int, size=12)
+    total = gt.Sum(int)
+
+    def initialize(self, v):
+        for k in range(12):
+            v.table[k] = k
+
+    def traverse(self, u, e, v):
+        v.total(u.number)
+
+    def update(self, v):
+        v.number = v.table[v.total]
+
+
 SUMMING = (
     PageRank,
     SettledRank,

@@ -12,9 +12,10 @@ import pytest
 
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.model.errors import InputError
 from graphtide.plan.programs import ParameterKind, VertexProgram
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
-from tests.equivalence.summing_programs import SUMMING, Core, PageRank
+from tests.equivalence.summing_programs import SUMMING, Core, PageRank, Walks
 from tests.oracle.programs import run
 
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "4"))
@@ -158,6 +159,47 @@ def test_a_tolerance_leaves_most_edges_alone() -> None:
         maintainer.advance(np.array([0], np.int32), NOTHING)
         looked.append(maintainer.touched)
     assert 20 * looked[1] < looked[0]
+
+
+def kept_of(maintainer: SynchronousMaintainer) -> list[Any]:
+    """All that can be asked of a maintainer, in plain lists."""
+    fields = [item.name for item in maintainer.program.state]
+    histories = [[layer.tolist() for layer in maintainer.history(name)] for name in fields]
+    counts = maintainer._version.counts.tolist()
+    return [maintainer.reached, counts, histories, maintainer.scratch()["number"].tolist()]
+
+
+def test_an_advance_that_fails_midway_leaves_everything_as_it_was() -> None:
+    """A vertex runs out of its table in some later iteration, others having moved already."""
+    failed, done, pick = 0, 0, random.Random(11)
+    ends = np.array([(pick.randrange(9), pick.randrange(9)) for _ in range(24)], np.int32)
+    graph = ResidentGraph(9, *np.ascontiguousarray(ends.T))
+    graph.flip(NOTHING, np.arange(24, dtype=np.int32))
+    maintainer = SynchronousMaintainer(graph, Walks.plan, (4,))
+    maintainer.start()
+    live: set[int] = set()
+    for step in range(200):
+        chosen = set(pick.sample(range(24), pick.randrange(1, 4)))
+        edges = [(*ends[at].tolist(), {}) for at in sorted(live ^ chosen)]
+        before = kept_of(maintainer)
+        inserted, deleted = inside(graph, tuple(chosen - live)), inside(graph, tuple(chosen & live))
+        maintainer.budget = 0 if step % 5 == 0 else 1 << 40
+        try:
+            _, expected = run(Walks.plan, {"iterations": 4}, 9, edges)
+        except IndexError:
+            with pytest.raises(InputError, match="outside of an array of 12"):
+                maintainer.advance(inserted, deleted)
+            assert kept_of(maintainer) == before
+            failed += 1
+            continue
+        maintainer.advance(inserted, deleted)
+        live ^= chosen
+        done += 1
+        for at, found in enumerate(maintainer.history("number")):
+            assert found.tolist() == expected[min(at, len(expected) - 1)]["number"]
+        maintainer.verify()
+    assert failed > 10
+    assert done > 10
 
 
 def campaign_of(

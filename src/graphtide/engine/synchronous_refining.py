@@ -29,6 +29,7 @@ from graphtide.kernels.synchronous_records import (
     LOOKED,
     MORE_PLACES,
     MORE_ROWS,
+    NOW,
     PLACE,
     START,
     VERTEX,
@@ -57,6 +58,7 @@ class Refining:
         self._reached = version.reached
         self._counts = version.counts[: version.reached + 2].copy()
         self._touched = empty_touched(runs.widths)
+        self._furthest = 0
         self.looked = 0
 
     def add_vertices(self) -> None:
@@ -98,6 +100,7 @@ class Refining:
             given = runs.context, stored.histories, self._touched, agenda, inserted, limits
             left = runs.refinement.refine(*given)
         version.longest, self.looked = int(sizes[LONGEST]), int(sizes[LOOKED])
+        self._furthest = int(sizes[NOW])
         runs.check_fault()
         if left == DEAR:
             raise TooDearError
@@ -124,7 +127,7 @@ class Refining:
         """Have the version as it was; results of changed vertices are left to the caller."""
         version = self._version
         put_back(version.stored.histories, self._touched, self._used)
-        version.counts[: version.reached + 2] = 0
+        version.counts[: max(version.reached, self._furthest) + 2] = 0
         version.counts[: self._reached + 2] = self._counts
         version.reached = self._reached
         version.stored.resize(self._vertices)
