@@ -1,0 +1,280 @@
+"""The statement `run`: computations by name, parameters, strategies, files, and every mistake."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphtide as gt
+from graphtide.api.answers import Answer
+from graphtide.api.computations import chosen_computation
+from graphtide.api.session import Session
+from graphtide.lang.gvdl import statements as s
+from graphtide.lang.gvdl.parse import parse_statement
+from graphtide.model.errors import LanguageError
+from graphtide.plan.program_text import explain
+from tests.oracle import algorithms as naive
+from tests.scenario.stored import CALLS, PEOPLE
+
+OWN = """
+import graphtide as gt
+from beside import START
+
+@gt.program
+class MostKnown:
+    best: int
+    most = gt.Max(int)
+
+    def initialize(self, v):
+        v.best = v.id + START
+
+    def traverse(self, u, e, v):
+        v.most(u.best)
+
+    def update(self, v):
+        v.best = max(v.best, v.most)
+"""
+IDS = [row["id"] for row in PEOPLE]
+
+
+@pytest.fixture
+def session(data: Path) -> Session:
+    return gt.session(data, progress=False)
+
+
+def carried_out(session: Session, text: str) -> Answer:
+    (answer,) = session.execute(text)
+    return answer
+
+
+def edges(view: str) -> list[naive.Edge]:
+    last = int(view.split("-")[1])
+    return [(row["src"], row["dst"], 1.0) for row in CALLS if row["year"] <= last]
+
+
+def refused(session: Session, text: str) -> LanguageError:
+    with pytest.raises(LanguageError) as caught:
+        session.execute(text)
+    return caught.value
+
+
+def under_carets(error: LanguageError) -> str:
+    """What the carets of an error point at."""
+    assert error.where is not None
+    _, text, carets = error.where.splitlines()
+    start, stop = carets.index("^"), carets.rindex("^") + 1
+    return text[start:stop]
+
+
+def test_a_run_answers_with_its_summary(session: Session) -> None:
+    answer = carried_out(session, "run wcc on years;")
+    assert answer.table is not None
+    for row in answer.table.to_pylist():
+        labels = naive.components(3, edges(row["view"]))["component"]
+        assert row["components"] == len(set(labels))
+    assert isinstance(answer.value, gt.Run)
+    assert session.runs() == ["years-WCC"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run bfs(source='Zoë') on years",
+        "run BFS (source = 'Zoë') on collection years",
+        "RUN DIFFERENTIAL COMPUTATION bfs(root='Zoë') ON COLLECTION years",
+        "run scratch bfs(source='Zoë') on years verify 4",
+        "run individual computation bfs(root='Zoë') on collection years",
+        "run compare_differential computation bfs(root='Zoë') on collection years",
+        "run adaptive 10 computation bfs(root='Zoë') on collection years diffresults",
+        "run bfs(source='Zoë') on years indices [2 11 12]",
+    ],
+)
+def test_every_way_to_say_it_gives_the_same_results(session: Session, text: str) -> None:
+    run = carried_out(session, text).value
+    assert isinstance(run, gt.Run)
+    for view in run.views:
+        assert run.values(view).tolist() == naive.bfs(3, edges(view), 1)["hops"]
+
+
+def test_views_that_begin_anew(session: Session) -> None:
+    run = carried_out(session, "run bfs(source='ann') on years indices [2 11]").value
+    assert isinstance(run, gt.Run)
+    fresh = [row["view"] for row in run.record().to_pylist() if row["state"] == "fresh"]
+    assert {"upto-2012", "upto-2021"} <= set(fresh)
+    assert len(fresh) == 3
+    error = refused(session, "run bfs(source='ann') on years indices [30]")
+    assert "30 views, and none at 30" in error.what
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("adaptive upto 5 comp_x 1.5 diff_x 1.0 limit 5 algo avg computation", "upto, comp_x"),
+        ("adaptive 10 computation", "batch"),
+        ("arranged_differential computation", "same as differential"),
+        ("2_stage_differential computation", "no stages"),
+        ("basic computation", "same as scratch"),
+        ("compare_differential computation", "verify 1"),
+    ],
+)
+def test_words_without_a_meaning_are_answered(session: Session, words: str, said: str) -> None:
+    answer = carried_out(session, f"run {words} wcc on collection years hosts 'a:1'")
+    assert any(said in note for note in answer.notes)
+    assert any("hosts" in note for note in answer.notes)
+
+
+def test_results_in_a_folder(session: Session, tmp_path: Path) -> None:
+    answer = carried_out(session, f"run wcc on years save results to '{tmp_path}/out';")
+    assert "results.csv, summary.csv, record.csv" in answer.notes[0]
+    with (tmp_path / "out" / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 90
+    found = {(row["view"], row["id"]): int(row["value"]) for row in rows}
+    for view in session.collection("years").names:
+        labels = naive.components(3, edges(view))["component"]
+        assert [found[view, name] for name in IDS] == labels
+    carried_out(session, f"run wcc on years diffresults save results to '{tmp_path}/less';")
+    names = sorted(path.name for path in (tmp_path / "less").iterdir())
+    assert names == ["differences.csv", "record.csv", "summary.csv"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(gt.GraphtideError, match="cannot write"):
+        session.execute(f"run wcc on years save results to '{tmp_path}/file';")
+
+
+def test_no_results_keeps_none(session: Session) -> None:
+    answer = carried_out(session, "run wcc on years noresults")
+    assert answer.table is not None
+    assert "seconds" in answer.table.column_names
+    assert session.runs() == []
+    for words in ("as other", "resume", "save results to 'x'"):
+        assert "keeps nothing" in refused(session, f"run wcc on years noresults {words}").what
+
+
+def test_pairs_of_vertices(session: Session, tmp_path: Path) -> None:
+    goals = "goals=[('ann', 'Zoë'), ('Zoë', 'ann'), ('ann', 'ann')]"
+    answer = carried_out(
+        session, f"run mpsp({goals} weight_cap=10) on years save results to '{tmp_path}'"
+    )
+    assert any("weight_cap" in note for note in answer.notes)
+    assert session.runs() == ["years-MPSP-1", "years-MPSP-2"]
+    assert answer.table is not None
+    rows = answer.table.to_pylist()
+    assert [row["view"] for row in rows[:4]] == ["upto-2010"] * 3 + ["upto-2011"]
+    for row in rows:
+        hops = naive.bfs(3, edges(row["view"]), IDS.index(row["source"]))["hops"]
+        assert row["distance"] == hops[IDS.index(row["target"])]
+    assert (tmp_path / "pairs.csv").read_text().count("\n") == len(rows) + 1
+    session.execute(f"run mpsp({goals}) on years noresults")
+    assert len(session.runs()) == 2
+    assert under_carets(refused(session, "run mpsp(goals=3) on years")) == "goals"
+    assert under_carets(refused(session, "run mpsp(gaols=[(1, 2)]) on years")) == "gaols"
+
+
+def test_programs_of_a_file(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("START = 5\n")
+    (tmp_path / "own.py").write_text(OWN)
+    run = carried_out(session, f"run most_known from '{tmp_path}/own.py' on years").value
+    assert isinstance(run, gt.Run)
+    assert run.values("upto-2039").tolist() == [7, 7, 7]
+    # What has been edited since is what runs.
+    (tmp_path / "beside.py").unlink()
+    (tmp_path / "own.py").write_text(OWN.replace("from beside import START", "START = 50"))
+    statement = parse_statement(f"run MostKnown from '{tmp_path}/own.py' on years")
+    assert isinstance(statement, s.Run)
+    assert "50" in explain(chosen_computation(statement).program.program)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("x = (", "not Python"),
+        ("import nothing_like_it", "ModuleNotFoundError"),
+        ("x = 1", "no program named 'own'"),
+        ("class own: pass", "no program named 'own'"),
+        (None, "cannot read"),
+    ],
+)
+def test_files_that_cannot_be_used(
+    session: Session, tmp_path: Path, content: str | None, what: str
+) -> None:
+    if content is not None:
+        (tmp_path / "own.py").write_text(content)
+    with pytest.raises(gt.GraphtideError, match=what) as caught:
+        session.execute(f"run own from '{tmp_path}/own.py' on years")
+    assert caught.value.where is not None
+    with pytest.raises(gt.GraphtideError, match="compiled library"):
+        session.execute("run own from 'lib.so' on years")
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "pointed", "hint"),
+    [
+        ("run wc on years", "no computation named 'wc'", "wc", "`wcc`"),
+        ("run pagernak on years", "no computation named", "pagernak", "page_rank"),
+        ("run scc on years", "strongly connected", "scc", "show computations"),
+        ("run pr(iteration=3) on years", "no parameter 'iteration'", "iteration", "iterations"),
+        ("run wcc(x=1) on years", "no parameter 'x'", "x", "it has none"),
+        ("run pr(iterations='x') on years", "cannot be 'x'", "iterations", "whole number"),
+        ("run bfs on years", "needs a value for 'source'", "bfs", "the id of a vertex"),
+        ("run bfs(source=1, root=2) on years", "given twice", "root", ""),
+        ("run wcc on years verify 0", "verify cannot be 0", "0", "every view"),
+    ],
+)
+def test_mistakes_are_pointed_at(
+    session: Session, text: str, what: str, pointed: str, hint: str
+) -> None:
+    error = refused(session, text)
+    assert what in error.what
+    assert under_carets(error) == pointed
+    assert hint in (error.hint or "")
+
+
+def test_vertices_that_are_not_there(session: Session) -> None:
+    with pytest.raises(gt.GraphtideError, match="not there: 'an'") as caught:
+        session.execute("run bfs(root='an') on years")
+    assert caught.value.where is not None
+    assert "^^^^" in caught.value.where
+    with pytest.raises(gt.GraphtideError, match="no collection named 'yeers'"):
+        session.execute("run wcc on yeers")
+
+
+def test_the_catalog_of_computations_and_runs(session: Session) -> None:
+    listed = carried_out(session, "show computations").table
+    assert listed is not None
+    rows: dict[str, Any] = {row["computation"]: row for row in listed.to_pylist()}
+    assert rows["page_rank"]["parameters"] == "damping=0.85, iterations=10"
+    assert "sssp" in rows["shortest_paths"]["also"]
+    assert set(rows) >= {"wcc", "bfs", "mpsp", "k_hops", "degree_statistics"}
+    session.execute("run wcc on years as mine; run bfs(source='ann') on years;")
+    shown = carried_out(session, "show runs").table
+    assert shown is not None
+    assert [row["run"] for row in shown.to_pylist()] == ["mine", "years-BFS"]
+    assert shown.column("finished").to_pylist() == [30, 30]
+    summary = carried_out(session, "show run mine").table
+    assert summary is not None
+    assert summary.num_rows == 30
+    assert "deleted" in carried_out(session, "delete run mine").text
+    assert session.runs() == ["years-BFS"]
+
+
+def test_explained_before_it_runs(session: Session) -> None:
+    text = session.explain("run bfs(source='ann') on years")
+    assert "Run computation='bfs'" in text
+    assert "fixpoint" in text
+    assert session.runs() == []
+    assert "2 such runs" in session.explain(
+        "run mpsp(goals=[('ann', 'Zoë'), ('Zoë', 'ann')]) on years"
+    )
+
+
+def test_distances_are_those_of_the_oracle_by_name_of_vertex(session: Session) -> None:
+    run = carried_out(session, "run bfs(source='ann') on years").value
+    assert isinstance(run, gt.Run)
+    history = run.history("Zoë").to_pydict()
+    expected = [naive.bfs(3, edges(view), 0)["hops"][1] for view in history["view"]]
+    assert history["value"] == expected
+    assert not any(map(math.isnan, expected))
