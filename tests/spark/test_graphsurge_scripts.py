@@ -106,10 +106,43 @@ def test_save_as_text(session: Session, tmp_path: Path) -> None:
     assert [sorted(each) for each in lines] == [["0,1,1"], ["3,4,1"], ["1,3,1", "4,0,1"]]
 
 
-def test_run_is_understood_and_says_what_is_missing(session: Session) -> None:
+RUNS = """
+RUN ARRANGED_DIFFERENTIAL COMPUTATION wcc on COLLECTION Years HOSTS 'server1:9000';
+run computation wcc on collection Years save results to '{folder}/dir';
+run adaptive 5 computation bfs(root=4) on collection Years noresults;
+run adaptive upto 5 comp_x 1.5 diff_x 1.0 limit 5 algo avg computation
+    mpsp(goals=[(4, 3), (3, 4), (4, 2)]) on collection Years noresults hosts 'h0:9000';
+run 2_stage_differential computation bfs(root=3) on collection Years diffresults indices [1 2];
+"""
+
+
+def test_computations_run_as_written(session: Session, tmp_path: Path) -> None:
     session.execute(CREATE)
-    with pytest.raises(gt.GraphtideError, match="no computation named 'wcc'"):
-        session.execute("run computation wcc on collection Years save results to 'dir';")
+    first, saved, timed, pairs, _ = session.execute(RUNS.format(folder=tmp_path))
+    assert isinstance(first.value, gt.Run)
+    assert [first.value.values(view).tolist() for view in first.value.views] == [
+        [0, 0, 2, 3, 4],
+        [0, 0, 2, 3, 3],
+        [0, 0, 2, 0, 0],
+    ]
+    assert any("hosts" in note for note in first.notes)
+    lines = (tmp_path / "dir" / "results.csv").read_text().splitlines()
+    assert len(lines) == 1 + 3 * 5
+    assert any("results.csv" in note for note in saved.notes)
+    assert timed.table is not None
+    assert timed.table.num_rows == 3
+    # 4 -> 0 -> 1 -> 3 in the last view only; nobody calls 2 from Canada to Canada.
+    inf = float("inf")
+    assert pairs.table is not None
+    assert pairs.table.column("distance").to_pylist() == [inf, inf, inf, inf, 1, inf, 3, 1, inf]
+    hops = session.results("Years-BFS")
+    assert hops.values(2).tolist() == [2, 3, inf, 0, 1]
+    assert hops.record().column("state").to_pylist() == ["fresh"] * 3
+    assert session.runs() == ["Years-BFS", "Years-WCC"]
+
+
+def test_a_collection_that_is_not_there(session: Session) -> None:
+    session.execute(CREATE)
     with pytest.raises(gt.GraphtideError, match="no collection named 'Yaers'"):
         session.execute("run computation wcc on collection Yaers;")
 
