@@ -35,7 +35,7 @@ from graphtide.model.errors import LimitError
 Int32 = NDArray[np.int32]
 Widths = tuple[int, int]
 _SPARE_ROWS = 4096
-_FIRST_PLACES = 256
+FIRST_PLACES = 256
 
 
 class StoredRows:
@@ -133,7 +133,7 @@ def empty_progress(done: int = 0, active: int = EVERYBODY) -> NDArray[np.int64]:
     return progress
 
 
-def empty_touched(widths: Widths, places: int = _FIRST_PLACES) -> Touched:
+def empty_touched(widths: Widths, places: int = FIRST_PLACES) -> Touched:
     """Nobody touched yet."""
     real = np.empty(places * (widths[1] + 1), np.float64)
     return Touched(
@@ -155,12 +155,12 @@ def larger_touched(touched: Touched, more: int, widths: Widths) -> Touched:
     return larger._replace(size=touched.size)
 
 
-def empty_agenda(widths: Widths, deleted: Int32, places: int = _FIRST_PLACES) -> Agenda:
+def empty_agenda(widths: Widths, deleted: Int32, places: int = FIRST_PLACES) -> Agenda:
     """Nothing to do yet, and the edges that left."""
     return Agenda(
         evaluate=np.empty((2, places), np.int32),
         send=np.empty((2, places), np.int32),
-        waiting=np.empty(_FIRST_PLACES, np.int64),
+        waiting=np.empty(FIRST_PLACES, np.int64),
         sizes=np.zeros(SIZES, np.int64),
         sums=empty_rows(4 * (widths[1] + 1)),
         deleted=deleted,
@@ -176,9 +176,14 @@ def larger_agenda(agenda: Agenda, places: int) -> Agenda:
         waiting = np.resize(waiting, 4 * size)
     if places <= agenda.send.shape[1]:
         return agenda._replace(waiting=waiting)
-    more = ((0, 0), (0, places - agenda.send.shape[1]))
-    evaluate, send = np.pad(agenda.evaluate, more), np.pad(agenda.send, more)
+    evaluate, send = _longer_lists(agenda.evaluate, places), _longer_lists(agenda.send, places)
     return agenda._replace(waiting=waiting, evaluate=evaluate, send=send)
+
+
+def _longer_lists(lists: Int32, places: int) -> Int32:
+    longer = np.empty((2, places), np.int32)
+    longer[:, : lists.shape[1]] = lists
+    return longer
 
 
 def only_undo(touched: Touched) -> Touched:

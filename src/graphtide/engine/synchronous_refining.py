@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.synchronous_arrays import (
+    FIRST_PLACES,
     empty_agenda,
     empty_progress,
     empty_touched,
@@ -57,7 +58,7 @@ class Refining:
         self._used = int(version.stored.histories.used[0])
         self._reached = version.reached
         self._counts = version.counts[: version.reached + 2].copy()
-        self._touched = empty_touched(runs.widths)
+        self._touched = empty_touched(runs.widths, version.places)
         self._furthest = 0
         self.looked = 0
 
@@ -101,6 +102,7 @@ class Refining:
             left = runs.refinement.refine(*given)
         version.longest, self.looked = int(sizes[LONGEST]), int(sizes[LOOKED])
         self._furthest = int(sizes[NOW])
+        self._expect_as_many()
         runs.check_fault()
         if left == DEAR:
             raise TooDearError
@@ -132,6 +134,11 @@ class Refining:
         version.reached = self._reached
         version.stored.resize(self._vertices)
         self._runs.parameters.resize(self._vertices)
+
+    def _expect_as_many(self) -> None:
+        """The next advance begins with the room of this one; with half where most was idle."""
+        places, used = len(self._touched.note), int(self._touched.size[0])
+        self._version.places = max(FIRST_PLACES, places if 4 * used > places else places // 2)
 
     def _limits(self) -> Limits:
         ending = self._runs.ending

@@ -19,6 +19,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.row_layout import row_layout
 from graphtide.engine.sections_synchronous import plain_section, synchronous_section
 from graphtide.engine.synchronous_arrays import (
+    FIRST_PLACES,
     StoredRows,
     Widths,
     empty_progress,
@@ -55,7 +56,7 @@ class Version:
     """The histories of one version: its run's rows, last iteration, and who moved in each.
 
     `gathered` is how many edges the last run from scratch looked at, `longest` no less than the
-    rows of any history.
+    rows of any history, `places` the room for touched vertices that an advance begins with.
     """
 
     def __init__(self, stored: StoredRows, counts: Int64) -> None:
@@ -64,6 +65,7 @@ class Version:
         self.reached = 0
         self.gathered = 0
         self.longest = 1
+        self.places = FIRST_PLACES
 
 
 class SynchronousRuns:
