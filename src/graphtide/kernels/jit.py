@@ -61,20 +61,15 @@ def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
 
     What makes no array needs no counting; what is called from many places is compiled once.
     """
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    bare: dict[str, Any] = {"_nrt": False}
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **bare)(function)
     return cast(Callable[Inputs, Output], compiled)
 
 
 def inner_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     """The same for a kernel that only kernels call: it has no way in from Python to be compiled."""
-    compiled = numba.njit(
-        cache=True,
-        nogil=True,
-        error_model="numpy",
-        _nrt=False,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )(function)
+    inner: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **inner)(function)
     return cast(Callable[Inputs, Output], compiled)
 
 
@@ -82,9 +77,8 @@ def inlined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Outpu
     """The same for what is a line or two, or is called from one place: written into its caller.
 
     A function on its own costs a quarter of a second of compiling, and again in every function
-    that leads to it. Inlined, the dataflow machine compiles in a third of the time.
+    that leads to it.
     """
-    compiled = numba.njit(
-        cache=True, nogil=True, error_model="numpy", _nrt=False, inline="always"
-    )(function)
+    inlined: dict[str, Any] = {"_nrt": False, "inline": "always"}
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **inlined)(function)
     return cast(Callable[Inputs, Output], compiled)
