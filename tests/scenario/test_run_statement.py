@@ -215,7 +215,7 @@ def test_files_that_cannot_be_used(
     [
         ("run wc on years", "no computation named 'wc'", "wc", "`wcc`"),
         ("run pagernak on years", "no computation named", "pagernak", "page_rank"),
-        ("run scc on years", "strongly connected", "scc", "show computations"),
+        ("run scc on years", "strongly connected", "scc", "strong_components"),
         ("run pr(iteration=3) on years", "no parameter 'iteration'", "iteration", "iterations"),
         ("run wcc(x=1) on years", "no parameter 'x'", "x", "it has none"),
         ("run pr(iterations='x') on years", "cannot be 'x'", "iterations", "whole number"),

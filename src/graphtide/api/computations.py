@@ -40,9 +40,11 @@ _WEIGHTS = (
     "weight_cap has no meaning here: no weights are made up, "
     "and shortest paths are by the edges' own property 'weight'"
 )
-_NOT_YET = {
-    "scc": "strongly connected components need nested loops, which no program has so far",
-    "trianglecount": "triangles need walks along several edges, which no program has so far",
+_NOT_A_PROGRAM = {
+    "scc": (
+        "strongly connected components are a dataflow, and only programs run over views",
+        "graphtide.algorithms.dataflow.strong_components keeps them current on one graph",
+    ),
 }
 
 
@@ -131,8 +133,9 @@ def _program(statement: Run) -> Program:
     if wanted in names:
         return names[wanted]
     place = statement.place("computation")
-    if wanted in _NOT_YET:
-        raise language_error(_NOT_YET[wanted], place, "`show computations` lists what there is")
+    if wanted in _NOT_A_PROGRAM:
+        what, hint = _NOT_A_PROGRAM[wanted]
+        raise language_error(what, place, hint)
     spelled = [*library(), *(alias for all_ in ALIASES.values() for alias in all_), *PAIRS]
     near = closest(statement.computation, spelled)
     hint = f"did you mean `{near}`? " if near else ""
