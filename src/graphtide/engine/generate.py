@@ -23,6 +23,7 @@ _BEGIN, _END = "# program section: begin\n", "# program section: end\n"
 _TEMPLATES = "graphtide.engine.templates"
 
 
+@cache
 def generated_source(section: str, template: str, *others: str) -> str:
     """The text of a template with a program's functions in place of the sample's.
 
