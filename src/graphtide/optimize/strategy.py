@@ -179,6 +179,7 @@ class Adaptive:
     """The cheapest way by what was measured so far."""
 
     def __init__(self, sizes: StepSizes) -> None:
+        self._sizes = sizes
         self._version: list[int] = sizes.version.tolist()
         self._deltas: list[int] = sizes.delta.tolist()
         self._end: list[int] = sizes.end.tolist()
@@ -239,12 +240,16 @@ class Adaptive:
         """Steps for which following is expected to take less than half the time, or fewer."""
         if not self._delta.observations or self._owed:
             return 0
-        for at in range(step, min(behind, step + _MOST_ASKED)):
-            follow = self._delta.predict(self._deltas[at])
-            scratch = self._scratch(self._version[at])
-            if not _CERTAIN * follow <= scratch:
-                return at - step
-        return min(behind, step + _MOST_ASKED) - step
+        behind = min(behind, step + _MOST_ASKED)
+        follow = self._delta.predict_each(self._sizes.delta[step:behind])
+        scratch = self._fresh.predict_each(self._sizes.version[step:behind])
+        if self._bare.observations:
+            bare = self._bare.predict_each(self._sizes.version[step:behind])
+            scratch = np.fmin(bare, scratch)
+        else:
+            scratch = _UNSEEN_SCRATCH * scratch
+        doubtful = np.flatnonzero(~(_CERTAIN * follow <= scratch))
+        return int(doubtful[0]) if len(doubtful) else behind - step
 
     def patience(self) -> float:
         """A small share of the time so far: what is wrong is noticed before it matters."""
@@ -333,20 +338,33 @@ class Adaptive:
             beside = self._worth(self._end[step], behind)
             costs[Move.RESTART] = self._start(self._parent_size(step)) + follow - below - beside
         found = min(costs, key=lambda move: (costs[move], move))
-        return self._tried_again(step, found)
+        return self._tried_again(step, ready) if found == Move.PASS else found
 
-    def _tried_again(self, step: int, found: Move) -> Move:
-        """Now and then a state where none pays, to see whether following has become cheaper."""
-        following, size = step + 1, self._version[step]
-        if found != Move.PASS or following >= self._end[step]:
-            return found
-        follow, scratch = self.predict(following)
-        loss = self._start(size) - self._scratch(size) + follow - scratch
-        if step - self._seen_delta < PROBE_EVERY or loss > self._budget(step):
-            return found
+    def _tried_again(self, step: int, ready: bool) -> Move:
+        """Now and then a state where none pays, to see whether following has become cheaper.
+
+        The step itself is followed where there is a state, or where steps beside it can use one;
+        otherwise a state is left to the step below.
+        """
+        if step - self._seen_delta < PROBE_EVERY:
+            return Move.PASS
+        parent, size = self._parent[step], self._version[step]
+        behind = len(self._end) if parent < 0 else self._end[parent]
+        below = step + 1 < self._end[step]
+        if ready or (not below and step + 1 < behind):
+            follow, scratch = self.predict(step)
+            loss = follow - scratch + (0.0 if ready else self._start(self._parent_size(step)))
+            move = Move.FOLLOW if ready else Move.RESTART
+        elif below:
+            follow, scratch = self.predict(step + 1)
+            loss, move = self._start(size) - self._scratch(size) + follow - scratch, Move.SPLIT
+        else:
+            return Move.PASS
+        if loss > self._budget(step):
+            return Move.PASS
         self._tried += max(0.0, loss)
-        self._owed = True
-        return Move.SPLIT
+        self._owed = move == Move.SPLIT
+        return move
 
     def _worth(self, first: int, behind: int) -> float:
         """What following instead of starting anew may save over the next steps, in their order."""
