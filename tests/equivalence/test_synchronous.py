@@ -161,6 +161,28 @@ def test_a_tolerance_leaves_most_edges_alone() -> None:
     assert 20 * looked[1] < looked[0]
 
 
+def test_a_degree_that_messages_do_not_read_is_no_difference() -> None:
+    """A new edge into a vertex with many edges out of it: its own out-degree is what it was."""
+    hub, sources, targets = 0, range(1, 42), range(42, 542)
+    ends = [(at, hub) for at in sources] + [(hub, at) for at in targets]
+    graph = ResidentGraph(542, *np.array(ends, np.int32).T.copy())
+    last = inside(graph, (40,))
+    graph.flip(NOTHING, last)
+    maintainer = SynchronousMaintainer(graph, PageRank.plan, (), tolerance=0.1)
+    maintainer.start()
+    maintainer.advance(last, NOTHING)
+    assert 0 < maintainer.touched < 30
+
+
+def test_an_advance_that_will_be_too_dear_runs_anew_at_once() -> None:
+    """The degrees of the ends tell: no edge is looked at in vain."""
+    maintainer = random_ranks(0.0, 2000, 16000)
+    maintainer.budget = 100
+    maintainer.advance(np.arange(0, 50, 2, dtype=np.int32), NOTHING)
+    assert maintainer.touched == maintainer._version.gathered
+    maintainer.verify()
+
+
 def kept_of(maintainer: SynchronousMaintainer) -> list[Any]:
     """All that can be asked of a maintainer, in plain lists."""
     fields = [item.name for item in maintainer.program.state]

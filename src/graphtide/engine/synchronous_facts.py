@@ -29,7 +29,7 @@ class SynchronousFacts:
 
     `reversible`: every accumulator can be corrected by what its messages differ by. `hoisted`:
     a vertex tells all its neighbours the same, at most once. `own_state`: update looks at the
-    state it replaces.
+    state it replaces. `source_out_degree`: messages look at how many edges leave u.
     """
 
     forward: bool
@@ -38,7 +38,8 @@ class SynchronousFacts:
     hoisted: bool
     own_state: bool
     reads_iteration: bool
-    source_degrees: bool
+    source_out_degree: bool
+    source_in_degree: bool
     target_degrees: bool
     degrees: bool
 
@@ -58,7 +59,8 @@ def synchronous_facts(program: VertexProgram) -> SynchronousFacts:
         hoisted=_hoisted(program, messages),
         own_state=_reads_own_state(program),
         reads_iteration=updates.iteration,
-        source_degrees=messages.source_degrees,
+        source_out_degree=bool(messages.source_facts & {"out_degree", "degree"}),
+        source_in_degree=bool(messages.source_facts & {"in_degree", "degree"}),
         target_degrees=messages.target_degrees,
         degrees=own_degrees or messages.source_degrees or messages.target_degrees,
     )

@@ -37,6 +37,8 @@ import numba  # noqa: E402
 # Whoever imported numba before us has fixed its folder; it would change at the first compilation.
 vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
 
+_NO_WAY_IN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 
 def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     """Compile on first call; cached on disk, without the interpreter lock, NumPy's division."""
@@ -67,9 +69,23 @@ def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
 
 
 def inner_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
-    """The same for a kernel that only kernels call: it has no way in from Python to be compiled."""
-    inner: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **inner)(function)
+    """A lean kernel that only kernels call: it has no way in from Python to be compiled.
+
+    Written into its callers: a call with thirty arrays costs more than most of these do.
+    """
+    inner: dict[str, Any] = {"_nrt": False, "forceinline": True}
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **inner, **_NO_WAY_IN)(
+        function
+    )
+    return cast(Callable[Inputs, Output], compiled)
+
+
+def inner_bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
+    """A bare kernel that only kernels call."""
+    bare: dict[str, Any] = {"_nrt": False}
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **bare, **_NO_WAY_IN)(
+        function
+    )
     return cast(Callable[Inputs, Output], compiled)
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.synchronous_records import (
     CAPACITY,
     COUNT,
@@ -54,7 +54,7 @@ def lacks_rows(histories: Histories, rows: int) -> bool:
     return bool(histories.used[0] + rows > len(histories.iteration))
 
 
-@inner_kernel
+@joined_kernel
 def row_as_of(histories: Histories, start: int, count: int, iteration: int) -> int:
     """The row of a history that holds in an iteration. O(1) where values change all the time."""
     at = start + min(iteration, count - 1)
@@ -63,7 +63,7 @@ def row_as_of(histories: Histories, start: int, count: int, iteration: int) -> i
     return at
 
 
-@inner_kernel
+@joined_kernel
 def current_row(histories: Histories, vertex: int, iteration: int) -> int:
     """The row of a vertex that holds in an iteration, in the history as it is now."""
     return row_as_of(
@@ -77,7 +77,7 @@ def iteration_after(histories: Histories, at: int, end: int) -> int:
     return int(histories.iteration[at + 1]) if at + 1 < end else -1
 
 
-@inner_kernel
+@joined_kernel
 def same_words(whole: Int64, one: int, other: int, width: int) -> bool:
     """True if two runs of words are the same to the bit."""
     same = True
@@ -125,7 +125,7 @@ def touch(histories: Histories, touched: Touched, vertex: int, graph: Any, width
     return place
 
 
-@inner_kernel
+@joined_kernel
 def put_row(histories: Histories, vertex: int, iteration: int, width: int) -> None:
     """Make row 0 of the pool the row of a vertex that has been touched, for one iteration.
 

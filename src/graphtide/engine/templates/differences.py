@@ -15,7 +15,8 @@ import numpy as np
 
 from graphtide.kernels.adjacency import destination_of, source_of
 from graphtide.kernels.agenda import evaluate_in
-from graphtide.kernels.jit import inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
 from graphtide.kernels.row_histories import current_row, row_as_of, same_words, touch
 from graphtide.kernels.synchronous_records import (
     FLAGS,
@@ -29,6 +30,7 @@ from graphtide.kernels.synchronous_records import (
     OLD_START,
     OUT_DEGREE,
     PLACE,
+    START,
     VERTEX,
     Agenda,
     Context,
@@ -44,7 +46,8 @@ from graphtide.engine.templates.synchronous import (  # noqa: E402
     FORWARD,
     HOISTED,
     REVERSIBLE,
-    SOURCE_DEGREES,
+    SOURCE_IN_DEGREE,
+    SOURCE_OUT_DEGREE,
     clear_sums,
     contribute,
     merge_sums,
@@ -56,6 +59,8 @@ from graphtide.engine.templates.synchronous import (  # noqa: E402
 # program section: end
 
 NOTHING = (-1, -1, -1, -1)
+PREFETCHED, LINE = 4, 8
+"""How many lines of the cache are asked for of a history, and the words of one."""
 SHARED, FRESH, GONE, OWN = 0, 1, 2, 3
 """Rows of `Agenda.sums`: what a shared, a new and a former edge is told, and a vertex's own."""
 WATCHED, SOURCE, DOUBTED, ENDED = 1, 2, 4, 8
@@ -78,7 +83,7 @@ def same_state(context: Context, histories: Histories, one: int, other: int) -> 
     return same_words(histories.whole, one * width, other * width, state_width(context))
 
 
-@inner_kernel
+@joined_kernel
 def place_of(context: Context, histories: Histories, touched: Touched, vertex: int) -> int:
     """Where a vertex stands among the touched; at first without any differences."""
     if histories.line[vertex, PLACE] >= 0:
@@ -86,6 +91,15 @@ def place_of(context: Context, histories: Histories, touched: Touched, vertex: i
     place = touch(histories, touched, vertex, context.graph, row_width(context))
     clear_difference(context, touched, place)
     return place
+
+
+@inner_kernel
+def is_altered(context: Context, touched: Touched, place: int) -> bool:
+    """True if a degree that its messages look at is not what it was."""
+    graph, note = context.graph, touched.note
+    vertex = note[place, VERTEX]
+    out = SOURCE_OUT_DEGREE and note[place, OUT_DEGREE] != graph.out.live[vertex]
+    return bool(out or (SOURCE_IN_DEGREE and note[place, IN_DEGREE] != graph.into.live[vertex]))
 
 
 @inner_kernel
@@ -120,7 +134,7 @@ def send_difference(
         contribute(context, histories, (source, old_before, out, into), target, edge, sums)
 
 
-@inner_kernel
+@joined_kernel
 def deliver(
     context: Context,
     histories: Histories,
@@ -168,7 +182,26 @@ def prepare(
         send_difference(context, histories, touched, agenda.sums, visit, changes[row])
 
 
-@inner_kernel
+@joined_kernel
+def ask_ahead(
+    context: Context, histories: Histories, neighbour: Any, position: int, last: int
+) -> None:
+    """Ask for what will be read of the targets a few steps further on, where they are new."""
+    graph = context.graph
+    if position + MIDDLE < last:
+        vertex = neighbour[position + MIDDLE]
+        prefetch(histories.line, vertex)
+        prefetch(histories.slack, vertex)
+        prefetch(graph.out.live, vertex)
+        prefetch(graph.into.live, vertex)
+    if position + NEAR < last:
+        row = histories.line[neighbour[position + NEAR], START]
+        prefetch(histories.iteration, row)
+        for step in range(PREFETCHED):
+            prefetch(histories.whole, row * row_width(context) + LINE * step)
+
+
+@joined_kernel
 def send_along(
     context: Context,
     histories: Histories,
@@ -198,12 +231,14 @@ def send_along(
                 position = agenda.next_out[position] if forward else agenda.next_into[position]
             else:
                 edge, target = slabs.edge[position], slabs.neighbour[position]
+                if iteration == 1:
+                    ask_ahead(context, histories, slabs.neighbour, position, last)
                 position += 1
             told = (place, target, edge, iteration, kind)
             deliver(context, histories, touched, agenda, told, change)
 
 
-@inner_kernel
+@joined_kernel
 def send_changes(
     context: Context, histories: Histories, touched: Touched, agenda: Agenda, place: int, now: int
 ) -> None:
@@ -211,10 +246,7 @@ def send_changes(
     vertex, width = touched.note[place, VERTEX], row_width(context)
     start, count = touched.note[place, OLD_START], touched.note[place, OLD_COUNT]
     new, old = current_row(histories, vertex, now - 1), row_as_of(histories, start, count, now - 1)
-    altered = SOURCE_DEGREES and (
-        touched.note[place, OUT_DEGREE] != context.graph.out.live[vertex]
-        or touched.note[place, IN_DEGREE] != context.graph.into.live[vertex]
-    )
+    altered = is_altered(context, touched, place)
     differs = altered or not same_state(context, histories, new, old)
     differed, new_moves, old_moves = False, True, True
     new_before, old_before = -1, -1

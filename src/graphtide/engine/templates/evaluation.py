@@ -47,7 +47,7 @@ from graphtide.kernels.agenda import (
     evaluate_later,
     send_in,
 )
-from graphtide.kernels.jit import inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.row_histories import (
     current_row,
     iteration_after,
@@ -123,7 +123,7 @@ def pull_along(
     return upcoming, watched
 
 
-@inner_kernel
+@joined_kernel
 def accumulate(
     context: Context,
     histories: Histories,
@@ -160,7 +160,7 @@ def accumulate(
     return upcoming, watched
 
 
-@inner_kernel
+@joined_kernel
 def write_row(
     context: Context,
     histories: Histories,
@@ -185,7 +185,7 @@ def write_row(
     return upcoming, watched
 
 
-@inner_kernel
+@joined_kernel
 def evaluate(
     context: Context,
     histories: Histories,

@@ -21,13 +21,16 @@ from graphtide.engine.templates.differences import (
     DOUBTED,
     SOURCE,
     WATCHED,
+    is_altered,
     place_of,
     row_width,
     send_changes,
 )
 from graphtide.engine.templates.evaluation import drop_difference, evaluate
 from graphtide.engine.templates.synchronous import (
+    BACKWARD,
     DEGREES,
+    FORWARD,
     TARGET_DEGREES,
     initial_state,
     state_width,
@@ -40,7 +43,7 @@ from graphtide.kernels.agenda import (
     next_iteration,
     send_in,
 )
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.row_histories import (
     ROOM,
     lacks_rows,
@@ -64,6 +67,7 @@ from graphtide.kernels.synchronous_records import (
     MORE_PLACES,
     MORE_ROWS,
     NOW,
+    OLD_COUNT,
     OUT_DEGREE,
     SEND,
     SENT,
@@ -103,6 +107,21 @@ def touch_ends(
 
 
 @inner_kernel
+def altered_edges(context: Context, touched: Touched) -> int:
+    """How many edges the ends of changed edges alone will send along, about.
+
+    Whoever's messages look at a degree that changed tells all neighbours, whenever it moves.
+    """
+    graph, total = context.graph, 0
+    for place in range(touched.size[0]):
+        if is_altered(context, touched, place):
+            vertex, moves = touched.note[place, VERTEX], touched.note[place, OLD_COUNT] - 1
+            total += moves * graph.out.live[vertex] if FORWARD else 0
+            total += moves * graph.into.live[vertex] if BACKWARD else 0
+    return total
+
+
+@inner_kernel
 def begin_ends(context: Context, histories: Histories, touched: Touched, agenda: Agenda) -> None:
     """Iteration 0: the ends of changed edges send, and may start otherwise than before."""
     width = row_width(context)
@@ -121,7 +140,7 @@ def begin_ends(context: Context, histories: Histories, touched: Touched, agenda:
         evaluate_in(agenda, touched, place, 1)
 
 
-@inner_kernel
+@joined_kernel
 def send_listed(
     context: Context, histories: Histories, touched: Touched, agenda: Agenda, now: int
 ) -> int:
@@ -141,7 +160,7 @@ def send_listed(
     return DONE
 
 
-@inner_kernel
+@joined_kernel
 def evaluate_listed(
     context: Context,
     histories: Histories,
@@ -182,6 +201,8 @@ def refine(
     sizes = agenda.sizes
     if sizes[NOW] == 0:
         touch_ends(context, histories, touched, agenda, inserted)
+        if altered_edges(context, touched) > sizes[BUDGET]:
+            return DEAR
         begin_ends(context, histories, touched, agenda)
         sizes[NOW] = 1 if touched.size[0] > 0 else -1
     while 0 < sizes[NOW] <= sizes[LAST]:
