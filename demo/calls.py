@@ -57,5 +57,6 @@ def _calls(random: np.random.Generator, customers: int, calls: int) -> pa.Table:
 
 
 def _shares(count: int) -> np.ndarray:
-    weights = 1 / np.arange(1, count + 1)
-    return weights / weights.sum()
+    weights: np.ndarray = 1 / np.arange(1, count + 1)
+    shares: np.ndarray = weights / weights.sum()
+    return shares

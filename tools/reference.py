@@ -87,7 +87,7 @@ def _documented(found: Any) -> bool:
 def _written(name: str, found: Any) -> str:
     """A function or property as it is declared, without its body."""
     if isinstance(found, (property, cached_property)):
-        getter = found.fget if isinstance(found, property) else found.func
+        getter: Any = found.fget if isinstance(found, property) else found.func
         return f"{name}: {inspect.signature(getter).return_annotation}"
     plain = found.__func__ if isinstance(found, (classmethod, staticmethod)) else found
     signature = inspect.signature(plain)
