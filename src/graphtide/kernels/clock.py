@@ -29,4 +29,4 @@ def _read(typing_context: Any) -> Any:
 
 
 _interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-cycles = cast(Callable[[], int], time.perf_counter_ns if _interpreted else intrinsic(_read))
+cycles: Callable[[], int] = time.perf_counter_ns if _interpreted else cast(Any, intrinsic(_read))
