@@ -6,6 +6,7 @@ What cannot be compared answers nothing: igraph and Raphtory hand on what sinks 
 from __future__ import annotations
 
 import importlib
+import time
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from bench.peers import AbsentError
 Answer = NDArray[np.float64]
 DAMPING = 0.85
 NOT_COMPARABLE = np.empty(0)
+LIMIT = 20.0
 
 
 def scipy_components(windows: Any) -> Answer:
@@ -79,7 +81,8 @@ def networkit_components(windows: Any) -> Answer:
 def networkit_dynamic(windows: Any) -> Answer:
     """DynConnectedComponents: one graph, edges in and out from view to view.
 
-    Its graphs have no parallel edges here: an edge is there while any of its copies is.
+    Its graphs have no parallel edges here: an edge is there while any of its copies is. After
+    LIMIT seconds it is broken off; its time is then a bound, and nothing is compared.
     """
     library, graph = _import("networkit"), windows.graph
     library.setNumberOfThreads(1)
@@ -89,7 +92,7 @@ def networkit_dynamic(windows: Any) -> Answer:
     algorithm.run()
     copies: dict[tuple[int, int], int] = {}
     pairs = list(zip(graph.src.tolist(), graph.dst.tolist(), strict=True))
-    found, first, last = [], 0, 0
+    found, first, last, began = [], 0, 0, time.process_time()
     for start, stop in zip(windows.starts.tolist(), windows.stops.tolist(), strict=True):
         for one, other in pairs[last:stop]:
             pair = (min(one, other), max(one, other))
@@ -104,6 +107,8 @@ def networkit_dynamic(windows: Any) -> Answer:
                 made.removeEdge(*pair)
                 algorithm.update(kind(kind.EDGE_REMOVAL, *pair, 1.0))
         first, last = start, stop
+        if time.process_time() - began > LIMIT:
+            return NOT_COMPARABLE
         found.append(algorithm.numberOfComponents())
     return np.array(found, np.float64)
 
@@ -127,14 +132,9 @@ def raphtory_components(windows: Any) -> Answer:
     for start, stop in zip(windows.starts.tolist(), windows.stops.tolist(), strict=True):
         view = graph.window(start, stop)
         labels = library.algorithms.weakly_connected_components(view)
-        groups = {frozenset_key(value) for _, value in labels.items()}
+        groups = {_label(value) for _, value in labels.items()}
         found.append(len(groups) + windows.graph.vertices - view.count_nodes())
     return np.array(found, np.float64)
-
-
-def frozenset_key(value: Any) -> Any:
-    """A label that can be told apart."""
-    return value if isinstance(value, int) else str(value)
 
 
 def raphtory_ranks(windows: Any, rounds: int) -> Answer:
@@ -159,6 +159,11 @@ def _raphtory(windows: Any) -> tuple[Any, Any]:
             made.add_edge(at, one, other)
         _LOADED[key] = made
     return _LOADED[key], library
+
+
+def _label(value: Any) -> Any:
+    """A label that can be told apart."""
+    return value if isinstance(value, int) else str(value)
 
 
 def _edges(windows: Any) -> Any:

@@ -123,7 +123,7 @@ def _figures(
             wrong = int((~np.isclose(found, right, rtol=1e-6)).sum())
             note += f"; {wrong} views differ" if wrong else "; all views agree"
         else:
-            note += "; answers are not comparable"
+            note += "; nothing to compare"
         figures.append(Figure(name, theirs / mine, "at least", 1, "x", note, section))
     return figures
 
