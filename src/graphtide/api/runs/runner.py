@@ -88,6 +88,7 @@ class Runner:
         self._buffer = PartBuffer(prepared.chosen.fields)
         walked = RunParts(steps, deltas, self._states, current, self._buffer)
         self._stretches = Stretches(walked, prepared.chosen.fields[0])
+        self._broken_off = -1
         self._path: list[PathStep] = []
         self._nothing = current.no_differences()
         self._views = 0
@@ -125,10 +126,14 @@ class Runner:
 
     def _stretch(self, step: int, chooser: Chooser, settings: RunSettings) -> tuple[Move, int]:
         """As many steps further as are followed together: none, where that is not to be."""
-        count = 0 if settings.verify is not None else self._stretches.length(step, chooser)
+        if settings.verify is not None or step == self._broken_off:
+            return Move.FOLLOW, 0
+        count = self._stretches.length(step, chooser)
         if not count:
             return Move.FOLLOW, 0
         made = self._stretches.follow(step, count, chooser)
+        if made.steps < count:
+            self._broken_off = step + made.steps
         for at, changes in made.path:
             inserted, deleted = self._deltas.of(at)
             if self._end[at] == len(self._end):
