@@ -149,7 +149,7 @@ _LOADED: dict[int, Any] = {}
 
 
 def _raphtory(windows: Any) -> tuple[Any, Any]:
-    """One graph for all; loaded once, and not charged."""
+    """One graph for all; loading it is part of the time of the first question."""
     library = _import("raphtory")
     key = id(windows.graph)
     if key not in _LOADED:
