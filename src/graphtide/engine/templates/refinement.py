@@ -140,6 +140,20 @@ def begin_ends(context: Context, histories: Histories, touched: Touched, agenda:
         evaluate_in(agenda, touched, place, 1)
 
 
+@inner_kernel
+def listed_edges(context: Context, touched: Touched, agenda: Agenda, now: int) -> int:
+    """How many edges those will send along that are listed for the next iteration.
+
+    Differences that spread grow many times over in each: what was done before is little.
+    """
+    graph, total, turn = context.graph, 0, (now + 1) & 1
+    for number in range(agenda.sizes[SEND + turn]):
+        vertex = touched.note[agenda.send[turn, number], VERTEX]
+        total += graph.out.live[vertex] if FORWARD else 0
+        total += graph.into.live[vertex] if BACKWARD else 0
+    return total
+
+
 @joined_kernel
 def send_listed(
     context: Context, histories: Histories, touched: Touched, agenda: Agenda, now: int
@@ -217,6 +231,9 @@ def refine(
             break
         sizes[NOW] = next_iteration(agenda, now)
         sizes[SENT] = sizes[EVALUATED] = 0
+        goes_on = now < sizes[LAST]
+        if goes_on and sizes[LOOKED] + listed_edges(context, touched, agenda, now) > sizes[BUDGET]:
+            return DEAR
     for place in range(touched.size[0]):
         drop_difference(context, histories, touched, place)
     return DONE
