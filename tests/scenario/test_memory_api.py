@@ -223,8 +223,8 @@ class TestSums:
 
     def test_a_tolerance_saves_work_and_stays_within_its_bound(self) -> None:
         pick = np.random.default_rng(7)
-        src, dst = pick.integers(0, 300, (2, 2000))
-        graph = gt.Graph(src, dst, vertices=300)
+        src, dst = pick.integers(0, 5000, (2, 20000))
+        graph = gt.Graph(src, dst, vertices=5000)
         exact, rough = graph.maintain(PageRank()), graph.maintain(PageRank(), tolerance=0.01)
         brief = graph.maintain(PageRank(), keep=3)
         graph.advance(insert=[(0, 1)], delete=[(int(src[5]), int(dst[5]))])
