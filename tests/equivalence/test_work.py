@@ -79,7 +79,7 @@ def test_a_hub_that_loses_one_of_many_supports_is_not_searched(mode: Mode) -> No
 
 
 def test_a_small_change_of_rank_stops_where_tolerance_says() -> None:
-    """On a long cycle a change spreads, thins out and dies: most of the cycle is never looked at."""
+    """On a long cycle a change spreads, thins out and dies before it is round."""
     size = 2000
     ids = np.arange(size)
     graph = gt.Graph([*ids, *ids], [*((ids + 1) % size), *((ids + 2) % size)])
