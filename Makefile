@@ -37,11 +37,11 @@ fast: $(READY)
 	$(PY) -m pytest -q -m "not spark" -n 2
 
 spark: $(READY)
-	$(PY) -m pytest -q -m spark
+	$(PY) -m pytest -q -m spark -n 2 --dist loadfile
 
 test: lint types layers
 	$(PY) -m pytest -q -m "not spark" -n 2
-	$(PY) -m pytest -q -m spark
+	$(PY) -m pytest -q -m spark -n 2 --dist loadfile
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
