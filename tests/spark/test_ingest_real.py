@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+from bench.data import data_folder
 from tests.spark.loading import load
 
-DATA = Path(os.environ.get("GRAPHTIDE_DATA", "/work/shared/data"))
+DATA = data_folder()
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"no graphs in {DATA} (set GRAPHTIDE_DATA)"),
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"no graphs in {DATA} (set GRAPHTIDE_BENCH_DATA)"),
 ]
 
 SNAP = [
