@@ -6,19 +6,23 @@ A quick run makes small stand-ins of the same shape instead.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 ROOT = Path(__file__).resolve().parent.parent
+VARIABLE = "GRAPHTIDE_BENCH_DATA"
 
 
 def data_folder() -> Path:
     """Where the files are looked for."""
-    return Path(os.environ.get("GRAPHTIDE_BENCH_DATA", ROOT.parent / "shared" / "data"))
+    return Path(os.environ.get(VARIABLE, ROOT.parent / "shared" / "data"))
 
 
 def find(name: str) -> Path | None:
@@ -29,7 +33,7 @@ def find(name: str) -> Path | None:
 
 def missing(name: str) -> str:
     """The note of a figure that is skipped for want of a file."""
-    return f"skipped: no {name} in {data_folder()} (set GRAPHTIDE_BENCH_DATA)"
+    return f"skipped: no {name} in {data_folder()} (set {VARIABLE})"
 
 
 def largest_communities(path: Path, count: int) -> list[list[int]]:
@@ -46,6 +50,21 @@ def community_vertices(edges: Path, communities: list[list[int]]) -> pa.Table:
     for number, members in enumerate(communities):
         columns[f"c{number}"] = pa.array(np.isin(ids, members))
     return pa.table(columns)
+
+
+@contextlib.contextmanager
+def stand_ins() -> Iterator[Path]:
+    """Small graphs of the same shape take the place of the real ones inside the block."""
+    before = os.environ.get(VARIABLE)
+    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
+        write_stand_ins(Path(folder))
+        os.environ[VARIABLE] = folder
+        try:
+            yield Path(folder)
+        finally:
+            del os.environ[VARIABLE]
+            if before is not None:
+                os.environ[VARIABLE] = before
 
 
 def write_stand_ins(folder: Path) -> None:

@@ -8,11 +8,8 @@ to what reference systems took on another machine of the kind (`bench.reference`
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 from bench import data
 from bench.batches import (
@@ -112,9 +109,7 @@ def _quick() -> list[Figure]:
     figures += ranks_from_scratch(given, 1)
     figures += ranks_maintained(given, QUICK, 1e-4)
     figures += steady(trials, try_programs(rmat_input(11), QUICK, brief=True))
-    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
-        data.write_stand_ins(Path(folder))
-        os.environ["GRAPHTIDE_BENCH_DATA"] = folder
+    with data.stand_ins():
         figures += _real(quick=True)
     return figures + start_up()
 

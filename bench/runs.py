@@ -6,12 +6,9 @@ plans to each other, our default to what others take for the same views, and fil
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -46,17 +43,9 @@ def run(*, quick: bool) -> list[Figure]:
     """All figures of this benchmark."""
     if not quick:
         return _figures(quick=False)
-    before = os.environ.get("GRAPHTIDE_BENCH_DATA")
-    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
-        data.write_stand_ins(Path(folder))
-        shutil.copy(Path(folder, WINDOWS), Path(folder, CITATIONS))
-        os.environ["GRAPHTIDE_BENCH_DATA"] = folder
-        try:
-            return _figures(quick=True)
-        finally:
-            del os.environ["GRAPHTIDE_BENCH_DATA"]
-            if before is not None:
-                os.environ["GRAPHTIDE_BENCH_DATA"] = before
+    with data.stand_ins() as folder:
+        shutil.copy(folder / WINDOWS, folder / CITATIONS)
+        return _figures(quick=True)
 
 
 def _figures(*, quick: bool) -> list[Figure]:

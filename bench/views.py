@@ -7,7 +7,7 @@ few rounds of warming up. Differences are counted.
 
 from __future__ import annotations
 
-import os
+import contextlib
 import statistics
 import tempfile
 import time
@@ -34,10 +34,10 @@ NO_STONES = Costs(stone=1e12)
 
 def run(*, quick: bool) -> list[Figure]:
     """All figures of this benchmark."""
-    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
-        if quick:
-            data.write_stand_ins(Path(folder))
-            os.environ["GRAPHTIDE_BENCH_DATA"] = folder
+    with (
+        tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder,
+        data.stand_ins() if quick else contextlib.nullcontext(),
+    ):
         session = gt.session(Path(folder, "store"), master="local[2]", memory="4g", progress=False)
         figures = worked_example()
         figures += communities(session, quick)
