@@ -14,7 +14,6 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -56,10 +55,8 @@ def load(session: gt.Session, folder: Path) -> gt.CatalogGraph:
 
 def tell(outages: gt.Collection) -> None:
     """Components of all outages, both ways; the sizes of what is split off."""
-    # To type checkers a class, to Python the gt.Program that was read from it.
-    components: Any = gt.algorithms.WCC
-    shared = outages.run(components)
-    scratch = outages.run(components, name="scratch", strategy="scratch")
+    shared = outages.run(gt.algorithms.WCC)
+    scratch = outages.run(gt.algorithms.WCC, name="scratch", strategy="scratch")
     for name, run in (("shared", shared), ("each from scratch", scratch)):
         print(f"components of all outages, {name}: {run.seconds:.3f} s")
     summary = shared.summary()

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from graphtide.api.runs.facts import Strategy
     from graphtide.api.runs.run import Run
     from graphtide.api.session import Session
-    from graphtide.lang.python import Program
-    from graphtide.plan.program_values import BoundProgram
+    from graphtide.lang.python import AnyProgram
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ class Collection(Sequence[View]):
 
     def run(
         self,
-        program: Program | BoundProgram,
+        program: AnyProgram,
         *,
         name: str | None = None,
         strategy: Strategy = "adaptive",
@@ -200,7 +199,7 @@ class Collection(Sequence[View]):
             drawn.save(path)
         return drawn
 
-    def explain_run(self, program: Program | BoundProgram, *, mode: Mode = "auto") -> str:
+    def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
 
         Reads the collection and runs the program on one view.

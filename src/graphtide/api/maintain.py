@@ -10,7 +10,7 @@ from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Choice, Knobs, Mode, choose_mode, make_maintainer
 from graphtide.api.vertex_ids import Int32, VertexIds, id_column
-from graphtide.lang.python import Program
+from graphtide.lang.python import AnyProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import ParameterKind
@@ -30,7 +30,7 @@ class ChosenProgram:
         return tuple(item.name for item in self.bound.program.state)
 
 
-def chosen_program(program: Program | BoundProgram, mode: Mode) -> ChosenProgram:
+def chosen_program(program: AnyProgram, mode: Mode) -> ChosenProgram:
     """Bind a program and choose its mode; InputError if that cannot be."""
     bound = _bound(program)
     choice = choose_mode(bound, mode)
@@ -47,7 +47,7 @@ def checked_parameters(chosen: ChosenProgram, known: KnownEdges, edges: Int32) -
 
 
 def begin_maintained(
-    known: KnownEdges, program: Program | BoundProgram, mode: Mode, knobs: Knobs
+    known: KnownEdges, program: AnyProgram, mode: Mode, knobs: Knobs
 ) -> tuple[BoundProgram, Maintained]:
     """A maintainer of the program in the mode that fits, its edges and parameters checked."""
     chosen, resident = chosen_program(program, mode), known.resident
@@ -81,7 +81,7 @@ def _numbers(bound: BoundProgram, name: str, given: list[Any], ids: VertexIds) -
     return numbers
 
 
-def _bound(program: Program | BoundProgram) -> BoundProgram:
+def _bound(program: AnyProgram) -> BoundProgram:
     if isinstance(program, BoundProgram):
         return program
     if isinstance(program, Program):

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from graphtide.api.runs.facts import Strategy
     from graphtide.api.runs.in_memory import GivenVersions
     from graphtide.api.runs.run import Run
-    from graphtide.lang.python import Program
-    from graphtide.plan.program_values import BoundProgram
+    from graphtide.lang.python import AnyProgram
 
 Int32 = NDArray[np.int32]
 
@@ -144,7 +143,7 @@ class Graph:
 
     def maintain(
         self,
-        program: Program | BoundProgram,
+        program: AnyProgram,
         *,
         mode: Mode = "auto",
         tolerance: float = 0.0,
@@ -165,7 +164,7 @@ class Graph:
 
     def run(
         self,
-        program: Program | BoundProgram,
+        program: AnyProgram,
         versions: GivenVersions,
         *,
         order: Order = "auto",

@@ -19,12 +19,13 @@ from graphtide.lang.python.declarations import (
     Vertices,
     inf,
 )
-from graphtide.lang.python.program import Program, program
+from graphtide.lang.python.program import AnyProgram, Program, program
 from graphtide.lang.python.read import read_program
 from graphtide.lang.python.unparse import unparse
 
 __all__ = [
     "And",
+    "AnyProgram",
     "Count",
     "Max",
     "Min",

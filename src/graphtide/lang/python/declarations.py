@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from graphtide.plan.programs import AccumulatorKind
 
@@ -29,12 +29,16 @@ __all__ = [
 ]
 
 
-class Vertex:
-    """The kind of a parameter that is one vertex: `source: gt.Vertex`."""
+if TYPE_CHECKING:  # A vertex is given by the user's own id, which may be of any type.
+    Vertex = Any
+    Vertices = Any
+else:
 
+    class Vertex:
+        """The kind of a parameter that is one vertex: `source: gt.Vertex`."""
 
-class Vertices:
-    """The kind of a parameter that is a set of vertices: `sources: gt.Vertices`."""
+    class Vertices:
+        """The kind of a parameter that is a set of vertices: `sources: gt.Vertices`."""
 
 
 class _Unset:

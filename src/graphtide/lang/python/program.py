@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias, dataclass_transform
+
 from graphtide.lang.python.read import read_program
 from graphtide.model.errors import InputError
 from graphtide.plan.program_text import explain
@@ -42,6 +44,14 @@ class Program:
         return f"<program {self.plan.name}({names})>"
 
 
+@dataclass_transform(kw_only_default=True)
 def program(cls: type) -> Program:
-    """Read a class into a program, from its source: see docs/reference/programs.md."""
+    """Read a class into a program, from its source: see docs/reference/programs.md.
+
+    Type checkers that take the decorated name for the class still know its parameters.
+    """
     return Program(read_program(cls))
+
+
+AnyProgram: TypeAlias = Any
+"""A `Program`, or one with its parameters. To some type checkers both are a class of the user's."""
