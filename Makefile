@@ -3,6 +3,8 @@ SHELL := /bin/bash
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+CHECKED := $(addprefix tests/equivalence/test_, fixpoint.py exact.py synchronous.py algorithms.py) \
+  tests/unit/engine tests/unit/kernels
 
 .PHONY: help demo test fast lint types layers spark bench campaign checked clean
 
@@ -48,10 +50,8 @@ campaign: $(READY)
 	  tests/equivalence tests/property tests/spark/test_collections.py tests/spark/test_ingest_csv.py
 
 checked: $(READY)
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n 2 tests/equivalence/test_fixpoint.py \
-	  tests/equivalence/test_exact.py tests/unit/engine tests/unit/kernels
-	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 tests/equivalence/test_fixpoint.py \
-	  tests/equivalence/test_exact.py tests/unit/engine tests/unit/kernels
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n 2 --timeout 3600 $(CHECKED)
+	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 $(CHECKED)
 
 bench: $(READY)
 	$(PY) -m bench views

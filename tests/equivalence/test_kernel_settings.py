@@ -37,6 +37,11 @@ def test_campaigns_hold_interpreted() -> None:
     run_tests({"NUMBA_DISABLE_JIT": "1"}, *CAMPAIGNS, "-k", "random or path")
 
 
+def test_sums_hold_interpreted() -> None:
+    sums = "tests/equivalence/test_synchronous.py"
+    run_tests({"NUMBA_DISABLE_JIT": "1"}, sums, "-k", "every_iteration")
+
+
 def test_campaigns_hold_with_every_index_checked() -> None:
     """Two programs; `make checked` runs them all."""
     chosen = "Hops-random or ShortestPaths-random-repairing"

@@ -33,6 +33,7 @@ def cache_folder() -> Path:
 os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 
 import numba  # noqa: E402
+import numpy as np  # noqa: E402
 
 # Whoever imported numba before us has fixed its folder; it would change at the first compilation.
 vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
@@ -40,10 +41,16 @@ vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
 _NO_WAY_IN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
+def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
+    if vars(numba.config)["DISABLE_JIT"]:
+        return np.errstate(all="ignore")(function)  # Compiled code divides by 0 without a word.
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **more)(function)
+    return cast(Callable[Inputs, Output], compiled)
+
+
 def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     """Compile on first call; cached on disk, without the interpreter lock, NumPy's division."""
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return cast(Callable[Inputs, Output], compiled)
+    return _compiled(function, {})
 
 
 def lean_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -54,8 +61,7 @@ def lean_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     without. Numba refuses to compile one that makes an array.
     """
     lean: dict[str, Any] = {"_nrt": False, "forceinline": True}
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **lean)(function)
-    return cast(Callable[Inputs, Output], compiled)
+    return _compiled(function, lean)
 
 
 def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -64,15 +70,13 @@ def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     What makes no array needs no counting; what is called from many places is compiled once.
     """
     bare: dict[str, Any] = {"_nrt": False}
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **bare)(function)
-    return cast(Callable[Inputs, Output], compiled)
+    return _compiled(function, bare)
 
 
 def inner_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     """The same for a kernel that only kernels call: it has no way in from Python to be compiled."""
     inner: dict[str, Any] = {"_nrt": False, **_NO_WAY_IN}
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **inner)(function)
-    return cast(Callable[Inputs, Output], compiled)
+    return _compiled(function, inner)
 
 
 def joined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -82,8 +86,7 @@ def joined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output
     words, which took longer than what the kernel then did.
     """
     joined: dict[str, Any] = {"_nrt": False, "forceinline": True, **_NO_WAY_IN}
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **joined)(function)
-    return cast(Callable[Inputs, Output], compiled)
+    return _compiled(function, joined)
 
 
 def inlined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -93,5 +96,4 @@ def inlined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Outpu
     that leads to it.
     """
     inlined: dict[str, Any] = {"_nrt": False, "inline": "always"}
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **inlined)(function)
-    return cast(Callable[Inputs, Output], compiled)
+    return _compiled(function, inlined)
