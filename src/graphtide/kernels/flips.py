@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import Adjacency, Slabs, swap_entries
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, lean_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, NEAR, prefetch
 
 Int32 = NDArray[np.int32]
@@ -29,7 +29,7 @@ class Delta(NamedTuple):
     targets: Int32
 
 
-@kernel
+@bare_kernel
 def find_ends(graph: Adjacency, delta: Delta) -> None:
     """Fill in the ends of the edges of a delta."""
     count = len(delta.inserted)
@@ -37,7 +37,7 @@ def find_ends(graph: Adjacency, delta: Delta) -> None:
     find_ends_of(graph, delta.deleted, delta.sources[count:], delta.targets[count:])
 
 
-@kernel
+@inner_kernel
 def find_ends_of(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32) -> None:
     """Sources and targets of edges; all slots first, so that no step waits for the one before."""
     for at in range(len(edges)):
@@ -48,7 +48,7 @@ def find_ends_of(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32)
         targets[at] = graph.out.neighbour[targets[at]]
 
 
-@kernel
+@bare_kernel
 def flip_delta(graph: Adjacency, delta: Delta) -> int:
     """Flip a delta, all or nothing, and find its ends; -1, or where the first misfit is listed.
 
@@ -68,7 +68,7 @@ def flip_delta(graph: Adjacency, delta: Delta) -> int:
     return len(delta.deleted) + misfit
 
 
-@kernel
+@inner_kernel
 def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, alive: bool) -> int:
     """Flip edges in both directions, all or none: the place of the first misfit, or -1."""
     misfit = flip_side(graph.out, edges, sources, alive)
@@ -78,7 +78,7 @@ def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, al
     return flip_side(graph.into, edges, targets, alive)
 
 
-@kernel
+@inner_kernel
 def flip_side(slabs: Slabs, edges: Int32, ends: Int32, alive: bool) -> int:
     """Flip edges in the slabs of one direction, up to the first that already is so; -1 if none is.
 

@@ -22,6 +22,9 @@ from graphtide.kernels.flips import Delta, flip_delta
 from graphtide.kernels.jit import kernel
 from graphtide.kernels.stretch_records import Stretch, StretchLimits, StretchPath, StretchRows
 
+LEAVING = 16384
+"""Edges that are looked at in the time that it takes to break a stretch off and begin another."""
+
 
 @kernel
 def empty_log(value: Any) -> ChangeLog:
@@ -72,7 +75,7 @@ def follow_stretch(
                 state.level[vertex] = undo.level[at]
             undoable = path_start[depth]
             continue
-        most = int(limits.patience * live) + 1024
+        most = int(limits.patience * live) + LEAVING
         log, logged, touched = repair(context, state, delta, now + done, most)
         if touched > most:
             roll_back(state, log, logged)
