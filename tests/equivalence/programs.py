@@ -1,90 +1,9 @@
-"""Selecting programs that the equivalence tests run in every mode."""
+"""Selecting programs that the equivalence tests run in every mode: the library's, and odd ones."""
 
 from __future__ import annotations
 
 import graphtide.lang.python as gt
-from graphtide.lang.python import inf
-
-
-@gt.program
-class Hops:
-    source: gt.Vertex
-    hops: float = inf
-    best = gt.Min(float)
-
-    def initialize(self, v):
-        v.hops = 0.0 if v == self.source else inf
-
-    def traverse(self, u, e, v):
-        v.best(u.hops + 1.0)
-
-    def update(self, v):
-        v.hops = min(v.hops, v.best)
-
-
-@gt.program
-class ShortestPaths:
-    source: gt.Vertex
-    dist: float = inf
-    best = gt.Min(float)
-
-    def initialize(self, v):
-        v.dist = 0.0 if v == self.source else inf
-
-    def traverse(self, u, e, v):
-        v.best(u.dist + e.weight)
-
-    def update(self, v):
-        v.dist = min(v.dist, v.best)
-
-
-@gt.program
-class Components:
-    label: int = 0
-    best = gt.Min(int)
-    direction = "both"
-
-    def initialize(self, v):
-        v.label = v.id
-
-    def traverse(self, u, e, v):
-        v.best(u.label)
-
-    def update(self, v):
-        v.label = min(v.label, v.best)
-
-
-@gt.program
-class WidestPaths:
-    source: gt.Vertex
-    width: float = 0.0
-    best = gt.Max(float)
-
-    def initialize(self, v):
-        v.width = inf if v == self.source else 0.0
-
-    def traverse(self, u, e, v):
-        v.best(min(u.width, e.weight))
-
-    def update(self, v):
-        v.width = max(v.width, v.best)
-
-
-@gt.program
-class ReachedBy:
-    sources: gt.Vertices
-    reached: bool = False
-    heard = gt.Or()
-    direction = "in"
-
-    def initialize(self, v):
-        v.reached = v in self.sources
-
-    def traverse(self, u, e, v):
-        v.heard(u.reached)
-
-    def update(self, v):
-        v.reached = v.reached or v.heard
+from graphtide.algorithms import BFS, WCC, Ancestors, ShortestPaths, WidestPath
 
 
 @gt.program
@@ -141,11 +60,11 @@ class Tolls:
 
 
 SELECTING = (
-    Hops,
+    BFS,
     ShortestPaths,
-    Components,
-    WidestPaths,
-    ReachedBy,
+    WCC,
+    WidestPath,
+    Ancestors,
     GreatestLabels,
     HeadStarts,
     Tolls,

@@ -44,7 +44,7 @@ def test_sums_hold_interpreted() -> None:
 
 def test_campaigns_hold_with_every_index_checked() -> None:
     """Two programs; `make checked` runs them all."""
-    chosen = "Hops-random or ShortestPaths-random-repairing"
+    chosen = "BFS-random or ShortestPaths-random-repairing"
     run_tests(
         {"NUMBA_BOUNDSCHECK": "1"}, CAMPAIGNS[0], "tests/unit/engine", "-k", f"growth or {chosen}"
     )
