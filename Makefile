@@ -12,7 +12,7 @@ help:
 	@echo "make demo      install, then load a million calls, define views, run programs over them"
 	@echo "make test      install, then lint, type check, layer check and all tests"
 	@echo "make fast      the tests that need no JVM"
-	@echo "make bench     the benchmark of views (python -m bench views)"
+	@echo "make bench     all figures of docs/benchmarks.md, beside other libraries (an hour)"
 	@echo "make campaign  the long randomised tests"
 	@echo "make checked   the campaigns interpreted, and compiled with every index checked"
 	@echo "make reference the page of all docstrings"
@@ -54,7 +54,8 @@ checked: $(READY)
 	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 $(CHECKED)
 
 bench: $(READY)
-	$(PY) -m bench views
+	$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+	$(PY) -m bench all
 
 reference: $(READY)
 	$(PY) tools/reference.py
