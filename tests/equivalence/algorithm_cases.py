@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphtide import algorithms
-from graphtide.lang.python import Program
 from graphtide.plan.programs import ParameterKind
 from tests.oracle import algorithms as naive
+from tests.oracle.dataflow import strong_components
 
 Parameters = dict[str, Any]
 
@@ -19,20 +19,20 @@ Parameters = dict[str, Any]
 class Case:
     """`within` is the relative difference that floating sums and solved systems may show."""
 
-    program: Program
+    program: Any
     twin: Callable[..., naive.Found]
     given: Parameters
     within: float = 0.0
 
     @property
     def name(self) -> str:
-        return self.program.plan.name
+        return self.program.name
 
     def parameters(self, pick: random.Random, vertices: int) -> Parameters:
         """Vertices by number, drawn at random; sets never overlap; the rest as given."""
         order = pick.sample(range(vertices), vertices)
         found: Parameters = {}
-        for item in self.program.plan.parameters:
+        for item in self.program.parameters:
             if item.kind is ParameterKind.VERTEX:
                 found[item.name] = order.pop()
             elif item.kind is ParameterKind.VERTICES:
@@ -51,6 +51,9 @@ class Case:
 def _source(twin: Callable[..., Any]) -> Callable[..., Any]:
     return lambda n, edges, source: twin(n, edges, [source])
 
+
+DATAFLOWS = (Case(algorithms.SCC, strong_components, {}),)
+"""What is not a vertex program."""
 
 CASES = (
     Case(algorithms.BFS, naive.bfs, {}),

@@ -17,11 +17,12 @@ from graphtide.api.runs.reading import Cursor, Differences
 from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import RunInHand
 from graphtide.store.results import PartsInMemory
-from tests.equivalence.algorithm_cases import CASES, Case
+from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, Case
 from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful
 
 ORDERS = ("auto", "chain", "tree", "manual")
 FAST = [case for case in CASES if case.name in ("WCC", "BFS", "ShortestPaths", "KHops")]
+FAST += DATAFLOWS
 # These take long to compile, once.
 SLOW = [case for case in CASES if case.name in ("PageRank", "DegreeStatistics", "KCore")]
 SLOW += [case for case in CASES if case.name in ("LabelPropagation", "ConvergedPageRank")]
@@ -54,7 +55,7 @@ def check(run: gt.Run, expected: dict[str, Any], within: float) -> None:
 
 def named_parameters(case: Case, given: RunCase, pick: random.Random) -> tuple[Any, Any]:
     parameters = case.parameters(pick, given.campaign.vertices)
-    vertices = {item.name for item in case.program.plan.parameters if "vert" in item.kind.value}
+    vertices = {item.name for item in case.program.parameters if "vert" in item.kind.value}
     named = {
         name: _ids(given, value) if name in vertices else value
         for name, value in parameters.items()

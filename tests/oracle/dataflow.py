@@ -144,6 +144,21 @@ def _minus(one: Records, other: Records) -> Records:
     return _concat(one, {record: -count for record, count in other.items()})
 
 
+def strong_components(vertices: int, edges: Sequence[tuple[Any, ...]]) -> dict[str, list[int]]:
+    """The least vertex that each vertex reaches and is reached by: all pairs, one by one."""
+    reaches = [{vertex} for vertex in range(vertices)]
+    growing = True
+    while growing:
+        growing = False
+        for src, dst, *_ in edges:
+            more = reaches[src] | reaches[dst]
+            growing |= more != reaches[src]
+            reaches[src] = more
+    every = range(vertices)
+    found = [min(other for other in reaches[v] if v in reaches[other]) for v in every]
+    return {"component": found}
+
+
 OPERATORS: dict[str, Callable[..., Records]] = {
     "swap": _mapped(lambda key, value: (value, key)),
     "add": _mapped(lambda key, value: (key, min(value + 1, 9))),

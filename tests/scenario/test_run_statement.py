@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from graphtide.lang.gvdl.parse import parse_statement
 from graphtide.model.errors import LanguageError
 from graphtide.plan.program_text import explain
 from tests.oracle import algorithms as naive
+from tests.oracle.dataflow import strong_components
 from tests.scenario.stored import CALLS, PEOPLE
 
 OWN = """
@@ -37,6 +39,15 @@ class MostKnown:
 
     def update(self, v):
         v.best = max(v.best, v.most)
+"""
+OWN_DATAFLOW = """
+import graphtide as gt
+
+col = gt.dataflow.col
+
+@gt.dataflow.program("calls", int, missing=0)
+def calls_to(edges, *, least: int = 1):
+    return edges.count(by="{by}").filter(col.count >= least)
 """
 IDS = [row["id"] for row in PEOPLE]
 
@@ -98,6 +109,48 @@ def test_every_way_to_say_it_gives_the_same_results(session: Session, text: str)
     assert isinstance(run, gt.Run)
     for view in run.views:
         assert run.values(view).tolist() == naive.bfs(3, edges(view), 1)["hops"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run scc on years",
+        "run strong_components on years verify 3",
+        "run scratch SCC on years",
+        "run differential computation scc on collection years",
+        "run scc on years indices [2 11]",
+    ],
+)
+def test_a_dataflow_runs_like_any_program(session: Session, text: str) -> None:
+    answer = carried_out(session, text)
+    run = answer.value
+    assert isinstance(run, gt.Run)
+    assert answer.table is not None
+    for row in answer.table.to_pylist():
+        labels = strong_components(3, edges(row["view"]))["component"]
+        assert run.values(row["view"]).tolist() == labels
+        assert row["components"] == len(set(labels))
+    assert session.runs() == ["years-SCC"]
+
+
+def test_a_dataflow_of_ones_own_and_resuming(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_DATAFLOW.format(by="dst"))
+    statement = f"run calls_to(least=2) from '{path}' on years"
+    run = carried_out(session, statement).value
+    assert isinstance(run, gt.Run)
+    for view in run.views:
+        counts = Counter(dst for _, dst, _ in edges(view))
+        expected = [counts[at] if counts[at] >= 2 else 0 for at in range(3)]
+        assert run.values(view).tolist() == expected
+    again = carried_out(session, f"{statement} resume").value
+    assert isinstance(again, gt.Run)
+    assert again.finished
+    path.write_text(OWN_DATAFLOW.format(by="src"))
+    with pytest.raises(gt.GraphtideError, match="cannot be resumed"):
+        session.execute(f"{statement} resume")
+    error = refused(session, f"run calls_to(most=2) from '{path}' on years")
+    assert "it has least" in (error.hint or "")
 
 
 def test_views_that_begin_anew(session: Session) -> None:
@@ -215,7 +268,7 @@ def test_files_that_cannot_be_used(
     [
         ("run wc on years", "no computation named 'wc'", "wc", "`wcc`"),
         ("run pagernak on years", "no computation named", "pagernak", "page_rank"),
-        ("run scc on years", "strongly connected", "scc", "strong_components"),
+        ("run sccs on years", "no computation named", "sccs", "`scc`"),
         ("run pr(iteration=3) on years", "no parameter 'iteration'", "iteration", "iterations"),
         ("run wcc(x=1) on years", "no parameter 'x'", "x", "it has none"),
         ("run pr(iterations='x') on years", "cannot be 'x'", "iterations", "whole number"),

@@ -1,5 +1,7 @@
 """Programs that come with Graphtide, one short file each, in its own program language.
 
+One, `SCC`, is a dataflow; the rest are vertex programs.
+
     live = graph.maintain(ShortestPaths(source=3))
 
 Each docstring says what is computed, in which mode it is kept current, and at what cost.
@@ -18,10 +20,12 @@ from graphtide.algorithms.page_rank import ConvergedPageRank, PageRank
 from graphtide.algorithms.personalised_page_rank import PersonalisedPageRank
 from graphtide.algorithms.reachability import Ancestors, Reachability
 from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
+from graphtide.algorithms.strong_components import SCC
 from graphtide.algorithms.widest_path import WidestPath
 
 __all__ = [
     "BFS",
+    "SCC",
     "WCC",
     "Ancestors",
     "BeliefPropagation",

@@ -15,13 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from graphtide.api.answers import table_of
+from graphtide.api.maintain import Bound
 from graphtide.api.program_files import programs_of
 from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.statements import ParameterValue, Run
-from graphtide.lang.python import Program
+from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.schema import closest
-from graphtide.plan.program_values import BoundProgram
 
 ALIASES = {
     "WCC": ("components", "cc"),
@@ -29,6 +29,7 @@ ALIASES = {
     "PersonalisedPageRank": ("personalized_page_rank", "ppr"),
     "ShortestPaths": ("sssp", "bellman_ford", "bf"),
     "DegreeStatistics": ("degrees",),
+    "SCC": ("strong_components",),
 }
 """Other names of programs, Graphsurge's among them."""
 
@@ -40,35 +41,32 @@ _WEIGHTS = (
     "weight_cap has no meaning here: no weights are made up, "
     "and shortest paths are by the edges' own property 'weight'"
 )
-_NOT_A_PROGRAM = {
-    "scc": (
-        "strongly connected components are a dataflow, and only programs run over views",
-        "graphtide.algorithms.dataflow.strong_components keeps them current on one graph",
-    ),
-}
+_OWN = "decorate a class of it with @gt.program, or a function with @gt.dataflow.program(...)"
+
+Computation = Program | DataflowProgram
 
 
 @dataclass(frozen=True)
 class ChosenComputation:
     """A program with its parameters, and notes on what the statement said in vain."""
 
-    program: BoundProgram
+    program: Bound
     notes: tuple[str, ...] = ()
 
 
 @cache
-def library() -> dict[str, Program]:
+def library() -> dict[str, Computation]:
     """The programs of the library by their names in statements: `page_rank`, `wcc`."""
     from graphtide import algorithms
 
     found = {name: getattr(algorithms, name) for name in algorithms.__all__}
-    return {_spelled(name): item for name, item in found.items() if isinstance(item, Program)}
+    return {_spelled(name): item for name, item in found.items() if isinstance(item, Computation)}
 
 
 def computations_table() -> pa.Table:
     """A row a computation: its name, parameters, other names and what it computes."""
     rows = [
-        (name, _signature(program), ", ".join(ALIASES.get(program.__name__, ())), _idea(program))
+        (name, _signature(program), ", ".join(ALIASES.get(program.name, ())), _idea(program))
         for name, program in library().items()
     ]
     idea = "The least number of edges, or sum of `weight`, from each source to its target."
@@ -84,7 +82,7 @@ def is_pairs(statement: Run) -> bool:
 def chosen_computation(statement: Run) -> ChosenComputation:
     """The program that a statement names, with its parameters; LanguageError if it cannot be."""
     program = _program(statement)
-    known = [item.name for item in program.plan.parameters]
+    known = [item.name for item in program.parameters]
     given, notes = _given(statement, program, known)
     try:
         return ChosenComputation(program(**given), notes)
@@ -107,7 +105,7 @@ def error_place(error: InputError, statement: Run) -> Span | None:
 
 
 def _given(
-    statement: Run, program: Program, known: list[str]
+    statement: Run, program: Computation, known: list[str]
 ) -> tuple[dict[str, ParameterValue], tuple[str, ...]]:
     """The parameters by our names; refuses one that the program does not have."""
     found: dict[str, ParameterValue] = {}
@@ -124,7 +122,7 @@ def _given(
     return found, () if "weight_cap" in known else parameter_notes(statement)
 
 
-def _program(statement: Run) -> Program:
+def _program(statement: Run) -> Computation:
     wanted = _plain(statement.computation)
     if statement.library is not None:
         return _own_program(statement, wanted)
@@ -132,21 +130,17 @@ def _program(statement: Run) -> Program:
     names |= {_plain(alias): names[_plain(of)] for of, all_ in ALIASES.items() for alias in all_}
     if wanted in names:
         return names[wanted]
-    place = statement.place("computation")
-    if wanted in _NOT_A_PROGRAM:
-        what, hint = _NOT_A_PROGRAM[wanted]
-        raise language_error(what, place, hint)
     spelled = [*library(), *(alias for all_ in ALIASES.values() for alias in all_), *PAIRS]
     near = closest(statement.computation, spelled)
     hint = f"did you mean `{near}`? " if near else ""
     raise language_error(
         f"there is no computation named '{statement.computation}'",
-        place,
+        statement.place("computation"),
         f"{hint}there is: {', '.join(library())}; your own: `run NAME from 'file.py' on ...`",
     )
 
 
-def _own_program(statement: Run, wanted: str) -> Program:
+def _own_program(statement: Run, wanted: str) -> Computation:
     assert statement.library is not None
     path = Path(statement.library).expanduser()
     try:
@@ -158,7 +152,7 @@ def _own_program(statement: Run, wanted: str) -> Program:
         if _plain(name) == wanted:
             return program
     near = closest(statement.computation, found)
-    there = f"it has {', '.join(found)}" if found else "decorate a class of it with @gt.program"
+    there = f"it has {', '.join(found)}" if found else _OWN
     raise language_error(
         f"{path.name} has no program named '{statement.computation}'",
         statement.place("computation"),
@@ -166,11 +160,13 @@ def _own_program(statement: Run, wanted: str) -> Program:
     )
 
 
-def _no_parameter(statement: Run, program: Program, name: str, known: list[str]) -> LanguageError:
+def _no_parameter(
+    statement: Run, program: Computation, name: str, known: list[str]
+) -> LanguageError:
     near = closest(name, known)
     listed = f"it has {', '.join(known)}" if known else "it has none: leave it out"
     return language_error(
-        f"{program.__name__} has no parameter '{name}'",
+        f"{program.name} has no parameter '{name}'",
         statement.place(f"({name})"),
         f"did you mean `{near}`? {listed}" if near else listed,
     )
@@ -190,13 +186,13 @@ def _spelled(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def _signature(program: Program) -> str:
-    parameters = program.plan.parameters
+def _signature(program: Computation) -> str:
+    parameters = program.parameters
     return ", ".join(
         item.name if item.default is None else f"{item.name}={item.default}" for item in parameters
     )
 
 
-def _idea(program: Program) -> str:
+def _idea(program: Computation) -> str:
     """The first paragraph of the documentation, on one line."""
     return " ".join((program.__doc__ or "").split("\n\n")[0].split())

@@ -16,33 +16,34 @@ from numpy.typing import NDArray
 from graphtide.api.maintained import Maintained
 from graphtide.engine.changes import Change
 from graphtide.engine.maintainer import field_values
+from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.plan.program_analysis import explain_analysis
 from graphtide.plan.program_text import explain
-from graphtide.plan.program_values import BoundProgram
 
 if TYPE_CHECKING:
+    from graphtide.api.maintain import Bound
     from graphtide.api.memory import Graph
 
 
 class Live:
     """The results of one program, those of the version that its graph is at."""
 
-    def __init__(self, graph: Graph, bound: BoundProgram, kept: Maintained) -> None:
+    def __init__(self, graph: Graph, bound: Bound, kept: Maintained) -> None:
         self.graph = graph
         self.program = bound
         self._kept = kept
 
     @property
     def mode(self) -> str:
-        """`fixpoint` or `exact`."""
+        """`fixpoint`, `exact` or `dataflow`."""
         return self._kept.choice.mode
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of the program's results."""
-        return tuple(item.name for item in self.program.program.state)
+        return self.program.fields
 
     @property
     def touched(self) -> int:
@@ -98,9 +99,13 @@ class Live:
 
     def explain(self) -> str:
         """The program, what was proved of it, the mode and why, and where its source lies."""
-        kernels = self._kept.maintainer.kernels
-        lines = [explain(self.program.program), "analysis"]
-        lines += [f"    {line}" for line in explain_analysis(self.program.program)]
+        maintainer: Any = self._kept.maintainer
+        kernels = maintainer.kernels
+        if isinstance(self.program, BoundDataflow):
+            lines = [maintainer.explain()]
+        else:
+            lines = [explain(self.program.program), "analysis"]
+            lines += [f"    {line}" for line in explain_analysis(self.program.program)]
         lines += [f"maintained in {self._kept.choice}", f"compiled from {kernels.__file__}"]
         return "\n".join(lines)
 

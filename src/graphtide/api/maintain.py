@@ -8,31 +8,44 @@ from typing import Any
 from graphtide.api.conditions import Conditions, conditions
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.maintained import Maintained
-from graphtide.api.modes import Choice, Knobs, Mode, choose_mode, make_maintainer
+from graphtide.api.modes import (
+    Choice,
+    Knobs,
+    Mode,
+    choose_mode,
+    dataflow_choice,
+    make_maintainer,
+)
 from graphtide.api.vertex_ids import Int32, VertexIds, id_column
-from graphtide.lang.python import AnyProgram, Program
+from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import ParameterKind
+
+Bound = BoundProgram | BoundDataflow
+"""A computation with its parameters: a vertex program, or a dataflow."""
 
 
 @dataclass(frozen=True)
 class ChosenProgram:
     """A program with its parameters, the mode that it is kept current in, and what that needs."""
 
-    bound: BoundProgram
+    bound: Bound
     choice: Choice
     needed: Conditions
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of its results."""
-        return tuple(item.name for item in self.bound.program.state)
+        return self.bound.fields
 
 
 def chosen_program(program: AnyProgram, mode: Mode) -> ChosenProgram:
     """Bind a program and choose its mode; InputError if that cannot be."""
     bound = _bound(program)
+    if isinstance(bound, BoundDataflow):
+        needed = Conditions(bound.program.name, dict(bound.program.properties), ())
+        return ChosenProgram(bound, dataflow_choice(bound, mode), needed)
     choice = choose_mode(bound, mode)
     return ChosenProgram(bound, choice, conditions(bound, choice.obligations))
 
@@ -48,7 +61,7 @@ def checked_parameters(chosen: ChosenProgram, known: KnownEdges, edges: Int32) -
 
 def begin_maintained(
     known: KnownEdges, program: AnyProgram, mode: Mode, knobs: Knobs
-) -> tuple[BoundProgram, Maintained]:
+) -> tuple[Bound, Maintained]:
     """A maintainer of the program in the mode that fits, its edges and parameters checked."""
     chosen, resident = chosen_program(program, mode), known.resident
     parameters = checked_parameters(chosen, known, resident.live_edges())
@@ -56,7 +69,7 @@ def begin_maintained(
     return chosen.bound, Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields)
 
 
-def vertex_parameters(bound: BoundProgram, ids: VertexIds) -> tuple[Any, ...]:
+def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
     """The values of parameters, with vertices by their numbers."""
     found: list[Any] = []
     for item, (_, value) in zip(bound.program.parameters, bound.values, strict=True):
@@ -70,7 +83,7 @@ def vertex_parameters(bound: BoundProgram, ids: VertexIds) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _numbers(bound: BoundProgram, name: str, given: list[Any], ids: VertexIds) -> list[int]:
+def _numbers(bound: Bound, name: str, given: list[Any], ids: VertexIds) -> list[int]:
     numbers: list[int] = ids.numbers(id_column(given, f"'{name}'")).tolist()
     unknown = [item for item, number in zip(given, numbers, strict=True) if number < 0]
     if unknown:
@@ -81,12 +94,13 @@ def _numbers(bound: BoundProgram, name: str, given: list[Any], ids: VertexIds) -
     return numbers
 
 
-def _bound(program: AnyProgram) -> BoundProgram:
-    if isinstance(program, BoundProgram):
+def _bound(program: AnyProgram) -> Bound:
+    if isinstance(program, BoundProgram | BoundDataflow):
         return program
-    if isinstance(program, Program):
+    if isinstance(program, Program | DataflowProgram):
         return program()
     raise InputError(
         f"{program!r} is no program",
-        hint="decorate the class with @gt.program, or use one of graphtide.algorithms",
+        hint="decorate a class with @gt.program or a function with @gt.dataflow.program(...), "
+        "or use one of graphtide.algorithms",
     )

@@ -2,7 +2,7 @@
 
 Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes.
 Exact mode for everything else, where every iteration counts: with histories for selecting
-programs, with accumulated values for the rest.
+programs, with accumulated values for the rest. A dataflow has a maintainer of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import selection, why_not_selection
 from graphtide.plan.program_bounds import Obligation
@@ -27,7 +28,7 @@ Mode = Literal["auto", "fixpoint", "exact"]
 class Choice:
     """A mode, the reason in words, and what the data must satisfy for it."""
 
-    mode: Literal["fixpoint", "exact"]
+    mode: Literal["fixpoint", "exact", "dataflow"]
     reason: str
     obligations: tuple[Obligation, ...] = ()
 
@@ -74,6 +75,16 @@ def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
     return Choice("exact", "asked for" if mode == "exact" else reason)
 
 
+def dataflow_choice(bound: BoundDataflow, mode: Mode) -> Choice:
+    """The mode of a dataflow, which is the only one that it has."""
+    if mode != "auto":
+        raise InputError(
+            f"{bound.program.name} is a dataflow, and has no mode {mode!r}",
+            hint="leave the mode out",
+        )
+    return Choice("dataflow", "its operators follow differences")
+
+
 def _why_not_fixpoint(bound: BoundProgram) -> str | None:
     found = selection(bound.program)
     if found is None:
@@ -92,13 +103,13 @@ def _why_not_fixpoint(bound: BoundProgram) -> str | None:
 
 def make_maintainer(
     graph: ResidentGraph,
-    bound: BoundProgram,
+    bound: BoundProgram | BoundDataflow,
     parameters: tuple[Any, ...],
     choice: Choice,
     knobs: Knobs,
 ) -> Maintainer:
     """The maintainer of a mode, not started."""
-    if choice.mode == "exact" and not _has_histories(bound):
+    if isinstance(bound, BoundProgram) and choice.mode == "exact" and not _has_histories(bound):
         return SynchronousMaintainer(
             graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep
         )
@@ -108,6 +119,10 @@ def make_maintainer(
             "so that it has neither a tolerance nor a limit to what it keeps",
             hint="leave out `tolerance` and `keep`",
         )
+    if isinstance(bound, BoundDataflow):
+        from graphtide.api.dataflow.maintainer import DataflowMaintainer
+
+        return DataflowMaintainer(graph, bound, parameters)
     if choice.mode == "fixpoint":
         return FixpointMaintainer(graph, bound.program, parameters)
     return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)

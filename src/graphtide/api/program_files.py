@@ -1,4 +1,5 @@
-"""Programs from a file of Python: every class in it that is decorated with `@gt.program`.
+"""Programs from a file of Python: every class in it that is decorated with `@gt.program`, and
+every function decorated with `@gt.dataflow.program`.
 
 The file is carried out as Python would carry it out, with its own folder first among those that
 it may import from, and anew every time: what has been edited since is what runs.
@@ -13,12 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from graphtide.lang.python import Program
+from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import GraphtideError, InputError, LanguageError
 
 
-def programs_of(path: Path) -> dict[str, Program]:
-    """The programs that a file defines or imports, by the names of their classes."""
+def programs_of(path: Path) -> dict[str, Program | DataflowProgram]:
+    """The programs that a file defines or imports, by their names."""
     text = _read(path)
     try:
         code = compile(text, str(path), "exec")
@@ -32,8 +33,8 @@ def programs_of(path: Path) -> dict[str, Program]:
     module.__file__ = str(path)
     with _importing_beside(path):
         _carry_out(path, code, module)
-    found = [item for item in vars(module).values() if isinstance(item, Program)]
-    return {program.__name__: program for program in found}
+    found = [item for item in vars(module).values() if isinstance(item, Program | DataflowProgram)]
+    return {program.name: program for program in found}
 
 
 def _read(path: Path) -> str:

@@ -18,6 +18,7 @@ import pyarrow.csv as pa_csv
 from graphtide.api.answers import Answer, counted
 from graphtide.api.collection import Collection
 from graphtide.api.computations import library, parameter_notes
+from graphtide.api.maintain import Bound
 from graphtide.api.run_statement import forgotten, passing_name, run_name, run_program
 from graphtide.api.run_strategy import option_notes
 from graphtide.api.runs.run import Run
@@ -26,7 +27,6 @@ from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import statements as s
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
-from graphtide.plan.program_values import BoundProgram
 
 _KNOWN = ("goals", "weight_cap")
 
@@ -59,7 +59,7 @@ def run_pairs(collection: Collection, statement: s.Run) -> Answer:
     return Answer(text, table, notes=(*notes, *_saved(table, statement)))
 
 
-def source_programs(collection: Collection, statement: s.Run) -> dict[Any, BoundProgram]:
+def source_programs(collection: Collection, statement: s.Run) -> dict[Any, Bound]:
     """The program to run for each source of the pairs."""
     program = library()["shortest_paths" if _has_weights(collection) else "bfs"]
     sources = dict.fromkeys(goal.source for goal in _goals(statement))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from graphtide.api.answers import Answer
 from graphtide.api.collection import Collection
 from graphtide.api.computations import chosen_computation, error_place, is_pairs
-from graphtide.api.maintain import chosen_program
+from graphtide.api.maintain import Bound, chosen_program
 from graphtide.api.run_answers import finished_views, run_answer, save_results
 from graphtide.api.run_strategy import chosen_strategy, forced_splits, option_notes
 from graphtide.api.runs.run import Run
@@ -28,7 +28,6 @@ from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError, NotFoundError
-from graphtide.plan.program_values import BoundProgram
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -56,7 +55,7 @@ def run_name(statement: s.Run, program: str) -> str:
     return statement.name or f"{statement.collection}-{program}"
 
 
-def run_program(collection: Collection, statement: s.Run, program: BoundProgram, name: str) -> Run:
+def run_program(collection: Collection, statement: s.Run, program: Bound, name: str) -> Run:
     """Run a program as a statement says, under that name."""
     session, strategy = collection._session, chosen_strategy(statement)
     request = RunRequest(
@@ -112,7 +111,7 @@ def check_run(statement: s.Run) -> None:
 
 
 def _timed(
-    collection: Collection, statement: s.Run, program: BoundProgram, notes: tuple[str, ...]
+    collection: Collection, statement: s.Run, program: Bound, notes: tuple[str, ...]
 ) -> Answer:
     """Run, tell what it took, and keep nothing."""
     name = passing_name()

@@ -7,7 +7,7 @@ user named them; whoever knows the graph turns them into vertex numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphtide.model.errors import InputError
@@ -39,6 +39,11 @@ class BoundProgram:
         return dict(self.values)[name]
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the results."""
+        return tuple(item.name for item in self.program.state)
+
+    @property
     def iterations(self) -> int | None:
         """How many iterations to run; None: until nothing changes."""
         found = self.program.iterations
@@ -68,14 +73,20 @@ class BoundProgram:
 
 def bind(program: VertexProgram, given: Mapping[str, object]) -> BoundProgram:
     """The program with the given values, and defaults for the rest; InputError if it cannot be."""
-    known = [parameter.name for parameter in program.parameters]
-    for name in given:
-        if name not in known:
-            raise InputError(f"{program.name} has no parameter '{name}'", hint=_known(name, known))
-    values = tuple((item.name, _value(program, item, given)) for item in program.parameters)
-    bound = BoundProgram(program, values)
+    bound = BoundProgram(program, bound_values(program.name, program.parameters, given))
     _check_settings(bound)
     return bound
+
+
+def bound_values(
+    program: str, parameters: Sequence[Parameter], given: Mapping[str, object]
+) -> tuple[tuple[str, ParameterValue], ...]:
+    """A value for each parameter of a program of that name; InputError if it cannot be."""
+    known = [parameter.name for parameter in parameters]
+    for name in given:
+        if name not in known:
+            raise InputError(f"{program} has no parameter '{name}'", hint=_known(name, known))
+    return tuple((item.name, _value(program, item, given)) for item in parameters)
 
 
 def _known(name: str, known: list[str]) -> str:
@@ -85,15 +96,13 @@ def _known(name: str, known: list[str]) -> str:
     return f"it has {', '.join(known)}" if known else "it has no parameters: leave it out"
 
 
-def _value(
-    program: VertexProgram, parameter: Parameter, given: Mapping[str, object]
-) -> ParameterValue:
+def _value(program: str, parameter: Parameter, given: Mapping[str, object]) -> ParameterValue:
     if parameter.name in given:
-        return _converted(program.name, parameter, given[parameter.name])
+        return _converted(program, parameter, given[parameter.name])
     if parameter.default is None:
         raise InputError(
-            f"{program.name} needs a value for '{parameter.name}'",
-            hint=f"give it: {program.name}({parameter.name}=...), {_WANTED[parameter.kind]}",
+            f"{program} needs a value for '{parameter.name}'",
+            hint=f"give it: {program}({parameter.name}=...), {_WANTED[parameter.kind]}",
         )
     return parameter.default
 

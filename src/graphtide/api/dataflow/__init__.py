@@ -1,7 +1,8 @@
 """Dataflows as users write them: `gt.dataflow`.
 
 `Dataflow` makes inputs; inputs and all that operators make of them are collections; `col` and the
-functions beside it write expressions over columns. Ready-made graph computations are in
+functions beside it write expressions over columns. `program` makes a function over collections
+one that is run over views and kept current on a graph. Ready-made graph computations are in
 `gt.algorithms.dataflow`.
 """
 
@@ -12,6 +13,7 @@ from graphtide.api.dataflow.handles import Handle
 from graphtide.api.dataflow.inputs import InputCollection, Output
 from graphtide.api.dataflow.loops import Loop, VariableCollection
 from graphtide.api.dataflow.reductions import count, total
+from graphtide.lang.python import dataflow_program as program
 from graphtide.plan.dataflow_terms import bits, col, least, most, where
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "count",
     "least",
     "most",
+    "program",
     "total",
     "where",
 ]

@@ -59,7 +59,7 @@ class Run:
 
     @property
     def mode(self) -> str:
-        """`fixpoint` or `exact`."""
+        """`fixpoint`, `exact` or `dataflow`."""
         return self._contents.facts.mode
 
     @property

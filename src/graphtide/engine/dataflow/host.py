@@ -148,6 +148,13 @@ class Host:
         for checker in self._checkers.values():
             checker.check()
 
+    def end(self) -> None:
+        """Give all memory back to the system at once; the host is of no more use."""
+        self.failed = self.failed or "it was closed"
+        self._waiting.clear()
+        self._checkers.clear()
+        self.machine.end()
+
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
         shape = int(self.machine.words[layout.VERSION_SHAPE])

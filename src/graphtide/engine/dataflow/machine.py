@@ -210,6 +210,16 @@ class Machine:
         self.handlers.pop(operator, None)
         self.release(operator)
 
+    def end(self) -> None:
+        """Give all memory back to the system at once; nothing is to be read or run any more."""
+        self.handlers.clear()
+        self.words = np.empty(0, np.int64)
+        try:
+            self._mapped.close()
+        except BufferError:
+            # The frames of an error in flight still name the array: it is empty for them.
+            self._mapped.madvise(mmap.MADV_DONTNEED)
+
     @property
     def held_bytes(self) -> int:
         """Bytes in use by operators, traces and queues."""

@@ -1,10 +1,16 @@
-"""Vertex programs written as Python classes.
+"""Programs written in Python: vertex programs as classes, dataflows as functions.
 
 `program` reads a class from its source into a plan of `graphtide.plan.programs`; the class is
-never run. Everything else here is what such a class is written with. `unparse` writes a plan as a
-class again. The reference for users is docs/reference/programs.md.
+never run. Most of what is here is what such a class is written with, and `unparse` writes a plan
+as a class again. `dataflow_program` makes a function over collections a program. The reference for
+users is docs/reference/programs.md.
 """
 
+from graphtide.lang.python.dataflow_program import (
+    BoundDataflow,
+    DataflowProgram,
+    dataflow_program,
+)
 from graphtide.lang.python.declarations import (
     And,
     Count,
@@ -26,7 +32,9 @@ from graphtide.lang.python.unparse import unparse
 __all__ = [
     "And",
     "AnyProgram",
+    "BoundDataflow",
     "Count",
+    "DataflowProgram",
     "Max",
     "Min",
     "Or",
@@ -37,6 +45,7 @@ __all__ = [
     "Sum",
     "Vertex",
     "Vertices",
+    "dataflow_program",
     "inf",
     "program",
     "read_program",

@@ -8,7 +8,7 @@ from graphtide.lang.python.read import read_program
 from graphtide.model.errors import InputError
 from graphtide.plan.program_text import explain
 from graphtide.plan.program_values import BoundProgram, bind
-from graphtide.plan.programs import VertexProgram
+from graphtide.plan.programs import Parameter, VertexProgram
 
 
 class Program:
@@ -28,6 +28,16 @@ class Program:
                 hint=f"write {self.plan.name}({', '.join(f'{name}=...' for name in known)})",
             )
         return bind(self.plan, parameters)
+
+    @property
+    def name(self) -> str:
+        """What it is called in statements and errors."""
+        return self.plan.name
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it is to be given, or has a default for."""
+        return self.plan.parameters
 
     def explain(self) -> str:
         """The plan as text."""
@@ -54,4 +64,7 @@ def program(cls: type) -> Program:
 
 
 AnyProgram: TypeAlias = Any
-"""A `Program`, or one with its parameters. To some type checkers both are a class of the user's."""
+"""A `Program` or a dataflow as one, bare or with its parameters.
+
+To some type checkers a decorated name is still the class of the user's.
+"""
