@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.optimize.linear_model import LinearModel
+from graphtide.optimize.prices import Prices, expected_gains
 
 PROBE_SHARE = 0.04
 """The share of its time that a run may spend on trying what it does not expect to be better."""
@@ -35,6 +36,9 @@ LONGEST_STRETCH = 0.05
 
 LOOKAHEAD = 16
 """How many steps ahead the worth of a state is looked for."""
+
+LOOKAHEAD_FAR = 4096
+"""The same, where states are dear."""
 
 _CERTAIN = 2.0
 _FIRST_STRETCH, _STRETCH_SHARE, _LEARNED = 1e-3, 0.1, 16
@@ -74,7 +78,8 @@ class StepSizes:
 
     `version` is the size of each version (vertices and edges), `delta` that of its delta, `end`
     the first step behind its subtree; `start` is the size of the empty version. `free` marks
-    the stepping stones that a run from scratch passes without computing anything.
+    the stepping stones that a run from scratch passes without computing anything. `prices` are
+    given where a state costs many times what a run from scratch does.
     """
 
     version: NDArray[np.int64]
@@ -83,6 +88,7 @@ class StepSizes:
     end: NDArray[np.int32]
     start: int
     free: NDArray[np.bool_] | None = None
+    prices: Prices | None = None
 
 
 class Observation(NamedTuple):
@@ -196,9 +202,13 @@ class Adaptive:
         self._seen_scratch = self._seen_delta = 0
         self._owed = False
         self._predicted, self._prediction = -1, (np.nan, np.nan)
+        self._gains = expected_gains(sizes, PROBE_SHARE)
+        self._unseen = 1.0 / sizes.prices.state if sizes.prices else _UNSEEN_SCRATCH
 
     def choose(self, step: int, ready: bool) -> Move:
         """The way of the least predicted time, the worth of its state taken off."""
+        if not self._delta.observations and self._gains is not None and self._gains[step] <= 0:
+            return Move.PASS
         if step == 0:
             return Move.SPLIT if self._end[0] > 1 else Move.PASS
         if not self._delta.observations:
@@ -247,7 +257,7 @@ class Adaptive:
             bare = self._bare.predict_each(self._sizes.version[step:behind])
             scratch = np.fmin(bare, scratch)
         else:
-            scratch = _UNSEEN_SCRATCH * scratch
+            scratch = self._unseen * scratch
         doubtful = np.flatnonzero(~(_CERTAIN * follow <= scratch))
         return int(doubtful[0]) if len(doubtful) else behind - step
 
@@ -296,7 +306,7 @@ class Adaptive:
         """Without a state: never more than with one."""
         fresh = self._fresh.predict(size)
         if not self._bare.observations:
-            return _UNSEEN_SCRATCH * fresh
+            return self._unseen * fresh
         bare = self._bare.predict(size)
         return min(bare, fresh) if self._fresh.observations else bare
 
@@ -304,7 +314,7 @@ class Adaptive:
         """With a state: never less than without one."""
         bare = self._bare.predict(size)
         if not self._fresh.observations:
-            return bare / _UNSEEN_SCRATCH
+            return bare / self._unseen
         fresh = self._fresh.predict(size)
         return max(bare, fresh) if self._bare.observations else fresh
 
@@ -368,9 +378,21 @@ class Adaptive:
 
     def _worth(self, first: int, behind: int) -> float:
         """What following instead of starting anew may save over the next steps, in their order."""
+        if self._gains is not None:
+            return self._worth_far(first, behind)
         best = total = 0.0
         for step in range(first, min(behind, first + LOOKAHEAD)):
             follow, scratch = self.predict(step)
             total += scratch - follow
             best = max(best, total)
         return best
+
+    def _worth_far(self, first: int, behind: int) -> float:
+        """The same over many more steps: a state that is dear has to last."""
+        ahead = slice(first, min(behind, first + LOOKAHEAD_FAR))
+        model, share = (self._bare, 1.0) if self._bare.observations else (self._fresh, self._unseen)
+        scratch = share * model.predict_each(self._sizes.version[ahead])
+        if self._sizes.free is not None:
+            scratch = np.where(self._sizes.free[ahead], 0.0, scratch)
+        saved = np.cumsum(scratch - self._delta.predict_each(self._sizes.delta[ahead]))
+        return max(0.0, float(np.max(saved, initial=0.0)))

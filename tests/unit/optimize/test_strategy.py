@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.optimize.linear_model import LinearModel
+from graphtide.optimize.prices import Prices
 from graphtide.optimize.strategy import (
     Adaptive,
     AlwaysDifferential,
@@ -171,6 +172,42 @@ def test_it_recovers_when_views_change_their_character() -> None:
     assert moves[:200].count(Move.FOLLOW) > 190
     assert moves[220:400].count(Move.FOLLOW) < 20
     assert moves[700:].count(Move.FOLLOW) > 290
+
+
+DEAR = Prices(state=400.0, step=2_000.0, edge=100.0)
+
+
+def dear_world(edges: list[int], deltas: list[int], *, edge: float) -> World:
+    """A world in which a state costs 400 times what a run from scratch does."""
+    sizes = replace(chain(edges, deltas), prices=DEAR)
+    return world(sizes, edge=edge, scratch=5e-9, state=400.0)
+
+
+@pytest.mark.parametrize("views", [2, 20, 300])
+def test_a_dear_state_is_not_begun_for_a_few_views(views: int) -> None:
+    made = dear_world([100_000] * views, [100_000] + [3] * (views - 1), edge=1e-6)
+    _, moves = made.run(Adaptive(made.sizes))
+    assert set(moves) == {Move.PASS}
+
+
+def test_a_dear_state_is_begun_where_it_will_pay_and_kept_over_a_jump() -> None:
+    deltas = [3] * 4000
+    deltas[0], deltas[2000] = 100_000, 40_000
+    made = dear_world([100_000] * 4000, deltas, edge=1e-6)
+    assert ratio(made) < 1.1
+    _, moves = made.run(Adaptive(made.sizes))
+    assert moves.count(Move.FOLLOW) > 3900
+    assert moves.count(Move.SPLIT) == 1
+
+
+def test_large_deltas_are_not_worth_a_dear_state() -> None:
+    made = dear_world([100_000] * 2000, [100_000] + [5_000] * 1999, edge=1e-6)
+    assert ratio(made) < 1.01
+    worse = dear_world([100_000] * 4000, [100_000] + [3] * 3999, edge=1e-3)
+    adaptive, moves = worse.run(Adaptive(worse.sizes))
+    scratch, _ = worse.run(AlwaysScratch())
+    assert adaptive < 1.3 * scratch
+    assert moves.count(Move.FOLLOW) < 40
 
 
 def test_a_single_step_and_no_step_to_share() -> None:

@@ -83,7 +83,8 @@ class RunInHand:
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """What decides how steps are reached."""
-        return CHOOSERS[strategy](self.steps.sizes(self._prepared.graph.vertices))
+        sizes = self.steps.sizes(self._prepared.graph.vertices, self._prepared.prices)
+        return CHOOSERS[strategy](sizes)
 
 
 def check_strategy(strategy: str) -> None:

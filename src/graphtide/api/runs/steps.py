@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.optimize.prices import Prices
 from graphtide.optimize.strategy import StepSizes
 from graphtide.plan.collection import CollectionPlan
 from graphtide.store.collection import GroupedEdges
@@ -75,10 +76,10 @@ class RunSteps:
         found: NDArray[np.bool_] = (self.view < 0) & (children < MANY_CHILDREN)
         return found
 
-    def sizes(self, vertices: int) -> StepSizes:
+    def sizes(self, vertices: int, prices: Prices | None = None) -> StepSizes:
         """What strategies are chosen by."""
         version, delta = self.edges + vertices, self.inserted + self.deleted
-        return StepSizes(version, delta, self.parent, self.end, vertices, self.skipped)
+        return StepSizes(version, delta, self.parent, self.end, vertices, self.skipped, prices)
 
 
 class Deltas:
