@@ -15,6 +15,13 @@ from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import ParameterKind, VertexProgram
 
 FIELD_TYPES = {ValueType.INT: np.int64, ValueType.FLOAT: np.float64, ValueType.BOOL: np.bool_}
+_PARAMETERS: dict[ParameterKind, Any] = {
+    ParameterKind.VERTEX: np.int64,
+    ParameterKind.VERTICES: np.bool_,
+    ParameterKind.INT: np.int64,
+    ParameterKind.FLOAT: np.float64,
+    ParameterKind.BOOL: np.bool_,
+}
 
 
 def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
@@ -57,6 +64,12 @@ class GrowingParameters:
         for item in self._values:
             if isinstance(item, GrowingArray):
                 item.resize(vertices)
+
+
+def parameter_arrays(program: VertexProgram, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
+    """Parameters as arrays of the types that kernels expect in a block."""
+    found = zip(program.parameters, values, strict=True)
+    return tuple(np.atleast_1d(np.asarray(value, _PARAMETERS[item.kind])) for item, value in found)
 
 
 def _property(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:

@@ -16,15 +16,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, edge_arrays
+from graphtide.engine.binding import (
+    FIELD_TYPES,
+    GrowingParameters,
+    edge_arrays,
+    parameter_arrays,
+)
 from graphtide.engine.changes import Change
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.resident import ResidentGraph, misplaced
 from graphtide.engine.sections import fixpoint_section
 from graphtide.engine.settling import settle, settled_values
 from graphtide.engine.stretches import Followed, Patience, followed, step_edges, undo_logs
 from graphtide.kernels import fixpoint_records as records
+from graphtide.kernels.blocks import Block
+from graphtide.kernels.flips import Delta
 from graphtide.kernels.stretch_records import Stretch, StretchLimits
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection, selection, why_not_selection
@@ -33,11 +40,13 @@ from graphtide.plan.programs import VertexProgram
 Int32 = NDArray[np.int32]
 
 
-class _Done(NamedTuple):
-    """A repair that can be undone."""
+_NO_EDGES = np.empty(0, np.int32)
 
-    log: records.ChangeLog
-    entries: int
+
+class _Done(NamedTuple):
+    """A repair that can be undone; without a log if it changed nothing."""
+
+    log: records.ChangeLog | None
     vertices: int
     inserted: Int32
     deleted: Int32
@@ -59,15 +68,21 @@ class FixpointMaintainer:
         edge_arrays(graph, program)
         self._done: list[_Done] = []
         self._advances = 0
+        self._orders = np.zeros(2, np.int64)
         self._seen: Any = None
         self._read: Any = None
+        self._block: Block | None = None
+        self._no_change = Change(_NO_EDGES, *[np.empty(0, FIELD_TYPES[self._selection.type])] * 2)
+        self.vertices = 0
+        """How many vertices have a value: those of the graph as of the last repair."""
         self.touched = 0
+        """How many edges the last repair looked at."""
 
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
         section = fixpoint_section(self.program, self._selection)
-        templates = ("selecting", "settling", "trimming", "fixpoint", "stretch")
+        templates = ("selecting", "settling", "trimming", "fixpoint", "fixpoint_call", "stretch")
         source = generated_source(section, *templates)
         return generated_module(source, self.program.name)
 
@@ -76,11 +91,6 @@ class FixpointMaintainer:
         types: dict[str, Any] = {"value": FIELD_TYPES[self._selection.type]}
         types |= dict.fromkeys(("parent", "level", "stamp", "heap", "place"), np.int32)
         return {name: GrowingArray(np.empty(0, dtype)) for name, dtype in types.items()}
-
-    @property
-    def vertices(self) -> int:
-        """How many vertices have a value: those of the graph as of the last repair."""
-        return self._arrays["value"].length
 
     @property
     def values(self) -> NDArray[Any]:
@@ -104,8 +114,7 @@ class FixpointMaintainer:
 
     def advance(self, inserted: Int32, deleted: Int32) -> Change:
         """Flip edges (inside numbers) and bring the values up to date."""
-        self.graph.flip(inserted, deleted)
-        return self.repair(inserted, deleted)
+        return self._follow(self.graph.new_delta(inserted, deleted), (inserted, deleted), True)
 
     def repair(self, inserted: Int32, deleted: Int32) -> Change:
         """Bring the values up to date with a graph that has been flipped already.
@@ -113,19 +122,37 @@ class FixpointMaintainer:
         Vertices that the graph has got since are there with their start, and are not reported
         where they keep it.
         """
-        before = self.vertices
-        if before != self.graph.vertices:
+        return self._follow(self.graph.delta(inserted, deleted), (inserted, deleted), False)
+
+    def _follow(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
+        """An advance or a repair."""
+        graph, before = self.graph, self.vertices
+        if before != graph.vertices:
             self._add_vertices(before)
+        if self._block is None or self._seen is not graph.adjacency:
+            self._block = self._handed_over()
         self._advances += 1
-        delta = self.graph.delta(inserted, deleted)
-        most = int(self.patience * self.graph.live) + 1024
-        context, state, now = self._context, self._state, self._advances
-        log, count, self.touched = self.kernels.repair(context, state, delta, now, most)
-        if self.touched > most:
-            self.kernels.roll_back(state, log, count)
-            log, count = self._run_again()
-        self._done.append(_Done(_cut(log, count), count, before, inserted, deleted))
-        return self._changes(log, count)
+        more = len(edges[0]) - len(edges[1]) if flips else 0
+        most = int(self.patience * (graph.live + more)) + 1024
+        orders = self._orders
+        orders[records.NOW], orders[records.MOST] = self._advances, most
+        misfit, logged, changed, touched = self.kernels.advance(self._block.words, *delta, flips)
+        if misfit >= 0:
+            self._fit(before)
+            raise misplaced(delta, misfit)
+        graph.live += more
+        self.touched = touched
+        if touched > most:
+            log, changed = self._run_again()
+        elif logged:
+            log = records.ChangeLog(*(array[:logged].copy() for array in self._state.log))
+        else:
+            log = None
+        self._done.append(_Done(log, before, *edges))
+        if log is None or not changed:
+            return self._no_change
+        vertices = log.vertex[:changed].copy()
+        return Change(vertices, log.value[:changed].copy(), self.values[vertices])
 
     def follow(self, stretch: Stretch, patience: Patience) -> Followed:
         """Many advances and rollbacks in one call, graph included, as far as patience goes.
@@ -146,7 +173,7 @@ class FixpointMaintainer:
         for step, log in path:
             if log is not None:
                 edges = step_edges(stretch, step)
-                self._done.append(_Done(log, len(log.vertex), self.vertices, *edges))
+                self._done.append(_Done(log, self.vertices, *edges))
         if steps:
             self.touched = int(rows.touched[steps - 1])
         return followed(rows, steps, tuple(entry.step for entry in path))
@@ -161,7 +188,8 @@ class FixpointMaintainer:
         if not self._done:
             raise InputError("there is no advance to roll back")
         last = self._done.pop()
-        self.kernels.roll_back(self._state, last.log, last.entries)
+        if last.log is not None:
+            self._put_back(last.log)
         if last.vertices != self.vertices:
             self._fit(last.vertices)
         return last
@@ -186,16 +214,23 @@ class FixpointMaintainer:
         settle(self.kernels, self._context, reached, state.heap)
 
     def _run_again(self) -> tuple[records.ChangeLog, int]:
-        """Run from scratch, and log what comes out otherwise than it was."""
+        """Run from scratch; a log of what comes out otherwise, and how many values are in it."""
         state = self._state
         kept = (state.value, state.parent, state.level)
         before = tuple(array.copy() for array in kept)
         self._run()
-        differs = state.value != before[0]
-        for old, new in zip(before[1:], kept[1:], strict=True):
-            differs |= old != new
-        vertices = np.flatnonzero(differs).astype(np.int32)
-        return records.ChangeLog(vertices, *(old[vertices] for old in before)), len(vertices)
+        moved = state.value != before[0]
+        turned = (state.parent != before[1]) | (state.level != before[2])
+        vertices = np.concatenate([np.flatnonzero(moved), np.flatnonzero(turned & ~moved)])
+        log = records.ChangeLog(vertices.astype(np.int32), *(old[vertices] for old in before))
+        return log, int(np.count_nonzero(moved))
+
+    def _put_back(self, log: records.ChangeLog) -> None:
+        """Undo what is logged; every vertex is in the log once."""
+        state = self._state
+        state.value[log.vertex] = log.value
+        state.parent[log.vertex] = log.parent
+        state.level[log.vertex] = log.level
 
     def _add_vertices(self, first: int) -> None:
         """Give vertices that came later their start; their edges are offered by the repair."""
@@ -207,40 +242,38 @@ class FixpointMaintainer:
         self.kernels.begin(self._context, reached, first, state.heap)
 
     def _fit(self, vertices: int) -> None:
+        if vertices == self.vertices and self._block is not None:
+            return
         for array in self._arrays.values():
             array.resize(vertices)
         self._parameters.resize(vertices)
+        self.vertices = vertices
         self.__dict__.pop("_state", None)
-        self._seen = None
+        self._seen = self._block = None
 
     @cached_property
     def _state(self) -> records.FixpointState:
-        return records.FixpointState(**{name: array.view for name, array in self._arrays.items()})
+        kept = {name: array.view for name, array in self._arrays.items()}
+        room = self.vertices // 4 + 1024
+        types = np.int32, self._arrays["value"].dtype, np.int32, np.int32
+        log = records.ChangeLog(*(np.empty(room, dtype) for dtype in types))
+        return records.FixpointState(**kept, log=log, fallen=np.empty(room, np.int32))
+
+    def _handed_over(self) -> Block:
+        """All that an advance works with; made anew where any of it is."""
+        context = self._context
+        parameters = parameter_arrays(self.program, context.parameters)
+        return Block(context.graph, self._state, self._orders, context.properties, parameters)
 
     @property
     def _context(self) -> records.Context:
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
-            self._seen = self.graph.adjacency
+            self._seen, self._block = self.graph.adjacency, None
             properties = edge_arrays(self.graph, self.program)
             self._read = records.Context(self._seen, properties, self._parameters.view)
         found: records.Context = self._read
         return found
-
-    def _changes(self, log: records.ChangeLog, count: int) -> Change:
-        vertices, old = log.vertex[:count], log.value[:count]
-        if count == 0:
-            return Change(vertices, old, old)
-        new = self.values[vertices]
-        differs = new != old
-        return Change(vertices[differs], old[differs], new[differs])
-
-
-def _cut(log: records.ChangeLog, count: int) -> records.ChangeLog:
-    """A log without the room that it did not need, where that is much."""
-    if len(log.vertex) <= 4 * count + 1024:
-        return log
-    return records.ChangeLog(*(array[:count].copy() for array in log))
 
 
 def _checked_selection(program: VertexProgram) -> Selection:

@@ -89,20 +89,28 @@ class ResidentGraph:
 
     def flip(self, inserted: Int32, deleted: Int32) -> None:
         """Bring edges (inside numbers) in and out. O(1) an edge; refuses what is already so."""
-        delta = _empty_delta(inserted, deleted)
+        delta = self.new_delta(inserted, deleted)
         misfit = flip_delta(self.adjacency, delta)
-        if misfit >= len(deleted):
-            raise _misplaced(inserted[misfit - len(deleted)], True)
         if misfit >= 0:
-            raise _misplaced(deleted[misfit], False)
+            raise misplaced(delta, misfit)
         self.live += len(inserted) - len(deleted)
         self._flipped = inserted, deleted, delta
+
+    def new_delta(self, inserted: Int32, deleted: Int32) -> Delta:
+        """A delta whose ends are yet to be found."""
+        count = len(inserted) + len(deleted)
+        return Delta(
+            np.ascontiguousarray(inserted, np.int32),
+            np.ascontiguousarray(deleted, np.int32),
+            np.empty(count, np.int32),
+            np.empty(count, np.int32),
+        )
 
     def delta(self, inserted: Int32, deleted: Int32) -> Delta:
         """A delta with the ends of its edges; free for the very arrays that were flipped last."""
         was_inserted, was_deleted, delta = self._flipped
         if was_inserted is not inserted or was_deleted is not deleted:
-            delta = _empty_delta(inserted, deleted)
+            delta = self.new_delta(inserted, deleted)
             find_ends(self.adjacency, delta)
         return delta
 
@@ -168,15 +176,6 @@ class ResidentGraph:
         self.adjacency = Adjacency(self._out.view, self._into.view)
 
 
-def _empty_delta(inserted: Int32, deleted: Int32) -> Delta:
-    """A delta whose ends are yet to be found."""
-    count = len(inserted) + len(deleted)
-    ends = np.empty(count, np.int32), np.empty(count, np.int32)
-    return Delta(
-        np.ascontiguousarray(inserted, np.int32), np.ascontiguousarray(deleted, np.int32), *ends
-    )
-
-
 def _by_source(src: Int32, vertices: int) -> NDArray[np.int64]:
     """The order of edges by source, stable; NumPy sorts by radix 16 bits at a time only."""
     order = np.argsort(src.astype(np.uint16), kind="stable")
@@ -191,7 +190,10 @@ def _inverse(order: NDArray[np.int64]) -> Int32:
     return numbers
 
 
-def _misplaced(edge: int, alive: bool) -> InputError:
+def misplaced(delta: Delta, place: int) -> InputError:
+    """What is wrong with the edge at a place of a delta: the deleted come first."""
+    alive = place >= len(delta.deleted)
+    edge = delta.inserted[place - len(delta.deleted)] if alive else delta.deleted[place]
     verb, state = ("inserted", "already there") if alive else ("deleted", "not there")
     return InputError(
         f"edge {int(edge)} cannot be {verb}: it is {state}",

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from graphtide.engine.write import Places, write_expression
-from graphtide.plan.expressions import EdgeProperty, Expression, Member, VertexFact
+from graphtide.plan.expressions import EdgeProperty, Expression, Member, ValueType, VertexFact
 from graphtide.plan.program_analysis import Selection
 from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import (
     AccumulatorKind,
     Direction,
+    ParameterKind,
     VertexProgram,
     subexpressions,
 )
+
+_KERNEL_TYPES = {
+    ValueType.INT: "np.int64",
+    ValueType.FLOAT: "np.float64",
+    ValueType.BOOL: "np.bool_",
+}
+_PARAMETER_TYPES = {
+    ParameterKind.VERTEX: "np.int64",
+    ParameterKind.VERTICES: "np.bool_",
+    ParameterKind.INT: "np.int64",
+    ParameterKind.FLOAT: "np.float64",
+    ParameterKind.BOOL: "np.bool_",
+}
 
 
 def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
@@ -27,6 +41,7 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
             f"UNIFORM, SETTLES = {_uniform(selection)}, {selection.settles}",
+            f"VALUE = {_KERNEL_TYPES[selection.type]}",
             "",
             "",
             "@lean_kernel",
@@ -37,8 +52,35 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             "@lean_kernel",
             "def message(value, source, edge, properties, parameters):",
             f"    return {_typed(selection.message, places)}",
+            "",
+            "",
+            *_handed_over(program),
         ]
     )
+
+
+def _handed_over(program: VertexProgram) -> list[str]:
+    """How properties and parameters are found in a block: the former first, then the latter."""
+    properties = [
+        f"array_at(words, first + {at}, {_KERNEL_TYPES[type_]}), "
+        for at, type_ in enumerate(edge_properties(program).values())
+    ]
+    parameters = [
+        f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]}), "
+        if item.kind is ParameterKind.VERTICES
+        else f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]})[0], "
+        for at, item in enumerate(program.parameters, len(properties))
+    ]
+    return [
+        "@joined_kernel",
+        "def properties_at(words, first):",
+        f"    return ({''.join(properties)})",
+        "",
+        "",
+        "@joined_kernel",
+        "def parameters_at(words, first):",
+        f"    return ({''.join(parameters)})",
+    ]
 
 
 def _uniform(selection: Selection) -> bool:

@@ -16,6 +16,9 @@ from graphtide.kernels.adjacency import Adjacency
 
 Int32 = NDArray[np.int32]
 
+NOW, MOST = range(2)
+"""The orders of an advance: its number, and the most edges that it may look at."""
+
 
 class Reached(NamedTuple):
     """What a run from scratch finds a vertex; parents and levels have no room if nobody asks."""
@@ -25,10 +28,20 @@ class Reached(NamedTuple):
     level: Int32
 
 
+class ChangeLog(NamedTuple):
+    """What vertices were before an advance, in the order in which they were first changed."""
+
+    vertex: Int32
+    value: Any
+    parent: Int32
+    level: Int32
+
+
 class FixpointState(NamedTuple):
     """What is kept a vertex; `stamp` is the last advance that logged it.
 
-    `place` is -1 for all between advances; `heap` holds nothing.
+    `place` is -1 for all between advances; `heap` holds nothing. What an advance logs and who fell
+    in it is there until the next one.
     """
 
     value: Any
@@ -37,15 +50,8 @@ class FixpointState(NamedTuple):
     stamp: Int32
     heap: Int32
     place: Int32
-
-
-class ChangeLog(NamedTuple):
-    """What vertices were before an advance, in the order in which they were first changed."""
-
-    vertex: Int32
-    value: Any
-    parent: Int32
-    level: Int32
+    log: ChangeLog
+    fallen: Int32
 
 
 class Context(NamedTuple):

@@ -7,8 +7,8 @@ parent edge comes from. Levels need not be exact: they only have to make support
 
 An advance first trims. Then the fallen, who have pulled, and inserted edges offer, and what
 improves is passed on, best values first. Work is in proportion to the edges of vertices that were
-asked or changed. Where that is more than the caller allows, it is broken off: running again is
-cheaper then.
+asked or changed. Where that is more than the caller allows, or than the log has room for, it is
+broken off: running again is cheaper then.
 """
 
 from __future__ import annotations
@@ -19,26 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, SIGN, better, message
-from graphtide.engine.templates.trimming import leave, record, trim, with_room
+from graphtide.engine.templates.trimming import leave, record, trim
 from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.fixpoint_records import ChangeLog, Context, FixpointState
 from graphtide.kernels.flips import Delta
 from graphtide.kernels.heap import heap_pop, heap_push
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
 
 Int32 = NDArray[np.int32]
 
 
-@lean_kernel
-def pass_on(
-    context: Context, state: FixpointState, slabs: Slabs, journal: Any, work: Any
-) -> tuple[int, int]:
+@joined_kernel
+def pass_on(context: Context, state: FixpointState, slabs: Slabs, work: Any) -> tuple[int, int]:
     """Offer a vertex's value along one direction; lift the levels of its children.
 
-    `work` is (vertex, log entries, heap size); returns the last two.
+    `work` is (vertex, now, log entries, heap size); returns the last two. Ends where the log is
+    full.
     """
-    vertex, count, size = work
+    vertex, now, count, size = work
     value, level = state.value[vertex], state.level[vertex] + 1
     start = slabs.start[vertex]
     for at in range(start, start + slabs.live[vertex]):
@@ -46,29 +45,33 @@ def pass_on(
         if better(value, state.value[other]):
             offered = message(value, vertex, edge, context.properties, context.parameters)
             if better(offered, state.value[other]):
-                count = record(state, journal, count, other)
+                if count == len(state.log.vertex):
+                    break
+                count = record(state, now, count, other)
                 state.value[other] = offered
                 state.parent[other] = edge
                 state.level[other] = level
                 size = heap_push(state.heap, state.place, size, other, state.value, SIGN)
                 continue
         if state.parent[other] == edge and state.level[other] < level:
-            count = record(state, journal, count, other)
+            if count == len(state.log.vertex):
+                break
+            count = record(state, now, count, other)
             state.level[other] = level
             size = heap_push(state.heap, state.place, size, other, state.value, SIGN)
     return count, size
 
 
-@lean_kernel
-def offer_edge(context: Context, state: FixpointState, journal: Any, arc: Any) -> tuple[int, int]:
-    """Offer a value over one edge; `arc` is (from, to, edge, log entries, heap size)."""
-    source, target, edge, count, size = arc
+@joined_kernel
+def offer_edge(context: Context, state: FixpointState, arc: Any) -> tuple[int, int]:
+    """Offer a value over one edge; `arc` is (from, to, edge, now, log entries, heap size)."""
+    source, target, edge, now, count, size = arc
     value = state.value[source]
     if not better(value, state.value[target]):
         return count, size
     offered = message(value, source, edge, context.properties, context.parameters)
-    if better(offered, state.value[target]):
-        count = record(state, journal, count, target)
+    if better(offered, state.value[target]) and count < len(state.log.vertex):
+        count = record(state, now, count, target)
         state.value[target] = offered
         state.parent[target] = edge
         state.level[target] = state.level[source] + 1
@@ -76,64 +79,61 @@ def offer_edge(context: Context, state: FixpointState, journal: Any, arc: Any) -
     return count, size
 
 
-@lean_kernel
+@joined_kernel
 def offer_inserted(
-    context: Context, state: FixpointState, delta: Delta, journal: Any, work: Any
+    context: Context, state: FixpointState, delta: Delta, work: Any
 ) -> tuple[int, int]:
-    """Offer over every inserted edge. The log must have room for one entry an edge and way."""
-    count, size = work
+    """Offer over every inserted edge, until the log is full."""
+    now, count, size = work
     for at in range(len(delta.inserted)):
         if at + FAR < len(delta.inserted):
             prefetch(state.value, delta.sources[at + FAR])
             prefetch(state.value, delta.targets[at + FAR])
         source, target, edge = delta.sources[at], delta.targets[at], delta.inserted[at]
         if FORWARD:
-            arc = (source, target, edge, count, size)
-            count, size = offer_edge(context, state, journal, arc)
+            arc = (source, target, edge, now, count, size)
+            count, size = offer_edge(context, state, arc)
         if BACKWARD:
-            arc = (target, source, edge, count, size)
-            count, size = offer_edge(context, state, journal, arc)
+            arc = (target, source, edge, now, count, size)
+            count, size = offer_edge(context, state, arc)
     return count, size
 
 
-@kernel
+@inner_kernel
 def repair(
     context: Context, state: FixpointState, delta: Delta, now: int, most: int
-) -> tuple[ChangeLog, int, int]:
-    """Bring the state to the version that the graph is at, and log what changes.
+) -> tuple[int, int]:
+    """Bring the state to the version that the graph is at, and log what changes in `state.log`.
 
-    The graph has already been flipped by the delta. Returns the log, the number of its entries,
-    and the number of edges touched: if that is above `most`, the work was broken off and the
-    caller rolls back.
+    The graph has already been flipped by the delta. Returns the number of entries logged, and the
+    number of edges touched: if that is above `most`, the work was broken off and the caller rolls
+    back.
     """
     graph = context.graph
-    log, count, fallen, touched = trim(context, state, delta, (now, most))
+    count, fallen, touched = trim(context, state, delta, (now, most))
     size = 0
-    if touched > most:
-        return log, count, touched
-    for vertex in fallen:
-        size = heap_push(state.heap, state.place, size, vertex, state.value, SIGN)
-    log = with_room(log, count + 2 * len(delta.inserted))
-    count, size = offer_inserted(context, state, delta, (log, now), (count, size))
-    touched += len(delta.inserted)
-    while size > 0 and touched <= most:
+    if touched <= most:
+        for at in range(fallen):
+            vertex = state.fallen[at]
+            size = heap_push(state.heap, state.place, size, vertex, state.value, SIGN)
+        count, size = offer_inserted(context, state, delta, (now, count, size))
+        touched += len(delta.inserted)
+    while size > 0 and touched <= most and count < len(state.log.vertex):
         vertex = state.heap[0]
         size = heap_pop(state.heap, state.place, size, state.value, SIGN)
         if FORWARD:
-            log = with_room(log, count + graph.out.live[vertex])
-            work = (vertex, count, size)
-            count, size = pass_on(context, state, graph.out, (log, now), work)
+            count, size = pass_on(context, state, graph.out, (vertex, now, count, size))
             touched += graph.out.live[vertex]
         if BACKWARD:
-            log = with_room(log, count + graph.into.live[vertex])
-            work = (vertex, count, size)
-            count, size = pass_on(context, state, graph.into, (log, now), work)
+            count, size = pass_on(context, state, graph.into, (vertex, now, count, size))
             touched += graph.into.live[vertex]
     leave(state, size)
-    return log, count, touched
+    if count == len(state.log.vertex):
+        touched = max(touched, most + 1)
+    return count, touched
 
 
-@kernel
+@joined_kernel
 def roll_back(state: FixpointState, log: ChangeLog, count: int) -> None:
     """Put back what an advance changed. O(count)."""
     for at in range(count):

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.blocks import array_at
+from graphtide.kernels.jit import joined_kernel, lean_kernel
 
 # program section: begin
 SIGN = 1
 IDENTITY = np.inf
 FORWARD, BACKWARD = True, False
 UNIFORM, SETTLES = True, True
+VALUE = np.float64
 
 
 @lean_kernel
@@ -29,6 +31,18 @@ def initial(vertex: int, parameters: Any) -> float:
 def message(value: float, source: int, edge: int, properties: Any, parameters: Any) -> float:
     """What an edge carries from a source of that value."""
     return value + 1.0
+
+
+@joined_kernel
+def properties_at(words: Any, first: int) -> Any:
+    """The edge properties that it reads, from that place of a block on."""
+    return ()
+
+
+@joined_kernel
+def parameters_at(words: Any, first: int) -> Any:
+    """Its parameters, which come behind them."""
+    return (array_at(words, first + 0, np.int64)[0],)
 
 
 # program section: end

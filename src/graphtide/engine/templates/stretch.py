@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from graphtide.engine.templates.fixpoint import repair, roll_back
-from graphtide.engine.templates.trimming import with_room
 from graphtide.kernels.clock import cycles
 from graphtide.kernels.fixpoint_records import ChangeLog, Context, FixpointState
 from graphtide.kernels.flips import Delta, flip_delta
@@ -31,6 +30,26 @@ def empty_log(value: Any) -> ChangeLog:
     """A log for values of this type, with a little room."""
     numbers = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(1024, np.int32)
     return ChangeLog(numbers[0], np.empty(1024, value.dtype), numbers[1], numbers[2])
+
+
+@kernel
+def with_room(log: ChangeLog, room: int) -> ChangeLog:
+    """The log itself if it has so much room, or a copy with at least twice as much as before."""
+    had = len(log.vertex)
+    if room <= had:
+        return log
+    room = max(room, 2 * had)
+    larger = ChangeLog(
+        np.empty(room, log.vertex.dtype),
+        np.empty(room, log.value.dtype),
+        np.empty(room, log.parent.dtype),
+        np.empty(room, log.level.dtype),
+    )
+    larger.vertex[:had] = log.vertex
+    larger.value[:had] = log.value
+    larger.parent[:had] = log.parent
+    larger.level[:had] = log.level
+    return larger
 
 
 @kernel
@@ -50,7 +69,7 @@ def follow_stretch(
     path_step, path_start = np.zeros(steps + 1, np.int64), np.zeros(steps + 2, np.int64)
     bounds, passed = np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64)
     looked = np.zeros(steps, np.int64)
-    undo, changed = empty_log(state.value), empty_log(state.value)
+    log, undo, changed = state.log, empty_log(state.value), empty_log(state.value)
     new = np.empty(1024, state.value.dtype)
     depth, undoable, count, done, live = 0, 0, 0, 0, limits.live
     began = cycles()
@@ -76,7 +95,7 @@ def follow_stretch(
             undoable = path_start[depth]
             continue
         most = int(limits.patience * live) + LEAVING
-        log, logged, touched = repair(context, state, delta, now + done, most)
+        logged, touched = repair(context, state, delta, now + done, most)
         if touched > most:
             roll_back(state, log, logged)
             live -= len(inserted) - len(deleted)

@@ -18,22 +18,22 @@ from numpy.typing import NDArray
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better, initial, message
 from graphtide.engine.templates.settling import NO_EDGE
 from graphtide.kernels.adjacency import Slabs
-from graphtide.kernels.fixpoint_records import ChangeLog, Context, FixpointState
+from graphtide.kernels.fixpoint_records import Context, FixpointState
 from graphtide.kernels.flips import Delta
 from graphtide.kernels.heap import heap_pop, heap_push
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
 
 Int32 = NDArray[np.int32]
 
 
-@lean_kernel
+@joined_kernel
 def is_orphan(state: FixpointState, vertex: int, edge: int) -> bool:
     """True if the vertex got its value by that edge and has not been lined up."""
     return bool(state.parent[vertex] == edge and state.place[vertex] < 0)
 
 
-@lean_kernel
+@joined_kernel
 def line_up_orphans(state: FixpointState, delta: Delta) -> int:
     """Put those who lost their parent edge into the heap, by level; returns how many."""
     size, first = 0, len(delta.inserted)
@@ -52,7 +52,7 @@ def line_up_orphans(state: FixpointState, delta: Delta) -> int:
     return size
 
 
-@lean_kernel
+@joined_kernel
 def find_support(
     context: Context, state: FixpointState, slabs: Slabs, vertex: int
 ) -> tuple[int, int]:
@@ -71,7 +71,7 @@ def find_support(
     return NO_EDGE, int(slabs.live[vertex])
 
 
-@lean_kernel
+@joined_kernel
 def line_up_children(state: FixpointState, slabs: Slabs, vertex: int, size: int) -> int:
     """Line up those whose parent edge comes from the vertex."""
     start = slabs.start[vertex]
@@ -82,7 +82,7 @@ def line_up_children(state: FixpointState, slabs: Slabs, vertex: int, size: int)
     return size
 
 
-@lean_kernel
+@joined_kernel
 def pull(context: Context, state: FixpointState, slabs: Slabs, vertex: int) -> None:
     """Take the best offer of the live edges of one direction, if it beats what there is."""
     start = slabs.start[vertex]
@@ -99,7 +99,7 @@ def pull(context: Context, state: FixpointState, slabs: Slabs, vertex: int) -> N
             state.level[vertex] = state.level[other] + 1
 
 
-@lean_kernel
+@joined_kernel
 def keeps_value(context: Context, state: FixpointState, vertex: int) -> tuple[bool, int]:
     """Give an orphan another parent edge, or none if it has its start; and the edges looked at."""
     support, looked, more = NO_EDGE, 0, 0
@@ -113,7 +113,7 @@ def keeps_value(context: Context, state: FixpointState, vertex: int) -> tuple[bo
     return True, looked + more
 
 
-@lean_kernel
+@joined_kernel
 def fall(context: Context, state: FixpointState, vertex: int, size: int) -> tuple[int, int]:
     """Go back to the start, and line up those who had their value from here; edges looked at."""
     looked = 0
@@ -129,7 +129,7 @@ def fall(context: Context, state: FixpointState, vertex: int, size: int) -> tupl
     return size, looked
 
 
-@lean_kernel
+@joined_kernel
 def pull_both(context: Context, state: FixpointState, vertex: int) -> int:
     """Take the best offer that the fallen vertex gets; the edges looked at."""
     looked = 0
@@ -142,82 +142,50 @@ def pull_both(context: Context, state: FixpointState, vertex: int) -> int:
     return looked
 
 
-@kernel
-def with_room(log: ChangeLog, room: int) -> ChangeLog:
-    """The log itself if it has so much room, or a copy with at least twice as much as before."""
-    had = len(log.vertex)
-    if room <= had:
-        return log
-    room = max(room, 2 * had)
-    larger = ChangeLog(
-        np.empty(room, log.vertex.dtype),
-        np.empty(room, log.value.dtype),
-        np.empty(room, log.parent.dtype),
-        np.empty(room, log.level.dtype),
-    )
-    larger.vertex[:had] = log.vertex
-    larger.value[:had] = log.value
-    larger.parent[:had] = log.parent
-    larger.level[:had] = log.level
-    return larger
-
-
-@lean_kernel
-def record(state: FixpointState, journal: Any, count: int, vertex: int) -> int:
-    """Log a vertex if this advance has not yet; there must be room. `journal` is (log, now)."""
-    log, now = journal
+@joined_kernel
+def record(state: FixpointState, now: int, count: int, vertex: int) -> int:
+    """Log a vertex if this advance has not yet; there must be room."""
     if state.stamp[vertex] == now:
         return count
     state.stamp[vertex] = now
-    log.vertex[count] = vertex
-    log.value[count] = state.value[vertex]
-    log.parent[count] = state.parent[vertex]
-    log.level[count] = state.level[vertex]
+    state.log.vertex[count] = vertex
+    state.log.value[count] = state.value[vertex]
+    state.log.parent[count] = state.parent[vertex]
+    state.log.level[count] = state.level[vertex]
     return count + 1
 
 
-@kernel
+@joined_kernel
 def trim(context: Context, state: FixpointState, delta: Delta, order: Any) -> Any:
     """Let fall what no live edge supports any more, and let the fallen pull.
 
-    `order` is (now, the most edges to look at); beyond that it is broken off. Returns the log,
-    its length, the fallen, who have yet to pass on what they have now, and the edges looked at.
+    `order` is (now, the most edges to look at); beyond that, or when the log is full, it is broken
+    off. Returns how many are logged, how many fell, who have yet to pass on what they have now,
+    and the edges looked at.
     """
     now, most = order
-    log = ChangeLog(
-        np.empty(16, np.int32),
-        np.empty(16, state.value.dtype),
-        np.empty(16, np.int32),
-        np.empty(16, np.int32),
-    )
-    fallen = np.empty(16, np.int32)
-    count, fallen_count, touched = 0, 0, 0
+    count, fallen, touched = 0, 0, 0
     size = line_up_orphans(state, delta)
-    while size > 0 and touched <= most:
+    while size > 0 and touched <= most and count < len(state.log.vertex):
         vertex = state.heap[0]
         size = heap_pop(state.heap, state.place, size, state.level, 1)
-        log = with_room(log, count + 1)
-        count = record(state, (log, now), count, vertex)
+        count = record(state, now, count, vertex)
         kept, looked = keeps_value(context, state, vertex)
         touched += looked
         if kept:
             continue
         size, looked = fall(context, state, vertex, size)
         touched += looked
-        if fallen_count == len(fallen):
-            longer = np.empty(2 * fallen_count, np.int32)
-            longer[:fallen_count] = fallen
-            fallen = longer
-        fallen[fallen_count] = vertex
-        fallen_count += 1
+        state.fallen[fallen] = vertex
+        fallen += 1
     leave(state, size)
-    for vertex in fallen[:fallen_count]:
+    for at in range(fallen):
         if touched <= most:
-            touched += pull_both(context, state, vertex)
-    return log, count, fallen[:fallen_count], touched
+            touched += pull_both(context, state, state.fallen[at])
+    return count, fallen, touched
 
 
-@lean_kernel
+@joined_kernel
 def leave(state: FixpointState, size: int) -> None:
     """Empty the heap."""
     for at in range(size):
