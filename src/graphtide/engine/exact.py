@@ -10,33 +10,44 @@ one; the state before it is then kept as a whole, for the undoing.
 from __future__ import annotations
 
 from functools import cached_property
+from operator import is_not
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, edge_arrays
+from graphtide.engine.binding import (
+    FIELD_TYPES,
+    GrowingParameters,
+    edge_arrays,
+    parameter_arrays,
+)
 from graphtide.engine.changes import Change
 from graphtide.engine.exact_state import ExactState, logged, new_desk
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.resident import ResidentGraph, misplaced
 from graphtide.engine.sections import fixpoint_section
 from graphtide.engine.settling import settled_values
 from graphtide.kernels import exact_records as records
 from graphtide.kernels import fixpoint_records, histories
+from graphtide.kernels.blocks import Block
 from graphtide.kernels.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection, selection, why_not_selection
 from graphtide.plan.programs import VertexProgram
 
 Int32 = NDArray[np.int32]
-_TEMPLATES = "selecting", "settling", "rounds", "events", "visiting", "exact"
+_TEMPLATES = "selecting", "settling", "rounds", "events", "visiting", "exact", "exact_call"
 _NO_ENTRIES = 0
+_NO_EDGES = np.empty(0, np.int32)
 
 
 class _Done(NamedTuple):
-    """A repair that can be undone: by its log, or by the whole state before it."""
+    """A repair that can be undone: by its log, or by the whole state before it.
+
+    It has neither if nothing changed.
+    """
 
     log: records.Log | None
     state: ExactState | None
@@ -74,8 +85,12 @@ class ExactMaintainer:
         self._advances = 0
         self._work = 0
         self._room = 256
+        self._orders = np.zeros(3, np.int64)
         self._seen: Any = None
         self._read: Any = None
+        self._handed: tuple[Any, ...] = ()
+        self._block: Block | None = None
+        self._no_change = Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)
         self.touched = 0
 
     @cached_property
@@ -126,8 +141,7 @@ class ExactMaintainer:
 
     def advance(self, inserted: Int32, deleted: Int32) -> Change:
         """Flip edges (inside numbers) and bring all histories up to date."""
-        self.graph.flip(inserted, deleted)
-        return self.repair(inserted, deleted)
+        return self._follow(self.graph.new_delta(inserted, deleted), (inserted, deleted), True)
 
     def repair(self, inserted: Int32, deleted: Int32) -> Change:
         """Bring all histories up to date with a graph that has been flipped already.
@@ -135,17 +149,24 @@ class ExactMaintainer:
         Vertices that the graph has got since are there with their start, and are not reported
         where they keep it.
         """
+        return self._follow(self.graph.delta(inserted, deleted), (inserted, deleted), False)
+
+    def _follow(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
+        """An advance or a repair."""
         before = self._state.vertices
         if before != self.graph.vertices:
             self._add_vertices(before)
         self._advances += 1
-        log = self._repaired(self.graph.delta(inserted, deleted))
-        if log is None:
+        stopped, vertices, entries, changed = self._repaired(delta, flips, before)
+        if stopped == records.TOO_MUCH:
             was, self._state = self._state, self._run()
-            self._done.append(_Done(None, was, before, inserted, deleted))
-            vertices = np.flatnonzero(was.value != self.values).astype(np.int32)
-            return Change(vertices, was.value[vertices], self.values[vertices])
-        self._done.append(_Done(log, None, before, inserted, deleted))
+            self._done.append(_Done(None, was, before, *edges))
+            moved = np.flatnonzero(was.value != self.values).astype(np.int32)
+            return Change(moved, was.value[moved], self.values[moved])
+        log = logged(self._desk, vertices, entries) if vertices else None
+        self._done.append(_Done(log, None, before, *edges))
+        if log is None or not changed:
+            return self._no_change
         new = self.values[log.vertex]
         differs = new != log.last
         return Change(log.vertex[differs], log.last[differs], new[differs])
@@ -162,8 +183,7 @@ class ExactMaintainer:
         last = self._done.pop()
         if last.state is not None:
             self._state = last.state
-        else:
-            assert last.log is not None
+        elif last.log is not None:
             histories.roll_back(self._state.histories, last.log, len(last.log.vertex))
             self.values[last.log.vertex] = last.log.last
         if last.vertices != self._state.vertices:
@@ -210,33 +230,47 @@ class ExactMaintainer:
             state.grow(int(rounds.progress[records.LISTED]))
         return int(rounds.progress[records.WORK])
 
-    def _repaired(self, delta: Delta) -> records.Log | None:
-        """Repair, with more room if it runs out; None, and all as it was, if that is too much."""
-        agenda = records.Agenda(self._first.view)
+    def _repaired(self, delta: Delta, flips: bool, before: int) -> tuple[int, int, int, int]:
+        """Repair, with more room if it runs out; all as it was, but for the flips, if too much.
+
+        Returns why it ended, how many vertices and entries were logged, and how many last values
+        changed.
+        """
+        graph, most = self.graph, int(self.patience * self._work) + 1024
+        self._orders[:] = self._advances, self._iterations, most
         while True:
-            desk = self._cleared_desk(len(delta.inserted) + len(delta.deleted))
-            kept, order = self._state.histories, (delta, self.values, self._advances)
-            stopped = self.kernels.repair(self._context, kept, agenda, desk, order)
-            self.touched = int(desk.counts[records.TOUCHED])
-            if stopped == records.GOING:
-                return logged(desk)
-            histories.roll_back(kept, desk.log, int(desk.counts[records.VERTICES]))
-            if stopped == records.TOO_MUCH:
-                return None
+            words = self._handed_over(len(delta.sources)).words
+            misfit, stopped, *found = self.kernels.advance(words, *delta, flips)
+            if misfit >= 0:
+                if before != self._state.vertices:
+                    self._fit(before)
+                raise misplaced(delta, misfit)
+            if flips:
+                graph.live += len(delta.inserted) - len(delta.deleted)
+                flips = False
+            self.touched = int(self._desk.counts[records.TOUCHED])
+            if stopped in (records.GOING, records.TOO_MUCH):
+                return stopped, *found
             if stopped == records.HISTORIES_FULL:
                 self._state.grow(self._room)
             else:
                 self._room *= 4
                 self._desk = None
 
-    def _cleared_desk(self, edges: int) -> records.Desk:
+    def _handed_over(self, edges: int) -> Block:
+        """All that an advance of so many edges works with; made anew where any of it is."""
         self._room = max(self._room, 4 * edges)
         if self._desk is None or len(self._desk.visits.vertex) < self._room:
             self._desk = new_desk(self._room, self._type, self._mark.view)
-        desk: records.Desk = self._desk
-        desk.counts.fill(0)
-        desk.counts[records.MOST] = int(self.patience * self._work) + 1024
-        return desk
+        context, kept = self._context, self._state.histories
+        parts = context, kept, self._desk
+        if self._block is None or any(map(is_not, parts, self._handed)):
+            given = self.values, self._first.view, self._orders
+            parameters = parameter_arrays(self.program, context.parameters)
+            read = context.properties, parameters
+            self._handed = parts
+            self._block = Block(context.graph, kept, self._desk, given, read)
+        return self._block
 
     def _add_vertices(self, before: int) -> None:
         """Vertices that came later start with an empty history; offers come by their edges."""
@@ -252,7 +286,7 @@ class ExactMaintainer:
     def _fit_work(self, vertices: int) -> None:
         self._mark.resize(vertices)
         self._parameters.resize(vertices)
-        self._desk = self._seen = None
+        self._desk = self._seen = self._block = None
         wanted = vertices + 3 if self._given_iterations is None else self._given_iterations + 2
         before = self._first.length
         self._first.resize(wanted)

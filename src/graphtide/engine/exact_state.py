@@ -91,10 +91,8 @@ def new_desk(room: int, dtype: Any, mark: NDArray[np.int32]) -> records.Desk:
     )
 
 
-def logged(desk: records.Desk) -> records.Log:
+def logged(desk: records.Desk, vertices: int, entries: int) -> records.Log:
     """A copy of what the desk's log holds, to be kept while the desk is used again."""
-    vertices = int(desk.counts[records.VERTICES])
-    entries = int(desk.counts[records.ENTRIES])
     return records.Log(
         vertex=desk.log.vertex[:vertices].copy(),
         begin=desk.log.begin[: vertices + 1].copy(),

@@ -138,7 +138,8 @@ class FixpointMaintainer:
         orders[records.NOW], orders[records.MOST] = self._advances, most
         misfit, logged, changed, touched = self.kernels.advance(self._block.words, *delta, flips)
         if misfit >= 0:
-            self._fit(before)
+            if before != self.vertices:
+                self._fit(before)
             raise misplaced(delta, misfit)
         graph.live += more
         self.touched = touched
@@ -242,8 +243,6 @@ class FixpointMaintainer:
         self.kernels.begin(self._context, reached, first, state.heap)
 
     def _fit(self, vertices: int) -> None:
-        if vertices == self.vertices and self._block is not None:
-            return
         for array in self._arrays.values():
             array.resize(vertices)
         self._parameters.resize(vertices)

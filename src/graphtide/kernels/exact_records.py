@@ -26,6 +26,9 @@ was broken off, which is one of the following."""
 
 GOING, DESK_FULL, HISTORIES_FULL, TOO_MUCH = range(4)
 
+NOW, ITERATIONS, MOST_WORK = range(3)
+"""The orders of an advance: its number, the last iteration, and the most edges to look at."""
+
 TIME, FRONTIER, LISTED, WORK = range(4)
 """How far a run from scratch is: the iteration, vertices that have something to say, vertices with
 a value that is not kept yet, edges looked at."""

@@ -67,3 +67,28 @@ def test_a_misfit_leaves_everything_as_it_was() -> None:
             graph.flip(numbers(inserted), numbers(deleted))
         assert state(graph) == before
         assert graph.live == 2
+
+
+@pytest.mark.parametrize("place", [0, 255, 256, 700, 999])
+@pytest.mark.parametrize("alive", [True, False])
+def test_a_misfit_behind_whole_batches_takes_all_of_them_back(place: int, alive: bool) -> None:
+    """Edges are flipped in batches: those before the one with the misfit go back too."""
+    pick = random.Random(f"{place} {alive}")
+    ends = sorted((pick.randrange(30), pick.randrange(30)) for _ in range(2000))
+    graph = ResidentGraph(
+        30, numbers([one for one, _ in ends]), numbers([other for _, other in ends])
+    )
+    dead = pick.sample(range(2000), 1000)
+    graph.flip(numbers([]), numbers(dead))
+    there = [at for at in range(2000) if at not in set(dead)]
+    wrong, other = (dead.copy(), there) if alive else (there.copy(), dead)
+    wrong[place] = other[0]
+    before = state(graph)
+    with pytest.raises(InputError, match=f"edge {other[0]} cannot be"):
+        if alive:
+            graph.flip(numbers(wrong), numbers(other[1:400]))
+        else:
+            graph.flip(numbers(other[1:400]), numbers(wrong))
+    assert state(graph) == before
+    graph.flip(numbers(dead), numbers(there))
+    assert graph.live == 1000

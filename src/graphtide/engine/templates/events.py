@@ -12,11 +12,11 @@ from graphtide.engine.templates.selecting import SETTLES, better, initial, messa
 from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.exact_records import NOTHING, TOUCHED, Context, Desk, Histories
 from graphtide.kernels.histories import entry_at
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
 
 
-@lean_kernel
+@joined_kernel
 def standing(context: Context, histories: Histories, vertex: int, time: int) -> tuple[Any, int]:
     """The value of a vertex after so many iterations, and its entry of exactly that one if any."""
     found, exact = initial(vertex, context.parameters), NOTHING
@@ -29,13 +29,13 @@ def standing(context: Context, histories: Histories, vertex: int, time: int) -> 
     return found, exact
 
 
-@lean_kernel
+@joined_kernel
 def value_at(context: Context, histories: Histories, vertex: int, time: int) -> Any:
     """The value of a vertex after so many iterations."""
     return standing(context, histories, vertex, time)[0]
 
 
-@lean_kernel
+@joined_kernel
 def event_of(
     context: Context, histories: Histories, source: int, edge: int, time: int
 ) -> tuple[bool, Any]:
@@ -49,7 +49,7 @@ def event_of(
     return True, message(held, source, edge, context.properties, context.parameters)
 
 
-@lean_kernel
+@joined_kernel
 def ask_ahead(histories: Histories, slabs: Slabs, at: int, last: int) -> None:
     """Ask for the histories of neighbours further on in a slab that ends at `last`."""
     if at + MIDDLE < last:
@@ -58,7 +58,7 @@ def ask_ahead(histories: Histories, slabs: Slabs, at: int, last: int) -> None:
         prefetch(histories.time, histories.head[slabs.neighbour[at + NEAR]])
 
 
-@lean_kernel
+@joined_kernel
 def best_event(context: Context, histories: Histories, desk: Desk, place: Any, best: Any) -> Any:
     """The best of `best` and the events at an iteration, over the live edges of one direction.
 
@@ -76,7 +76,7 @@ def best_event(context: Context, histories: Histories, desk: Desk, place: Any, b
     return best
 
 
-@lean_kernel
+@joined_kernel
 def next_event(context: Context, histories: Histories, place: Any, held: Any, soonest: int) -> int:
     """The first iteration after `time`, before `soonest`, with an event that beats `held`."""
     slabs, vertex, time = place
@@ -97,7 +97,7 @@ def next_event(context: Context, histories: Histories, place: Any, held: Any, so
     return int(soonest)
 
 
-@lean_kernel
+@joined_kernel
 def is_supported(
     context: Context, histories: Histories, desk: Desk, place: Any, value: Any
 ) -> bool:

@@ -50,12 +50,12 @@ from graphtide.kernels.exact_records import (
 )
 from graphtide.kernels.flips import Delta
 from graphtide.kernels.histories import entry_at, take_entry
-from graphtide.kernels.jit import bare_kernel, kernel, lean_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, prefetch
 from graphtide.kernels.visits import clear_agenda, plan_visit, pop_time
 
 
-@bare_kernel
+@inner_kernel
 def tell_neighbours(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, news: Any
 ) -> None:
@@ -71,7 +71,7 @@ def tell_neighbours(
         tell_along(context, histories, agenda, desk, (context.graph.into, news))
 
 
-@lean_kernel
+@joined_kernel
 def tell_along(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, told: Any
 ) -> None:
@@ -97,7 +97,7 @@ def tell_along(
                 plan_visit(agenda, desk, other, time + 1, (vertex, NOTHING))
 
 
-@lean_kernel
+@joined_kernel
 def drop_dominated(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, step: Any
 ) -> None:
@@ -115,7 +115,7 @@ def drop_dominated(
         tell_neighbours(context, histories, agenda, desk, news)
 
 
-@lean_kernel
+@joined_kernel
 def spread_news(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, time: int
 ) -> None:
@@ -135,7 +135,7 @@ def spread_news(
     desk.counts[CHANGED] = 0
 
 
-@lean_kernel
+@joined_kernel
 def seed_edges(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, seeds: Any
 ) -> None:
@@ -155,7 +155,7 @@ def seed_edges(
             seed_arc(context, histories, agenda, desk, (target, source, edge, inserted))
 
 
-@lean_kernel
+@joined_kernel
 def seed_arc(context: Context, histories: Histories, agenda: Agenda, desk: Desk, arc: Any) -> None:
     """The same for one way along one edge: one event an entry of the source."""
     source, target, edge, inserted = arc
@@ -178,7 +178,7 @@ def seed_arc(context: Context, histories: Histories, agenda: Agenda, desk: Desk,
         at = histories.following[at]
 
 
-@lean_kernel
+@joined_kernel
 def visit_all(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, step: Any
 ) -> None:
@@ -199,7 +199,7 @@ def visit_all(
         number = desk.visits.following[number]
 
 
-@kernel
+@inner_kernel
 def repair(context: Context, histories: Histories, agenda: Agenda, desk: Desk, order: Any) -> int:
     """Bring the histories and the last values to the version that the graph is at.
 
@@ -223,7 +223,7 @@ def repair(context: Context, histories: Histories, agenda: Agenda, desk: Desk, o
     return int(desk.counts[STOPPED])
 
 
-@kernel
+@inner_kernel
 def seed_delta(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, delta: Delta
 ) -> None:
@@ -235,7 +235,7 @@ def seed_delta(
     seed_edges(context, histories, agenda, desk, come)
 
 
-@lean_kernel
+@joined_kernel
 def renew_values(context: Context, histories: Histories, desk: Desk, value: Any) -> None:
     """Bring the last values of logged vertices up to date; the log keeps what they were."""
     for number in range(desk.counts[VERTICES]):

@@ -21,11 +21,11 @@ from graphtide.engine.templates.events import (
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better
 from graphtide.kernels.exact_records import NOTHING, TOUCHED, Agenda, Context, Desk, Histories
 from graphtide.kernels.histories import log_history, take_entry, write_entry
-from graphtide.kernels.jit import bare_kernel, lean_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.visits import note_change, plan_visit
 
 
-@lean_kernel
+@joined_kernel
 def take_offer(context: Context, histories: Histories, desk: Desk, visit: Any, arc: Any) -> None:
     """Take the event of one edge, if it is there and beats what the vertex has."""
     vertex, time, serial, now = visit
@@ -39,7 +39,7 @@ def take_offer(context: Context, histories: Histories, desk: Desk, visit: Any, a
         write_entry(histories, desk, vertex, time, event)
 
 
-@lean_kernel
+@joined_kernel
 def still_supported(context: Context, histories: Histories, desk: Desk, look: Any) -> bool:
     """True if some live edge brings the value that the vertex has an entry of."""
     vertex, time, value = look
@@ -49,7 +49,7 @@ def still_supported(context: Context, histories: Histories, desk: Desk, look: An
     return BACKWARD and is_supported(context, histories, desk, (graph.out, vertex, time), value)
 
 
-@lean_kernel
+@joined_kernel
 def best_of_all(context: Context, histories: Histories, desk: Desk, look: Any) -> Any:
     """The best event at the iteration, or what the vertex had before if that is no worse."""
     vertex, time, best = look
@@ -62,7 +62,7 @@ def best_of_all(context: Context, histories: Histories, desk: Desk, look: Any) -
     return best
 
 
-@bare_kernel
+@inner_kernel
 def look_again(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, visit: Any
 ) -> None:
@@ -91,7 +91,7 @@ def look_again(
     come_back(context, histories, agenda, desk, (vertex, time, best if improves else before))
 
 
-@lean_kernel
+@joined_kernel
 def come_back(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, held: Any
 ) -> None:
