@@ -84,11 +84,9 @@ def test_a_misfit_behind_whole_batches_takes_all_of_them_back(place: int, alive:
     wrong, other = (dead.copy(), there) if alive else (there.copy(), dead)
     wrong[place] = other[0]
     before = state(graph)
+    delta = (wrong, other[1:400]) if alive else (other[1:400], wrong)
     with pytest.raises(InputError, match=f"edge {other[0]} cannot be"):
-        if alive:
-            graph.flip(numbers(wrong), numbers(other[1:400]))
-        else:
-            graph.flip(numbers(other[1:400]), numbers(wrong))
+        graph.flip(*map(numbers, delta))
     assert state(graph) == before
     graph.flip(numbers(dead), numbers(there))
     assert graph.live == 1000
