@@ -21,12 +21,14 @@ addition, is off by up to n * 2^-53 of that.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
+from graphtide.engine.lane_groups import LaneGroups, lane_groups
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous_refining import Refining, TooDearError
 from graphtide.engine.synchronous_results import field_changes, first_difference
@@ -127,6 +129,11 @@ class SynchronousMaintainer:
         return {
             name: np.ascontiguousarray(columns.values(states, name)) for name in columns.names()
         }
+
+    @cached_property
+    def lanes(self) -> LaneGroups | None:
+        """Runs from scratch on several versions at once; None where the program has no such."""
+        return lane_groups(self._runs)
 
     def advance(self, inserted: Int32, deleted: Int32) -> dict[str, Change]:
         """Flip edges (inside numbers) and bring all histories up to date."""

@@ -220,8 +220,11 @@ class SynchronousRuns:
         return not self.ending.patient and bool(counts[iteration] == 0)
 
     def _check_end(self, counts: Int64, reached: int) -> None:
-        endless = not self.ending.bounded and reached == MOST_ITERATIONS
-        if endless and not self.rests(counts, reached):
+        self.check_limit(reached, resting=reached > 0 and self.rests(counts, reached))
+
+    def check_limit(self, reached: int, *, resting: bool) -> None:
+        """Refuse a run until nothing changes that goes on and on."""
+        if not self.ending.bounded and reached == MOST_ITERATIONS and not resting:
             raise LimitError(
                 f"{self.program.name} still changes after {MOST_ITERATIONS:,} iterations",
                 hint="give it a number of iterations, or a tolerance",

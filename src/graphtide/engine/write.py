@@ -59,7 +59,7 @@ def write_expression(node: Expression, places: Places) -> str:
 
     match node:
         case Const(value, type_):
-            return _constant(value, type_)
+            return constant_text(value, type_)
         case ParameterRef(name):
             return places.parameter(name)
         case StateRef(vertex, name, _, index):
@@ -123,7 +123,8 @@ def _statement(statement: Statement, places: Places, indent: int) -> list[str]:
             return [head, *(write_body(body, places, indent + 1) or [pad + "    pass"])]
 
 
-def _constant(value: float, type_: ValueType) -> str:
+def constant_text(value: float, type_: ValueType) -> str:
+    """A number or truth value as source text."""
     if type_ is ValueType.FLOAT:
         number = float(value)
         if math.isnan(number):

@@ -1,0 +1,196 @@
+"""Rounds of a vertex program on several versions of a graph at once, a lane each.
+
+Like the rounds of one version, with a row of lanes wherever that has a number: every vertex gathers
+along the edges that any version has, and takes from each what it brings in the lanes that have it.
+An edge then costs one load and one addition of eight numbers where eight runs make eight of each.
+
+Kept true: a lane has what a run of its version alone would have, each sum being made in the order
+of edge numbers. A lane whose run is over stays as it is while others go on. Where few vertices
+changed in any lane, only those gather again that know an edge from one of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.kernels.adjacency import Slabs
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.lane_records import (
+    ACTIVE,
+    CHANGED,
+    ITERATION,
+    LaneContext,
+    LaneCourse,
+    LaneRows,
+    LaneWork,
+)
+from graphtide.kernels.lane_values import (
+    LANES,
+    add,
+    as_floats,
+    choose,
+    differ,
+    divide,
+    lanes_in,
+    load,
+    multiply,
+    set_of,
+    spread,
+    store,
+)
+from graphtide.kernels.lane_words import floats_moved
+from graphtide.kernels.synchronous_records import EVERYBODY
+
+# program section: begin
+FORWARD = True
+BACKWARD = False
+HOISTED = True
+READS_ITERATION = False
+STATES = 1
+SUMS = 1
+
+
+@joined_kernel
+def begin_state(context: LaneContext, vertex: int, work: LaneWork) -> None:
+    """The states of iteration 0."""
+    store(work.states.real, vertex * LANES, spread(1.0))
+
+
+@joined_kernel
+def make_parcel(context: LaneContext, source: int, work: LaneWork) -> None:
+    """What a vertex tells all neighbours alike."""
+    degree = load(context.out_degree, source * LANES)
+    rank = load(work.states.real, source * LANES)
+    store(work.parcels.real, source * LANES, divide(rank, as_floats(degree)))
+
+
+@joined_kernel
+def clear_sums(work: LaneWork, at: int) -> None:
+    """Accumulators to which nothing was sent."""
+    store(work.sums.real, at, spread(0.0))
+
+
+@joined_kernel
+def gather_along(
+    context: LaneContext, rows: LaneRows, vertex: int, work: LaneWork, at: int
+) -> None:
+    """Add up what all edges in one direction bring."""
+    total = load(work.sums.real, at)
+    for position in range(rows.start[vertex], rows.start[vertex + 1]):
+        there = lanes_in(rows.lanes[position])
+        message = load(work.parcels.real, rows.neighbour[position] * LANES)
+        total = add(total, choose(there, message, spread(0.0)))
+    store(work.sums.real, at, total)
+
+
+@joined_kernel
+def update_state(
+    context: LaneContext, vertex: int, work: LaneWork, at: int, course: tuple[int, int, float]
+) -> tuple[int, int]:
+    """The states of the next iteration in the lanes that go on; the sets that changed and moved."""
+    _, active, tolerance = course
+    running = lanes_in(np.uint8(active))
+    before = load(work.states.real, vertex * LANES)
+    after = add(spread(0.15), multiply(spread(0.85), load(work.sums.real, at)))
+    after = choose(running, after, before)
+    words = load(work.states.whole, vertex * LANES)
+    store(work.states.real, vertex * LANES, after)
+    changed = set_of(differ(words, load(work.states.whole, vertex * LANES)))
+    return changed, set_of(floats_moved(before, after, tolerance))
+
+
+# program section: end
+
+
+@bare_kernel
+def begin_lanes(context: LaneContext, work: LaneWork) -> None:
+    """Iteration 0 for every vertex, in every lane."""
+    for vertex in range(len(work.changed)):
+        begin_state(context, vertex, work)
+
+
+@inner_kernel
+def list_along(slabs: Slabs, work: LaneWork, vertex: int, size: int, iteration: int) -> int:
+    """List those that know an edge from a vertex and are not listed yet."""
+    begin = slabs.start[vertex]
+    for position in range(begin, begin + slabs.used[vertex]):
+        target = slabs.neighbour[position]
+        if work.mark[target] != iteration:
+            work.mark[target] = iteration
+            work.listed[size] = target
+            size += 1
+    return size
+
+
+@inner_kernel
+def list_targets(context: LaneContext, work: LaneWork, changed: int, iteration: int) -> int:
+    """List the changed and those they may tell, or nobody where all may as well gather."""
+    vertices = len(work.changed)
+    size, looked = 0, 0
+    for number in range(changed):
+        vertex = work.changed[number]
+        if work.mark[vertex] != iteration:
+            work.mark[vertex] = iteration
+            work.listed[size] = vertex
+            size += 1
+        if FORWARD:
+            size = list_along(context.graph.out, work, vertex, size, iteration)
+            looked += context.graph.out.used[vertex]
+        if BACKWARD:
+            size = list_along(context.graph.into, work, vertex, size, iteration)
+            looked += context.graph.into.used[vertex]
+        if 4 * size > vertices or looked > 4 * vertices:
+            return EVERYBODY
+    return size
+
+
+@joined_kernel
+def gather(context: LaneContext, work: LaneWork, vertex: int, at: int) -> None:
+    """The accumulators of a vertex, in all lanes."""
+    clear_sums(work, at)
+    if FORWARD:
+        gather_along(context, context.into, vertex, work, at)
+    if BACKWARD:
+        gather_along(context, context.out, vertex, work, at)
+
+
+@inner_kernel
+def run_round(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
+    """Run the iteration after the last in the lanes that go on."""
+    iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
+    changed, vertices = course.progress[CHANGED], len(work.changed)
+    size = EVERYBODY
+    if 0 <= 4 * changed <= vertices and not READS_ITERATION:
+        size = list_targets(context, work, changed, iteration)
+    everybody = size == EVERYBODY
+    count = vertices if everybody else size
+    if HOISTED:
+        for number in range(vertices if everybody else changed):
+            make_parcel(context, number if everybody else work.changed[number], work)
+    else:
+        for number in range(count):
+            vertex = number if everybody else work.listed[number]
+            gather(context, work, vertex, vertex * SUMS * LANES)
+    changed, moved = 0, 0
+    told = (iteration, active, course.tolerance)
+    for number in range(count):
+        vertex = number if everybody else work.listed[number]
+        at = 0
+        if HOISTED:
+            gather(context, work, vertex, at)
+        else:
+            at = vertex * SUMS * LANES
+        changes, moves = update_state(context, vertex, work, at, told)
+        if changes != 0:
+            work.changed[changed] = vertex
+            changed += 1
+            moved |= moves
+    course.progress[ITERATION], course.progress[CHANGED] = iteration, changed
+    course.progress[ACTIVE] = active if course.patient else active & moved
+
+
+@bare_kernel
+def run_lanes(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
+    """Run on from where `course.progress` is, until every lane is done or the last iteration."""
+    while course.progress[ITERATION] < course.last and course.progress[ACTIVE] != 0:
+        run_round(context, work, course)

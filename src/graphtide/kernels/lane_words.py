@@ -1,0 +1,34 @@
+"""What the functions of a program need in lanes besides arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphtide.kernels.jit import joined_kernel
+from graphtide.kernels.lane_values import (
+    at_most,
+    both,
+    differ,
+    either,
+    equal,
+    greatest,
+    magnitude,
+    multiply,
+    opposite,
+    spread,
+    subtract,
+)
+
+INFINITY = float("inf")
+
+
+@joined_kernel
+def floats_moved(before: Any, after: Any, tolerance: float) -> Any:
+    """Where floats moved by more than a share of themselves; NaN stays where it is."""
+    one, other = magnitude(before), magnitude(after)
+    share = multiply(spread(tolerance), greatest(one, other))
+    near = at_most(magnitude(subtract(before, after)), share)
+    endless = either(equal(one, spread(INFINITY)), equal(other, spread(INFINITY)))
+    near = both(near, opposite(either(endless, spread(tolerance == 0.0))))
+    neither = both(differ(before, before), differ(after, after))
+    return both(differ(before, after), opposite(either(near, neither)))
