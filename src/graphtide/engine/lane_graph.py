@@ -39,10 +39,10 @@ class LaneDirection:
             lanes=np.empty(edges, np.uint8),
         )
         fill_known_rows(slabs, neighbours, ends, self._known)
-        self._start = np.empty(vertices + 1, np.int64)
-        self._neighbour = np.empty(edges, np.int32)
-        self._lanes = np.empty(edges, np.uint8)
-        self._edge = np.empty(edges, np.int32)
+        self._start = np.empty(vertices + 1, np.uint64)
+        self._neighbour = np.empty(edges + 1, np.int32)
+        self._lanes = np.empty(edges + 1, np.uint8)
+        self._edge = np.empty(edges + 1, np.int32)
 
     def begin(self, slabs: Slabs) -> None:
         """Every lane has the edges that are live now."""
@@ -104,7 +104,7 @@ class LaneGraph:
         """The edges that any version has, by destination and by source."""
         found = [direction.rows(properties) for direction in self._directions]
         none = LaneRows(
-            start=np.zeros(1, np.int64),
+            start=np.zeros(1, np.uint64),
             neighbour=np.empty(0, np.int32),
             lanes=np.empty(0, np.uint8),
             properties=tuple(column[:0] for column in properties),

@@ -89,12 +89,12 @@ class LaneGroups:
         work, context = self._room(vertices), self._context()
         progress = np.zeros(PLACES, np.int64)
         progress[ACTIVE], progress[CHANGED] = (1 << self.size) - 1, EVERYBODY
-        self.kernels.begin_lanes(context, work)
         ending, rounds = runs.ending, max(1, _BLOCK // max(1, vertices))
+        course = LaneCourse(0, ending.settle, ending.patient, progress)
+        self.kernels.begin_lanes(context, work, course)
         while progress[ACTIVE] and progress[ITERATION] < ending.last:
             last = min(ending.last, int(progress[ITERATION]) + rounds)
-            course = LaneCourse(last, ending.settle, ending.patient, progress)
-            self.kernels.run_lanes(context, work, course)
+            self.kernels.run_lanes(context, work, course._replace(last=last))
         runs.check_limit(int(progress[ITERATION]), resting=not progress[ACTIVE])
         return self._values(work, vertices)
 
@@ -107,12 +107,8 @@ class LaneGroups:
     def _values(self, work: LaneWork, vertices: int) -> list[dict[str, NDArray[Any]]]:
         fields, columns = len(self._runs.program.state), self._runs.columns
         words = work.states.whole.reshape(vertices, fields, LANES)
-        found = []
-        for lane in range(self.size):
-            rows = np.ascontiguousarray(words[:, :, lane])
-            values = {name: columns.values(rows, name) for name in columns.names()}
-            found.append({name: np.ascontiguousarray(item) for name, item in values.items()})
-        return found
+        lanes = words[:, :, : self.size].transpose(2, 1, 0).copy()
+        return [{name: columns.values(lane.T, name) for name in columns.names()} for lane in lanes]
 
     def _context(self) -> LaneContext:
         runs, lanes = self._runs, self._lanes
@@ -133,9 +129,9 @@ class LaneGroups:
                 listed=np.empty(vertices, np.int32),
                 changed=np.empty(vertices, np.int32),
                 mark=np.empty(vertices, np.int32),
+                hearing=np.empty(vertices + 1, np.int32),
             )
             self._work = work
-        work.mark[:] = -1
         return work
 
 

@@ -17,10 +17,12 @@ from graphtide.kernels.synchronous_records import Rows
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 UInt8 = NDArray[np.uint8]
+UInt64 = NDArray[np.uint64]
 
-ITERATION, ACTIVE, CHANGED, PLACES = 0, 1, 2, 3
+ITERATION, ACTIVE, CHANGED, HEARING, RESTLESS, PLACES = 0, 1, 2, 3, 4, 5
 """Places in `LaneCourse.progress`: the last iteration that was run, the set of lanes that go on,
-how many vertices changed in it (or EVERYBODY); and how many places there are."""
+how many vertices changed in it (or EVERYBODY), how many hear anything, how many of the others
+changed when they last took part; and how many places there are."""
 
 
 class KnownRows(NamedTuple):
@@ -37,9 +39,12 @@ class KnownRows(NamedTuple):
 
 
 class LaneRows(NamedTuple):
-    """The edges that any lane has, by one of their ends, with the set of lanes that have each."""
+    """The edges that any lane has, by one of their ends, with the set of lanes that have each.
 
-    start: Int64
+    Places are unsigned: Numba looks out for negative ones otherwise, in every step of a loop.
+    """
+
+    start: UInt64
     neighbour: Int32
     lanes: UInt8
     properties: Any
@@ -60,7 +65,10 @@ class LaneContext(NamedTuple):
 
 
 class LaneWork(NamedTuple):
-    """Rows of states, sums and parcels, and lists of vertices as in a run of one version."""
+    """Rows of states, sums and parcels, and lists of vertices as in a run of one version.
+
+    `hearing` are those that an edge leads to; it has room for one more than there are.
+    """
 
     states: Rows
     sums: Rows
@@ -68,6 +76,7 @@ class LaneWork(NamedTuple):
     listed: Int32
     changed: Int32
     mark: Int32
+    hearing: Int32
 
 
 class LaneCourse(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.jit import kernel
-from graphtide.kernels.lane_records import Int32, Int64, KnownRows, UInt8
+from graphtide.kernels.lane_records import Int32, KnownRows, UInt8, UInt64
 from graphtide.kernels.lane_values import EVERY_LANE
 
 
@@ -51,18 +51,21 @@ def flip_lanes(rows: KnownRows, edges: Int32, first: int) -> None:
 
 @kernel
 def compress_rows(
-    rows: KnownRows, start: Int64, neighbour: Int32, lanes: UInt8, edge: Int32
+    rows: KnownRows, start: UInt64, neighbour: Int32, lanes: UInt8, edge: Int32
 ) -> None:
-    """The edges that any lane has; `edge` is filled where it has room. O(known edges)."""
-    count = 0
+    """The edges that any lane has; `edge` is filled where it has room. O(known edges).
+
+    An edge that no lane has is written, too, and overwritten by the next: all have room for one
+    more than are known. Whether one is held cannot be foreseen, so that a branch took longer.
+    """
+    count, with_edges = 0, len(edge) > 0
     for vertex in range(len(start) - 1):
         start[vertex] = count
         for place in range(rows.start[vertex], rows.start[vertex + 1]):
             there = rows.lanes[place]
-            if there != 0:
-                neighbour[count] = rows.neighbour[place]
-                lanes[count] = there
-                if len(edge) > 0:
-                    edge[count] = rows.edge[place]
-                count += 1
+            neighbour[count] = rows.neighbour[place]
+            lanes[count] = there
+            if with_edges:
+                edge[count] = rows.edge[place]
+            count += 1 if there != 0 else 0
     start[len(start) - 1] = count

@@ -25,10 +25,12 @@ INFINITY = float("inf")
 @joined_kernel
 def floats_moved(before: Any, after: Any, tolerance: float) -> Any:
     """Where floats moved by more than a share of themselves; NaN stays where it is."""
+    neither = both(differ(before, before), differ(after, after))
+    differs = both(differ(before, after), opposite(neither))
+    if tolerance == 0.0:
+        return differs
     one, other = magnitude(before), magnitude(after)
     share = multiply(spread(tolerance), greatest(one, other))
     near = at_most(magnitude(subtract(before, after)), share)
     endless = either(equal(one, spread(INFINITY)), equal(other, spread(INFINITY)))
-    near = both(near, opposite(either(endless, spread(tolerance == 0.0))))
-    neither = both(differ(before, before), differ(after, after))
-    return both(differ(before, after), opposite(either(near, neither)))
+    return both(differs, either(endless, opposite(near)))

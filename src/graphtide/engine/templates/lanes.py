@@ -18,7 +18,9 @@ from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.lane_records import (
     ACTIVE,
     CHANGED,
+    HEARING,
     ITERATION,
+    RESTLESS,
     LaneContext,
     LaneCourse,
     LaneRows,
@@ -102,11 +104,24 @@ def update_state(
 # program section: end
 
 
+@joined_kernel
+def hears(context: LaneContext, vertex: int) -> bool:
+    """True of a vertex that some edge leads to, in the direction of messages, in any lane."""
+    if FORWARD and context.into.start[vertex] != context.into.start[vertex + 1]:
+        return True
+    return BACKWARD and context.out.start[vertex] != context.out.start[vertex + 1]
+
+
 @bare_kernel
-def begin_lanes(context: LaneContext, work: LaneWork) -> None:
-    """Iteration 0 for every vertex, in every lane."""
+def begin_lanes(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
+    """Iteration 0 for every vertex, in every lane; and who hears anything."""
+    size = 0
     for vertex in range(len(work.changed)):
         begin_state(context, vertex, work)
+        work.mark[vertex] = 0
+        work.hearing[size] = vertex
+        size += 1 if hears(context, vertex) else 0
+    course.progress[HEARING] = size
 
 
 @inner_kernel
@@ -124,8 +139,11 @@ def list_along(slabs: Slabs, work: LaneWork, vertex: int, size: int, iteration: 
 
 @inner_kernel
 def list_targets(context: LaneContext, work: LaneWork, changed: int, iteration: int) -> int:
-    """List the changed and those they may tell, or nobody where all may as well gather."""
-    vertices = len(work.changed)
+    """List the changed and those they may tell, or nobody where all may as well gather.
+
+    Edges are looked at whether any lane has them or not, a quarter as many at most as all have.
+    """
+    vertices, most = len(work.changed), (len(context.into.lanes) + len(context.out.lanes)) // 4
     size, looked = 0, 0
     for number in range(changed):
         vertex = work.changed[number]
@@ -139,7 +157,7 @@ def list_targets(context: LaneContext, work: LaneWork, changed: int, iteration: 
         if BACKWARD:
             size = list_along(context.graph.into, work, vertex, size, iteration)
             looked += context.graph.into.used[vertex]
-        if 4 * size > vertices or looked > 4 * vertices:
+        if 4 * size > vertices or looked > most:
             return EVERYBODY
     return size
 
@@ -154,24 +172,42 @@ def gather(context: LaneContext, work: LaneWork, vertex: int, at: int) -> None:
         gather_along(context, context.out, vertex, work, at)
 
 
+@joined_kernel
+def choose_targets(
+    context: LaneContext, work: LaneWork, course: LaneCourse, iteration: int
+) -> tuple[int, bool]:
+    """Who takes part in an iteration: so many vertices of `listed`, or all; True for all.
+
+    Who hears nothing depends on itself alone: once none of those changes, none ever will.
+    """
+    vertices, changed = len(work.changed), course.progress[CHANGED]
+    if READS_ITERATION or changed == EVERYBODY:
+        return vertices, True
+    if 4 * changed <= vertices:
+        size = list_targets(context, work, changed, iteration)
+        if size != EVERYBODY:
+            return size, False
+    if course.progress[RESTLESS] > 0:
+        return vertices, True
+    for number in range(course.progress[HEARING]):
+        work.listed[number] = work.hearing[number]
+    return course.progress[HEARING], False
+
+
 @inner_kernel
 def run_round(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
     """Run the iteration after the last in the lanes that go on."""
     iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
-    changed, vertices = course.progress[CHANGED], len(work.changed)
-    size = EVERYBODY
-    if 0 <= 4 * changed <= vertices and not READS_ITERATION:
-        size = list_targets(context, work, changed, iteration)
-    everybody = size == EVERYBODY
-    count = vertices if everybody else size
+    changed = course.progress[CHANGED]
+    count, everybody = choose_targets(context, work, course, iteration)
     if HOISTED:
-        for number in range(vertices if everybody else changed):
-            make_parcel(context, number if everybody else work.changed[number], work)
+        for number in range(count if changed == EVERYBODY else changed):
+            make_parcel(context, number if changed == EVERYBODY else work.changed[number], work)
     else:
         for number in range(count):
             vertex = number if everybody else work.listed[number]
             gather(context, work, vertex, vertex * SUMS * LANES)
-    changed, moved = 0, 0
+    changed, moved, restless = 0, 0, 0
     told = (iteration, active, course.tolerance)
     for number in range(count):
         vertex = number if everybody else work.listed[number]
@@ -185,8 +221,11 @@ def run_round(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
             work.changed[changed] = vertex
             changed += 1
             moved |= moves
+            restless += 0 if hears(context, vertex) else 1
     course.progress[ITERATION], course.progress[CHANGED] = iteration, changed
     course.progress[ACTIVE] = active if course.patient else active & moved
+    if everybody:
+        course.progress[RESTLESS] = restless
 
 
 @bare_kernel
