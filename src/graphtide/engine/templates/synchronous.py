@@ -19,7 +19,7 @@ import math
 from typing import Any
 
 from graphtide.kernels.adjacency import Slabs
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.program_words import float_moved
 from graphtide.kernels.reversible import add_to_sum, merge_sum
 from graphtide.kernels.row_histories import same_words
@@ -161,7 +161,7 @@ def begin_states(context: Context, work: Work) -> None:
         initial_state(context, vertex, work.states, vertex * state_width(context))
 
 
-@inner_kernel
+@joined_kernel
 def gather(context: Context, work: Work, vertex: int) -> int:
     """The accumulators of a vertex, from its neighbours; returns how many edges brought them."""
     at = vertex * sums_width(context)
@@ -219,7 +219,7 @@ def list_targets(context: Context, work: Work, active: int, iteration: int) -> i
     return size
 
 
-@inner_kernel
+@joined_kernel
 def make_parcels(context: Context, work: Work, active: int, size: int) -> None:
     """What everybody, or who changed, tells all neighbours alike."""
     everybody = size == EVERYBODY
@@ -228,7 +228,7 @@ def make_parcels(context: Context, work: Work, active: int, size: int) -> None:
         make_parcel(context, vertex, work.states, work.parcels)
 
 
-@inner_kernel
+@joined_kernel
 def update_one(
     context: Context, work: Work, vertex: int, iteration: int, tolerance: float
 ) -> tuple[bool, bool]:
@@ -249,7 +249,7 @@ def run_round(context: Context, work: Work, course: Course) -> int:
     """Run the iteration after the last; `course.progress` tells of it. Returns how many moved."""
     iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
     size = EVERYBODY
-    if active >= 0 and not READS_ITERATION:
+    if 0 <= 4 * active <= len(work.changed) and not READS_ITERATION:
         size = list_targets(context, work, active, iteration)
     everybody = size == EVERYBODY
     count = len(work.changed) if everybody else size
