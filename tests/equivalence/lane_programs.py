@@ -11,7 +11,7 @@ from graphtide.lang.python import inf
 
 @gt.program
 class Branches:
-    """Conditions in conditions, names that some lanes alone assign, a state read after its change."""
+    """Conditions in conditions, names that some lanes assign, a state read after its change."""
 
     iterations = 4
     direction = "both"

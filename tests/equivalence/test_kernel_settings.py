@@ -42,6 +42,11 @@ def test_sums_hold_interpreted() -> None:
     run_tests({"NUMBA_DISABLE_JIT": "1"}, sums, "-k", "every_iteration")
 
 
+def test_lanes_hold_interpreted() -> None:
+    lanes = "tests/equivalence/test_lanes.py"
+    run_tests({"NUMBA_DISABLE_JIT": "1"}, lanes, "-k", "every_lane or grows")
+
+
 def test_campaigns_hold_with_every_index_checked() -> None:
     """Two programs; `make checked` runs them all."""
     chosen = "BFS-random or ShortestPaths-random-repairing"

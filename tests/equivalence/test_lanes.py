@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ from tests.oracle.programs import run
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "3"))
 PLANS = [item.plan for item in (*SUMMING, *LANE_PROGRAMS)]
 FITTING = [plan for plan in PLANS if why_not_lanes(plan) is None]
+# The rest takes long to compile, once.
+FAST = ("PageRank", "Branches", "Mixed")
+MARKED = [
+    pytest.param(plan, id=plan.name, marks=() if plan.name in FAST else pytest.mark.slow)
+    for plan in FITTING
+]
 NOTHING = np.empty(0, np.int32)
 
 
@@ -79,7 +86,7 @@ def check_groups(program: VertexProgram, shape: Shape, seed: int) -> None:
                 assert agree(column.tolist(), expected[lane][name]), (seed, size, lane, name)
 
 
-@pytest.mark.parametrize("program", FITTING, ids=lambda plan: plan.name)
+@pytest.mark.parametrize("program", MARKED)
 def test_every_lane_equals_the_naive_run(program: VertexProgram) -> None:
     for shape in SHAPES:
         for seed in range(ROUNDS):
@@ -114,7 +121,7 @@ def test_a_version_has_the_same_bits_in_every_group(program: VertexProgram) -> N
         graph, flips = large_walk(6)
         groups = lanes_of(graph, program, {})
         found: list[Any] = []
-        for first, behind in zip(cut, cut[1:], strict=False):
+        for first, behind in pairwise(cut):
             found += taken(graph, groups, flips[first:behind])
         for one, other in zip(together, found, strict=True):
             assert np.array_equal(one["rank"], other["rank"])

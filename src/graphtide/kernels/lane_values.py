@@ -38,7 +38,7 @@ class LanesType(types.Type):
     """The type of one value in every lane."""
 
     def __init__(self, name: str, element: Any) -> None:
-        super().__init__(name=f"lanes of {name}")  # type: ignore[no-untyped-call]
+        super().__init__(name=f"lanes of {name}")
         self.vector = ir.VectorType(element, LANES)
 
 

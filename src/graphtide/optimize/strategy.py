@@ -105,6 +105,9 @@ class Chooser(Protocol):
     def choose(self, step: int, ready: bool) -> Move:
         """The way to take; `ready` tells that there is a state at the parent."""
 
+    def ahead(self) -> bool:
+        """True where it can be asked for a step before it was told of the one before."""
+
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds differentially and from scratch as expected now; NaN where nothing is known."""
 
@@ -136,6 +139,10 @@ class AlwaysScratch:
     def choose(self, step: int, ready: bool) -> Move:
         """PASS."""
         return Move.PASS
+
+    def ahead(self) -> bool:
+        """Always."""
+        return True
 
     def predict(self, step: int) -> tuple[float, float]:
         """Nothing is learned."""
@@ -220,6 +227,10 @@ class Adaptive:
         if ready and follow <= scratch:
             return Move.FOLLOW
         return self._cheapest(step, ready)
+
+    def ahead(self) -> bool:
+        """True once a run from scratch and the following of a delta have been seen."""
+        return self._bare.observations > 0 and self._delta.observations > 0
 
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds of following the delta, and of a run from scratch that leaves no state."""

@@ -18,6 +18,7 @@ from graphtide.api.live import arrow_column
 from graphtide.api.maintain import ChosenProgram, checked_parameters
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
+from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
@@ -54,12 +55,29 @@ class PreparedProgram:
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""
-        return self._stateless.scratch()
+        return self.stateless.scratch()
+
+    @property
+    def has_lanes(self) -> bool:
+        """True where several versions can be run from scratch at once."""
+        return _lanes_of(self) is not None
+
+    @cached_property
+    def lanes(self) -> LaneGroups:
+        """What runs several versions at once; compiled when it is first asked for."""
+        small, found = _lanes_of(_small(self)), _lanes_of(self)
+        assert small is not None
+        assert found is not None
+        small.begin()
+        small.flip(np.arange(2, dtype=np.int32))
+        small.take()
+        small.run()
+        return found
 
     @property
     def rounding(self) -> float:
         """The share by which results may differ from a run from scratch: only sums of floats do."""
-        return _ROUNDING if isinstance(self._stateless, SynchronousMaintainer) else 0.0
+        return _ROUNDING if isinstance(self.stateless, SynchronousMaintainer) else 0.0
 
     @property
     def prices(self) -> Prices | None:
@@ -69,7 +87,7 @@ class PreparedProgram:
         return DATAFLOW_PRICES if searched else None
 
     @cached_property
-    def _stateless(self) -> Maintainer:
+    def stateless(self) -> Maintainer:
         """A maintainer that is never started."""
         return self._maintainer()
 
@@ -88,13 +106,12 @@ def prepare(chosen: ChosenProgram, known: KnownEdges) -> PreparedProgram:
 
 
 def _compile(prepared: PreparedProgram) -> None:
-    """Run everything once on two vertices: what takes seconds to compile is not to be measured."""
-    ends = np.array([0, 1], np.int32), np.array([1, 0], np.int32)
-    properties = {
-        name: np.ones(2, column.dtype) for name, column in prepared.graph.properties.items()
-    }
-    graph = ResidentGraph(2, *ends, properties, live=False)
-    small = PreparedProgram(prepared.chosen, graph, _small_parameters(prepared))
+    """Run everything once on two vertices: what takes seconds to compile is not to be measured.
+
+    Lanes are left to the first group that is run in them.
+    """
+    small = _small(prepared)
+    graph = small.graph
     kept, both, none = small.maintained(), np.arange(2, dtype=np.int32), np.empty(0, np.int32)
     kept.start(0, 2)
     for inserted, deleted in ((both[:1], none), (both[1:], both[:1])):
@@ -107,6 +124,21 @@ def _compile(prepared: PreparedProgram) -> None:
     # Arrow's first array brings pandas in, where it is installed.
     for values in small.scratch().values():
         arrow_column(values)
+
+
+def _lanes_of(prepared: PreparedProgram) -> LaneGroups | None:
+    maintainer = prepared.stateless
+    return maintainer.lanes if isinstance(maintainer, SynchronousMaintainer) else None
+
+
+def _small(prepared: PreparedProgram) -> PreparedProgram:
+    """The same program on a graph of two vertices and two edges, none of them live."""
+    ends = np.array([0, 1], np.int32), np.array([1, 0], np.int32)
+    properties = {
+        name: np.ones(2, column.dtype) for name, column in prepared.graph.properties.items()
+    }
+    graph = ResidentGraph(2, *ends, properties, live=False)
+    return PreparedProgram(prepared.chosen, graph, _small_parameters(prepared))
 
 
 def _small_parameters(prepared: PreparedProgram) -> tuple[Any, ...]:

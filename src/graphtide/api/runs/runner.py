@@ -25,7 +25,8 @@ from typing import NamedTuple
 
 from graphtide.api.progress import Report, silent
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import Changes, CurrentResults, first_difference
+from graphtide.api.runs.current import Changes, CurrentResults, Values, first_difference
+from graphtide.api.runs.groups import Groups, Passed
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.states import States
 from graphtide.api.runs.steps import Deltas, Int32, RunSteps
@@ -88,6 +89,8 @@ class Runner:
         self._buffer = PartBuffer(prepared.chosen.fields)
         walked = RunParts(steps, deltas, self._states, current, self._buffer)
         self._stretches = Stretches(walked, prepared.chosen.fields[0])
+        self._groups = Groups(steps, deltas, prepared, self._states)
+        self._decided: tuple[int, Move] | None = None
         self._broken_off = -1
         self._path: list[PathStep] = []
         self._nothing = current.no_differences()
@@ -108,6 +111,8 @@ class Runner:
             while step < len(self._steps):
                 self._return_to(self._parent[step])
                 move, made = self._stretch(step, chooser, settings)
+                if not made:
+                    move, made = self._group(step, chooser, settings)
                 if not made:
                     move, made = self._reach(step, chooser, settings), 1
                 step += made
@@ -141,13 +146,45 @@ class Runner:
             self._path.append(PathStep(at, inserted, deleted, changes))
         return Move.FOLLOW, made.steps
 
+    def _group(self, step: int, chooser: Chooser, settings: RunSettings) -> tuple[Move, int]:
+        """As many steps further as are passed together: none, where that is not to be."""
+        if self._decided is not None or not self._groups.possible(step, chooser):
+            return Move.PASS, 0
+        group = self._groups.run(step, chooser, lambda at: self._due(at, settings))
+        self._decided = group.decided
+        for item in group.passed:
+            self._take_up(item)
+        return Move.PASS, len(group.passed)
+
+    def _take_up(self, item: Passed) -> None:
+        """The results of a step that was passed, the graph having gone on."""
+        while self._path and self._path[-1].step != self._parent[item.step]:
+            self._current.undo(self._path.pop().changes)
+        changes: Changes = self._nothing
+        if item.values is not None:
+            changes = self._current.differences(item.values)
+            self._current.apply(changes)
+        if item.alone is not None:
+            self._compare(item.step, item.alone)
+        self._go_on(PathStep(item.step, item.inserted, item.deleted, changes))
+        changed = sum(map(len, changes.values()))
+        row = (item.step, Move.PASS, item.seconds, *item.expected, self._edges[item.step], changed)
+        self._buffer.add(row, changes)
+
+    def _choose(self, step: int, chooser: Chooser) -> Move:
+        """The way to a step, which may have been decided when a group before it ended."""
+        decided, self._decided = self._decided, None
+        if decided is not None and decided[0] == step:
+            return decided[1]
+        return chooser.choose(step, self._states.ready(self._parent[step]))
+
     def _reach(self, step: int, chooser: Chooser, settings: RunSettings) -> Move:
         """One step further down."""
         steps, states = self._steps, self._states
         parent = self._parent[step]
         began, worked = perf_counter(), thread_time()
         inserted, deleted = self._deltas.of(step)
-        move = chooser.choose(step, states.ready(parent))
+        move = self._choose(step, chooser)
         expected = chooser.predict(step)
         if move == Move.RESTART:
             states.start(parent)
@@ -204,24 +241,32 @@ class Runner:
     def _look_again(self, step: int, move: Move, chooser: Chooser, settings: RunSettings) -> None:
         """Run from scratch beside the run, to learn what it takes or to compare."""
         probes = move <= Move.RESTART and chooser.probes(step)
-        is_view = self._view[step] >= 0
-        self._views += is_view
-        verifies = settings.verify is not None and is_view and self._views % settings.verify == 0
-        if not (probes or verifies):
+        if not self._due(step, settings) and not probes:
             return
         began = thread_time()
         values = self._prepared.scratch()
         if probes:
             chooser.observe_probe(step, thread_time() - began)
+        self._compare(step, values)
+
+    def _due(self, step: int, settings: RunSettings) -> bool:
+        """True where a step is one of those to be compared. Asked once a step."""
+        is_view = self._view[step] >= 0
+        self._views += is_view
+        return settings.verify is not None and is_view and self._views % settings.verify == 0
+
+    def _compare(self, step: int, values: Values) -> None:
+        """Refuse current results that differ from those of a run from scratch."""
         found = first_difference(self._current.values, values, self._prepared.rounding)
-        if found is not None:
-            field, vertex = found
-            raise DifferenceError(
-                f"{self._prepared.chosen.bound}: vertex {vertex} has {field} = "
-                f"{self._current.values[field][vertex]}, from scratch {values[field][vertex]}",
-                where=f"the view '{self._steps.label(step)}'",
-                hint='please report it; strategy="scratch" does without what went wrong',
-            )
+        if found is None:
+            return
+        field, vertex = found
+        raise DifferenceError(
+            f"{self._prepared.chosen.bound}: vertex {vertex} has {field} = "
+            f"{self._current.values[field][vertex]}, from scratch {values[field][vertex]}",
+            where=f"the view '{self._steps.label(step)}'",
+            hint='please report it; strategy="scratch" does without what went wrong',
+        )
 
     def _keep(self, finished: int, settings: RunSettings) -> None:
         """Make the finished steps a part."""

@@ -1,0 +1,134 @@
+"""Runs whose views are passed in groups: the same as one by one, resumed, watched and compared."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphtide as gt
+from graphtide.api.runs import groups as grouping
+from graphtide.api.runs.reading import Differences
+from graphtide.api.runs.runner import RunSettings
+from graphtide.engine.lane_groups import LaneGroups
+from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.optimize.strategy import AlwaysScratch, Move
+from graphtide.store.results import PartsInMemory
+from tests.equivalence.algorithm_cases import CASES
+from tests.equivalence.run_cases import RunCase, make_run_case
+from tests.equivalence.test_runs import (
+    ORDERS,
+    finished_values,
+    found_by_twin,
+    in_hand,
+    named_parameters,
+    same,
+)
+
+RANKS = next(case for case in CASES if case.name == "PageRank")
+
+
+class Interrupting(AlwaysScratch):
+    """Passes all steps, and stops at one, as a user would."""
+
+    def __init__(self, stop: int) -> None:
+        self._stop = stop
+
+    def choose(self, step: int, ready: bool) -> Move:
+        if step == self._stop:
+            raise KeyboardInterrupt
+        return Move.PASS
+
+
+class Alternating(AlwaysScratch):
+    """A state now and then, so that groups end in the middle."""
+
+    def choose(self, step: int, ready: bool) -> Move:
+        if step % 5 == 3:
+            return Move.SPLIT
+        return Move.FOLLOW if ready and step % 5 == 4 else Move.PASS
+
+
+def case_with(pick: random.Random, least: int) -> RunCase:
+    """A case of so many versions at least."""
+    while True:
+        given = make_run_case(pick)
+        if len(given.versions) >= least:
+            return given
+
+
+@pytest.mark.parametrize("lanes", [1, 3, 8])
+@pytest.mark.parametrize("order", ORDERS)
+def test_groups_of_any_size_equal_the_twin(
+    order: str, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouping, "LANES", lanes)
+    pick = random.Random(f"groups-{order}-{lanes}")
+    for chooser in (AlwaysScratch(), Alternating()):
+        given = case_with(pick, 5)
+        parameters, program = named_parameters(RANKS, given, pick)
+        expected = found_by_twin(given, RANKS, parameters)
+        hand = in_hand(given, program, order)
+        base, parts = hand.base(), PartsInMemory()
+        hand.run(base, parts, chooser, RunSettings(verify=2))
+        found = finished_values(hand, base, parts)
+        assert set(found) == set(expected)
+        for view, fields in found.items():
+            assert same(fields["rank"], list(expected[view]["rank"]), RANKS.within), view
+
+
+@pytest.mark.parametrize("order", ["chain", "tree"])
+def test_a_resumed_run_has_the_same_bits(order: str) -> None:
+    pick = random.Random(f"resumed groups {order}")
+    given = case_with(pick, 10)
+    _, program = named_parameters(RANKS, given, pick)
+    hand = in_hand(given, program, order)
+    base, whole = hand.base(), PartsInMemory()
+    hand.run(base, whole, AlwaysScratch(), RunSettings())
+    for stop in range(len(hand.steps)):
+        parts, first = PartsInMemory(), in_hand(given, program, order)
+        with pytest.raises(KeyboardInterrupt):
+            first.run(base, parts, Interrupting(stop), RunSettings())
+        finished = Differences(parts, first.chosen.fields).finished
+        assert finished <= stop
+        assert finished > stop - 2 * grouping.LANES
+        again = in_hand(given, program, order)
+        again.run(base, parts, AlwaysScratch(), RunSettings())
+        assert finished_values(again, base, parts) == finished_values(hand, base, whole)
+
+
+def ring() -> tuple[gt.Graph, dict[str, Any]]:
+    graph = gt.Graph(range(40), [(at * 7 + 3) % 40 for at in range(40)])
+    return graph, {f"upto-{at}": np.arange(40) <= 2 * at for at in range(20)}
+
+
+def test_a_wrong_lane_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, versions = ring()
+    told = LaneGroups.run
+
+    def lie(self: Any) -> Any:
+        answers = told(self)
+        if len(answers) > 2:
+            answers[2]["rank"][0] *= 1.001
+        return answers
+
+    monkeypatch.setattr(LaneGroups, "run", lie)
+    with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
+        graph.run(gt.algorithms.PageRank, versions, order="manual", strategy="scratch", verify=1)
+    assert "upto-2" in str(caught.value)
+
+
+def test_few_runs_do_for_many_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted, not timed: 20 views in three groups, and nothing alone but the empty version."""
+    graph, versions = ring()
+    groups, alone = [], []
+    told, ran = LaneGroups.run, SynchronousMaintainer.scratch
+    monkeypatch.setattr(LaneGroups, "run", lambda self: groups.append(self.size) or told(self))
+    monkeypatch.setattr(SynchronousMaintainer, "scratch", lambda self: alone.append(1) or ran(self))
+    run = graph.run(gt.algorithms.PageRank, versions, order="manual", strategy="scratch")
+    assert run.finished
+    assert [size for size in groups if size > 1] == [8, 8, 4]
+    assert len(alone) <= 2
+    assert all(seconds > 0 for seconds in run.record().column("seconds").to_pylist())
