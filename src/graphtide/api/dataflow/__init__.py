@@ -12,6 +12,7 @@ from graphtide.api.dataflow.flow import Dataflow
 from graphtide.api.dataflow.handles import Handle
 from graphtide.api.dataflow.inputs import InputCollection, Output
 from graphtide.api.dataflow.loops import Loop, VariableCollection
+from graphtide.api.dataflow.probes import Probe
 from graphtide.api.dataflow.reductions import count, total
 from graphtide.lang.python import dataflow_program as program
 from graphtide.plan.dataflow_terms import bits, col, least, most, where
@@ -24,6 +25,7 @@ __all__ = [
     "InputCollection",
     "Loop",
     "Output",
+    "Probe",
     "VariableCollection",
     "bits",
     "col",

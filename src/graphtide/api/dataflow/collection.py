@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from graphtide.api.dataflow.flow import Dataflow
     from graphtide.api.dataflow.inputs import Output
     from graphtide.api.dataflow.loops import Loop
+    from graphtide.api.dataflow.probes import Probe
 
 Names = str | Sequence[str]
 
@@ -221,6 +222,14 @@ class Collection(Joining, Reducing):
             raise InputError(f"{self!r} is in a loop", hint="read what leaves it: leave()")
         number = self.flow.add(OutputNode(self.number, name), 0, self.schema)
         return Output(self.flow, number)
+
+    def probe(self) -> Probe:
+        """A handle that tells which versions of the collection are complete."""
+        from graphtide.api.dataflow.probes import Probe
+
+        if self.scope != 0:
+            raise InputError(f"{self!r} is in a loop", hint="probe what leaves it: leave()")
+        return Probe(self)
 
     # What operators are made of
 

@@ -27,11 +27,15 @@ from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
 
 @dataclass
 class Dweller:
-    """A dataflow on the host: its plan, what became of it, where its inputs are fed."""
+    """A dataflow on the host: its plan, what became of it, where its inputs are fed.
+
+    `ran` tells that it has taken part in a run: before, even old versions may lack what it imports.
+    """
 
     plan: DataflowPlan
     installed: Installed
     feeds: dict[int, int]
+    ran: bool = False
 
 
 @dataclass
@@ -145,6 +149,8 @@ class Host:
             raise
         self._fresh = False
         self.frontier = frontier
+        for dweller in self.dwellers:
+            dweller.ran = True
         for checker in self._checkers.values():
             checker.check()
 
