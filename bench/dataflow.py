@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bench.dataflow_parts import part_figures
 from bench.figures import Figure
 from bench.peers import AbsentError, differential
+from bench.resident import resident_bytes
 from bench.streams import Batch, Input, Size, batches, real_input, rmat_input
 from graphtide.algorithms import dataflow as library
 from graphtide.api.dataflow.flow import Dataflow
@@ -174,8 +175,11 @@ def our_run(given: Input, algorithm: Algorithm, groups: list[list[Batch]]) -> Ou
     if output is not None:
         output.drain()
     seconds = [[_timed(flow, edges, given, batch) for batch in group] for group in groups]
-    memory = resident_bytes() - before
     found = None
+    if output is not None:
+        output.drain()
+        gc.collect()
+    memory = resident_bytes() - before
     if output is not None:
         found = _checksum(output)
     return Ours(first, seconds, memory, found)
@@ -194,15 +198,6 @@ def _timed(flow: Dataflow, edges: InputCollection, given: Input, batch: Batch) -
 def _checksum(output: Output) -> int:
     columns: list[NDArray[Any]] = list(output.columns().values())
     return differential.checksum(columns[0], columns[1])
-
-
-def resident_bytes() -> int:
-    """What this process takes, as the kernel counts it."""
-    with open("/proc/self/status", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024
-    return 0
 
 
 def _peer_run(

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.figures import Figure
+from bench.resident import resident_bytes
 from bench.rmat import rmat
+from bench.streams import Input, Size, batches, rmat_input
 from graphtide.algorithms import dataflow as library
 from graphtide.api.dataflow.collection import Collection
 from graphtide.api.dataflow.flow import Dataflow
-from graphtide.api.dataflow.inputs import InputCollection
 from graphtide.engine.dataflow.reading import rows_held
 from graphtide.plan.dataflow_terms import col
+
+Build = Callable[[Dataflow, Collection, NDArray[np.int64]], None]
+"""Puts a computation on edges into a dataflow, given the sources of all edges."""
 
 
 def part_figures(*, quick: bool) -> Iterator[Figure]:
     """All of them."""
     yield from late_query(10_000 if quick else 10_000_000)
     yield sharing(8 if quick else 16)
-    yield stability(8 if quick else 14, 50 if quick else 20_000)
+    for name, build in (("BFS", _hops), ("components", _components)):
+        yield from hour(name, build, 8 if quick else 16, 50 if quick else 3_600)
     for name, build in (
         ("components", _labels),
         ("several sources", _sources),
@@ -76,34 +84,60 @@ def sharing(scale: int) -> Figure:
     return Figure("five uses of an arrangement", held[1] / held[0], "at most", 1.05, "x", note)
 
 
-def stability(scale: int, updates: int) -> Figure:
-    """Rows held by all traces of BFS after many updates, over those of the same graph loaded."""
-    src, dst = (part.astype(np.int64) for part in rmat(scale))
-    flow, edges = _bfs(int(src[0]))
-    edges.insert({"src": src, "dst": dst})
-    flow.advance()
-    fresh = _rows(flow)
-    random = np.random.default_rng(6)
-    worst = 0
-    for turn in range(updates):
-        chosen = random.integers(0, len(src), 2)
-        edges.remove({"src": src[chosen], "dst": dst[chosen]})
-        dst[chosen] = random.permutation(dst[chosen])
-        edges.insert({"src": src[chosen], "dst": dst[chosen]})
+def hour(name: str, build: Build, scale: int, count: int) -> Iterator[Figure]:
+    """State during an hour's worth of updates, one a second, against a fresh load of the end."""
+    given = rmat_input(scale)
+    size = Size(100, 100, count) if scale > 8 else Size(3, 3, count)
+    [listed] = batches(given, (size,), 0)
+    gc.collect()
+    before = resident_bytes()
+    flow, edges = _loaded(build, given, given.loaded)
+    start, began = resident_bytes() - before, time.process_time()
+    present = set(given.loaded.tolist())
+    worst, most = 0, 0
+    for turn, batch in enumerate(listed):
+        edges.insert(_columns(given, batch.inserted))
+        edges.remove(_columns(given, batch.deleted))
         flow.advance()
-        if turn % (updates // 10) == 0:
-            worst = max(worst, _rows(flow))
-    note = f"{updates:,} updates; {fresh:,} rows at first, {worst:,} at most later"
-    return Figure("rows after many updates", worst / fresh, "at most", 2, "x", note)
+        present.update(batch.inserted.tolist())
+        present.difference_update(batch.deleted.tolist())
+        if turn % max(count // 20, 1) == 0 or turn == count - 1:
+            worst, most = max(worst, _rows(flow)), max(most, resident_bytes() - before)
+    seconds = time.process_time() - began
+    end, rows = resident_bytes() - before, _rows(flow)
+    del flow, edges
+    fresh = _rows(_loaded(build, given, np.array(sorted(present), np.int32))[0])
+    title = f"{count:,} batches of {size}, {name}, RMAT {scale}"
+    note = f"{fresh:,} rows loaded afresh; {rows:,} at the end; {seconds:.1f} s of updates"
+    yield Figure(f"{title}, rows at most", worst / fresh, "at most", 2, "x", note)
+    note = f"{start / 1e6:,.0f} MB after loading, {end / 1e6:,.0f} MB at the end"
+    yield Figure(f"{title}, memory at most", most / max(start, 1), "at most", 2, "x", note)
 
 
-def _bfs(root: int) -> tuple[Dataflow, InputCollection]:
+def _loaded(build: Build, given: Input, chosen: NDArray[np.int32]) -> tuple[Dataflow, Any]:
+    """A dataflow on some edges of a graph, and its input."""
     flow = Dataflow()
     edges = flow.input("edges", src=int, dst=int)
-    roots = flow.input("roots", node=int)
-    roots.insert([(root,)])
-    library.distances(edges, roots).output()
+    build(flow, edges, given.src.astype(np.int64))
+    edges.insert(_columns(given, chosen))
+    flow.advance()
     return flow, edges
+
+
+def _columns(given: Input, chosen: NDArray[np.int32]) -> dict[str, NDArray[np.int32]]:
+    return {"src": given.src[chosen], "dst": given.dst[chosen]}
+
+
+def _hops(flow: Dataflow, edges: Collection, src: NDArray[np.int64]) -> None:
+    """Distances from the vertex with the most out-edges; nobody reads the result."""
+    roots = flow.input("roots", node=int)
+    roots.insert([(int(np.bincount(src).argmax()),)])
+    library.distances(edges, roots).arrange("node")
+
+
+def _components(flow: Dataflow, edges: Collection, src: NDArray[np.int64]) -> None:
+    """Components, nobody reading the result."""
+    library.components(edges).arrange("node")
 
 
 def _rows(flow: Dataflow) -> int:
@@ -112,12 +146,12 @@ def _rows(flow: Dataflow) -> int:
     )
 
 
-def skipping(name: str, build: object, scale: int) -> Figure:
+def skipping(name: str, build: Build, scale: int) -> Figure:
     """Of the looks of min that change nothing, those that did not have to read the input."""
     src, dst = (part.astype(np.int64) for part in rmat(scale))
     flow = Dataflow()
     edges = flow.input("edges", src=int, dst=int)
-    build(flow, edges, src)  # type: ignore[operator]
+    build(flow, edges, src)
     edges.insert({"src": src, "dst": dst})
     flow.advance()
     before = _looks(flow)
@@ -142,7 +176,7 @@ def _looks(flow: Dataflow) -> tuple[int, int]:
     )
 
 
-def _labels(flow: Dataflow, edges: Collection, src: np.ndarray) -> None:
+def _labels(flow: Dataflow, edges: Collection, src: NDArray[np.int64]) -> None:
     """Components in which all labels set out at once, as the literature has them."""
     both = edges.concat(edges.map(src=col.dst, dst=col.src))
     start = both.map(node=col.src).distinct().map(node=col.node, label=col.node)
@@ -154,14 +188,14 @@ def _labels(flow: Dataflow, edges: Collection, src: np.ndarray) -> None:
     found.leave().output()
 
 
-def _sources(flow: Dataflow, edges: Collection, src: np.ndarray) -> None:
+def _sources(flow: Dataflow, edges: Collection, src: NDArray[np.int64]) -> None:
     """Distances from ten sources, each for itself."""
     roots = flow.input("roots", root=int)
     roots.insert([(int(node),) for node in np.unique(src)[:10]])
     _search(edges, roots.map(node=col.root, root=col.root, hops=0)).output()
 
 
-def _pairs(flow: Dataflow, edges: Collection, src: np.ndarray) -> None:
+def _pairs(flow: Dataflow, edges: Collection, src: NDArray[np.int64]) -> None:
     """Distances of ten pairs, searched from both ends."""
     pairs = flow.input("pairs", one=int, other=int)
     nodes = np.unique(src)[:20].tolist()

@@ -1,9 +1,9 @@
 """Batches: sorted, immutable rows with an index of their keys.
 
-A batch is one block: its head, the distinct keys, where the rows of each key begin, the rows, and
-the index. A row is a body of value words, position, version and diff, all together, so that what
-belongs to a key is read from consecutive words (the compact layout). Bodies are laid out, and so
-sorted, by value or by time: `TRACE_VALUE_AT` and `TRACE_POSITION_AT` say which.
+A batch is one block: its head, the distinct keys, where the rows of each key begin, the index, the
+distinct times, and the rows. A row has its values, time and diff in consecutive words, packed as
+the frame in the head says (see `dataflow_frames`), so that what belongs to a key is read together.
+Rows of a key are sorted by value or by time: `TRACE_BY_TIME` says which.
 
 The index divides the range of the first key word into equal parts, about one for four keys, and
 holds where each begins. Where keys are dense a seek is two loads; where they are not, a binary
@@ -13,22 +13,29 @@ search within one part.
 from __future__ import annotations
 
 from graphtide.kernels.dataflow_layout import (
-    BATCH_HEAD,
+    BATCH_FRAME,
     BATCH_INDEX_AT,
     BATCH_INDEX_BASE,
     BATCH_INDEX_SHIFT,
     BATCH_INDEX_SIZE,
     BATCH_KEYS,
     BATCH_KEYS_AT,
+    BATCH_LEAST_DIFF,
+    BATCH_MOST_DIFF,
     BATCH_ROWS,
     BATCH_ROWS_AT,
     BATCH_STARTS_AT,
-    TRACE_BODY_WORDS,
+    BATCH_TIMES,
+    BATCH_TIMES_AT,
+    FIELD_WORDS,
+    FRAME_VALUES,
+    FRAME_WIDTH,
     TRACE_KEY_WORDS,
+    TRACE_VALUE_WORDS,
     Memory,
 )
-from graphtide.kernels.dataflow_memory import allocate
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.dataflow_memory import allocate, copy_words
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 KEYS_A_PART = 4
 ONE_PART = 63
@@ -36,20 +43,34 @@ MOST_WORD = (1 << 63) - 1
 
 
 @inner_kernel
-def begin_batch(memory: Memory, trace: int, keys: int, rows: int) -> int:
-    """A block with room for so many keys and rows, and the addresses of its parts in its head."""
+def begin_batch(memory: Memory, trace: int, keys: int, rows: int, times: int, frame: int) -> int:
+    """A block with room for so many keys, rows and times, and all that its head says of them."""
     key_words = memory[trace + TRACE_KEY_WORDS]
-    parts = keys // KEYS_A_PART + 2
-    size = keys * key_words + keys + 1 + rows * memory[trace + TRACE_BODY_WORDS] + parts
-    batch = allocate(memory, BATCH_HEAD + size)
-    keys_at = batch + BATCH_HEAD
+    head = frame_words(memory[trace + TRACE_VALUE_WORDS])
+    keys_at = BATCH_FRAME + head
+    starts_at = keys_at + keys * key_words
+    index_at = starts_at + keys + 1
+    times_at = index_at + keys // KEYS_A_PART + 2
+    rows_at = times_at + 2 * times
+    batch = allocate(memory, rows_at + rows * memory[frame + FRAME_WIDTH])
     memory[batch + BATCH_KEYS] = 0
     memory[batch + BATCH_ROWS] = 0
-    memory[batch + BATCH_KEYS_AT] = keys_at
-    memory[batch + BATCH_STARTS_AT] = keys_at + keys * key_words
-    memory[batch + BATCH_INDEX_AT] = keys_at + keys * key_words + keys + 1
-    memory[batch + BATCH_ROWS_AT] = memory[batch + BATCH_INDEX_AT] + parts
+    memory[batch + BATCH_KEYS_AT] = batch + keys_at
+    memory[batch + BATCH_STARTS_AT] = batch + starts_at
+    memory[batch + BATCH_INDEX_AT] = batch + index_at
+    memory[batch + BATCH_TIMES] = times
+    memory[batch + BATCH_TIMES_AT] = batch + times_at
+    memory[batch + BATCH_ROWS_AT] = batch + rows_at
+    memory[batch + BATCH_LEAST_DIFF] = MOST_WORD
+    memory[batch + BATCH_MOST_DIFF] = -MOST_WORD
+    copy_words(memory, frame, batch + BATCH_FRAME, head)
     return batch
+
+
+@inlined_kernel
+def frame_words(values: int) -> int:
+    """Words of the frame of rows of so many values."""
+    return FRAME_VALUES + values * FIELD_WORDS
 
 
 @inner_kernel

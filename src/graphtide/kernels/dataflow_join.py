@@ -10,13 +10,23 @@ the port of its consumer until the run comes there.
 from __future__ import annotations
 
 from graphtide.kernels.dataflow_batches import seek_key
+from graphtide.kernels.dataflow_frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow_layout import (
+    BATCH_FRAME,
     BATCH_KEYS,
     BATCH_KEYS_AT,
     BATCH_ROWS,
     BATCH_ROWS_AT,
     BATCH_STARTS_AT,
+    BATCH_TIMES_AT,
     CHUNK,
+    FIELD_LEAST,
+    FIELD_MASK,
+    FIELD_SHIFT,
+    FIELD_WORD,
+    FRAME_DIFF,
+    FRAME_TIME,
+    FRAME_WIDTH,
     OP_IN,
     OP_LEFT,
     OP_LEFT_AT,
@@ -27,10 +37,7 @@ from graphtide.kernels.dataflow_layout import (
     OP_SHAPE,
     STAGE,
     STAGED,
-    TRACE_BODY_WORDS,
     TRACE_KEY_WORDS,
-    TRACE_POSITION_AT,
-    TRACE_VALUE_AT,
     TRACE_VALUE_WORDS,
     VERSION_SHAPE,
     Memory,
@@ -125,39 +132,44 @@ def _join_key(
     shape, version_shape = memory[operator + OP_SHAPE], memory[VERSION_SHAPE]
     keys = memory[one + TRACE_KEY_WORDS]
     left_values, right_values = memory[one + TRACE_VALUE_WORDS], memory[other + TRACE_VALUE_WORDS]
-    left_body, right_body = memory[one + TRACE_BODY_WORDS], memory[other + TRACE_BODY_WORDS]
-    left_at, right_at = memory[one + TRACE_POSITION_AT], memory[other + TRACE_POSITION_AT]
-    left_value_at, right_value_at = memory[one + TRACE_VALUE_AT], memory[other + TRACE_VALUE_AT]
     columns = keys + left_values + right_values
     key = memory[left + BATCH_KEYS_AT] + left_key * keys
     left_starts = memory[left + BATCH_STARTS_AT] + left_key
     right_starts = memory[right + BATCH_STARTS_AT] + right_key
-    left_row = memory[left + BATCH_ROWS_AT] + memory[left_starts] * left_body
+    left_width = memory[left + BATCH_FRAME + FRAME_WIDTH]
+    right_width = memory[right + BATCH_FRAME + FRAME_WIDTH]
+    right_times = memory[right + BATCH_TIMES_AT]
+    time_field, diff_field = right + BATCH_FRAME + FRAME_TIME, right + BATCH_FRAME + FRAME_DIFF
+    time_word, time_shift = memory[time_field + FIELD_WORD], memory[time_field + FIELD_SHIFT]
+    time_mask = memory[time_field + FIELD_MASK]
+    diff_word, diff_shift = memory[diff_field + FIELD_WORD], memory[diff_field + FIELD_SHIFT]
+    diff_mask, least = memory[diff_field + FIELD_MASK], memory[diff_field + FIELD_LEAST]
+    left_row = memory[left + BATCH_ROWS_AT] + memory[left_starts] * left_width
     stage = memory[STAGE]
     for _ in range(memory[left_starts + 1] - memory[left_starts]):
-        right_row = memory[right + BATCH_ROWS_AT] + memory[right_starts] * right_body
+        left_time = time_of(memory, left, left_row)
+        position, version = memory[left_time], memory[left_time + 1]
+        left_diff = diff_of(memory, left, left_row)
+        right_row = memory[right + BATCH_ROWS_AT] + memory[right_starts] * right_width
         for _ in range(memory[right_starts + 1] - memory[right_starts]):
             place = stage + memory[STAGED]
             for word in range(keys):
                 memory[place + word * CHUNK] = memory[key + word]
             place += keys * CHUNK
             for word in range(left_values):
-                memory[place + word * CHUNK] = memory[left_row + left_value_at + word]
+                memory[place + word * CHUNK] = value_of(memory, left, left_row, word)
             place += left_values * CHUNK
             for word in range(right_values):
-                memory[place + word * CHUNK] = memory[right_row + right_value_at + word]
+                memory[place + word * CHUNK] = value_of(memory, right, right_row, word)
             place += right_values * CHUNK
-            memory[place] = upper_bound(
-                memory[left_row + left_at + 1], memory[right_row + right_at + 1], version_shape
-            )
-            memory[place + CHUNK] = upper_bound(
-                memory[left_row + left_at], memory[right_row + right_at], shape
-            )
-            memory[place + 2 * CHUNK] = (
-                memory[left_row + left_body - 1] * memory[right_row + right_body - 1]
-            )
-            right_row += right_body
+            number = (memory[right_row + time_word] >> time_shift) & time_mask
+            right_time = right_times + 2 * number
+            memory[place] = upper_bound(version, memory[right_time + 1], version_shape)
+            memory[place + CHUNK] = upper_bound(position, memory[right_time], shape)
+            diff = ((memory[right_row + diff_word] >> diff_shift) & diff_mask) + least
+            memory[place + 2 * CHUNK] = left_diff * diff
+            right_row += right_width
             memory[STAGED] += 1
             if memory[STAGED] == CHUNK:
                 flush(memory, operator, columns)
-        left_row += left_body
+        left_row += left_width

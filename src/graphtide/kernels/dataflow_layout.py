@@ -9,7 +9,7 @@ that address. Address 0 is the header, so 0 also says "none". Nothing here is ex
 | header | the allocator's state, the current position of the run, the staging chunk |
 | port | rows that wait for an operator, in one bucket a position |
 | edge | how rows go from an operator to a port: program, sign, change of the position |
-| batch | sorted rows: distinct keys, where the rows of each begin, the rows, an index of the keys |
+| batch | sorted rows, packed: distinct keys with an index, their rows, the times of the rows |
 | trace | the batches of one arrangement: a spine of slots, and the fresh batch |
 | operator | its kind, ports, traces, edges, and counters |
 
@@ -45,8 +45,12 @@ SKIPPING = 11
 """1 where reduce may skip what cannot change (see `dataflow_reduce`)."""
 STAGE = 12
 STAGED = 13
+FREED_WORDS = 15
+"""Words of large blocks that were freed since pages were last given back to the system."""
+FRAME = 14
+"""Scratch: the frame of the batch that is made next (see `dataflow_frames`)."""
 CURSORS = 16
-"""Scratch of seeks: pairs (next row, end of rows) for one key in all batches of a trace."""
+"""Scratch of seeks: a cursor over the rows of one key in each batch of a trace."""
 TIMES = 17
 """Lists that reduce works with, here and below: the versions to look at, with their bounds,"""
 HELD = 18
@@ -73,17 +77,22 @@ REPLAYING = 33
 REPLAY_AT = 27
 """The first row of GATHERED whose version has not come."""
 RECORD = 28
-"""The record that `next_record` found: an address, good until the next append."""
+"""Scratch: the values of the record that `next_record` found."""
+FOUND = 34
+"""Not 0 where `next_record` found a record."""
 SINCE_PAUSE = 35
 """Operators run since the run last came back to Python."""
 FREE_LISTS = 40
 HEADER_WORDS = 256
+LARGE_CLASS = 44
+"""Free blocks of this size class and larger, from 20 kilobytes, hold pages to give back."""
 
 CHUNK = 256
 """Rows that are staged before a program runs over them."""
 REGISTERS = 96
 """Columns of the staging chunk: inputs first, then what programs compute."""
-MOST_CURSORS = 300
+MOST_COLUMNS = 96
+"""Words of a record, at most: it has to fit into the staging chunk."""
 
 # Port
 PORT_WIDTH = 0
@@ -140,16 +149,51 @@ BATCH_INDEX_AT = 5
 BATCH_INDEX_SHIFT = 6
 BATCH_INDEX_BASE = 7
 BATCH_INDEX_SIZE = 8
-BATCH_HEAD = 10
+BATCH_TIMES = 9
+BATCH_TIMES_AT = 10
+"""The distinct times of the rows, ascending: pairs of position and version."""
+BATCH_LEAST_DIFF = 11
+BATCH_MOST_DIFF = 12
+BATCH_FRAME = 13
+"""How rows are packed; what comes after depends on how many values there are."""
+
+# Frame: how the rows of a batch are packed
+FRAME_WIDTH = 0
+"""Words of a row."""
+FRAME_ORDER = 1
+"""The bits of the last word of a row that order it: all but those of the diff."""
+FRAME_TIME = 2
+"""The field of the time, as its number among the times of the batch; then that of the diff."""
+FRAME_DIFF = 7
+FRAME_VALUES = 12
+"""The first of the fields of the values."""
+
+# Field: where a part of a row stands
+FIELD_WORD = 0
+FIELD_SHIFT = 1
+FIELD_MASK = 2
+FIELD_LEAST = 3
+"""What is added to the bits that are stored."""
+FIELD_MOST = 4
+FIELD_WORDS = 5
+
+# Cursor
+CURSOR_ROW = 0
+CURSOR_END = 1
+CURSOR_BATCH = 2
+"""The batch that rows are packed in, or 0 where they are plain words: values, time, diff."""
+CURSOR_RECORD = 3
+"""The row that the cursor is at, as plain words; valid once it was loaded."""
+CURSOR_WORDS = MOST_COLUMNS + 6
+MOST_CURSORS = 130
 
 # Trace
 TRACE_KEY_WORDS = 0
 TRACE_VALUE_WORDS = 1
-TRACE_VALUE_AT = 2
-"""Where the values stand in the body of a row."""
-TRACE_POSITION_AT = 3
-"""Where the position stands in the body of a row; the version follows it."""
+TRACE_BY_TIME = 2
+"""1 where the rows of a key are sorted by time and then by value, 0 the other way round."""
 TRACE_BODY_WORDS = 4
+"""Words of a row where it is not packed: values, position, version, diff."""
 TRACE_SLOTS = 5
 TRACE_SLOT_COUNT = 6
 TRACE_FRESH = 7
@@ -168,7 +212,9 @@ SLOT_RESULT = 2
 SLOT_OLDER_AT = 3
 SLOT_NEWER_AT = 4
 SLOT_SIZE = 5
-SLOT_WORDS = 6
+SLOT_CODES = 6
+"""Address of the numbers that the times of both batches have in the result."""
+SLOT_WORDS = 7
 MOST_SLOTS = 64
 SMALL_SLOT = 64
 """A slot of no more rows is merged at once: to remember a merge would cost more."""

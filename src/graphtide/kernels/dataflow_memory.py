@@ -11,7 +11,9 @@ from __future__ import annotations
 from graphtide.kernels.dataflow_layout import (
     END_OF_MEMORY,
     FREE_LISTS,
+    FREED_WORDS,
     HELD_WORDS,
+    LARGE_CLASS,
     NEXT_FREE,
     Memory,
 )
@@ -85,6 +87,8 @@ def free(memory: Memory, block: int) -> None:
     memory[block] = memory[FREE_LISTS + size_class]
     memory[FREE_LISTS + size_class] = block
     memory[HELD_WORDS] -= class_words(size_class)
+    if size_class >= LARGE_CLASS:
+        memory[FREED_WORDS] += class_words(size_class)
 
 
 @inner_kernel

@@ -23,14 +23,17 @@ starts from what is left, not from the whole history.
 from __future__ import annotations
 
 from graphtide.kernels.dataflow_batches import compare_keys
+from graphtide.kernels.dataflow_frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow_layout import (
     ASK,
     ASKED,
+    BATCH_FRAME,
     BATCH_KEYS,
     BATCH_KEYS_AT,
     BATCH_ROWS,
     BATCH_ROWS_AT,
     BATCH_STARTS_AT,
+    FRAME_WIDTH,
     GROUPS,
     LAST,
     LATER_POSITION,
@@ -57,13 +60,11 @@ from graphtide.kernels.dataflow_layout import (
     REPLAYING,
     THRESHOLD,
     TIMES,
-    TRACE_BODY_WORDS,
+    TRACE_BY_TIME,
     TRACE_FRESH,
     TRACE_KEY_WORDS,
-    TRACE_POSITION_AT,
     TRACE_SLOT_COUNT,
     TRACE_SLOTS,
-    TRACE_VALUE_AT,
     TRACE_VALUE_WORDS,
     VERSION_SHAPE,
     WANTED,
@@ -211,11 +212,15 @@ def _batch_of_todo(memory: Memory, operator: int, position: int) -> int:
 @inlined_kernel
 def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> None:
     starts = memory[todo + BATCH_STARTS_AT] + number
-    for row in range(memory[starts], memory[starts + 1]):
-        body = memory[todo + BATCH_ROWS_AT] + row * 5
-        forced = memory[body + 2] == 0
-        bound = forced_bound(memory, operator) if forced else memory[body + 3]
-        add_time(memory, operator, memory[body + 1], bound)
+    width = memory[todo + BATCH_FRAME + FRAME_WIDTH]
+    row = memory[todo + BATCH_ROWS_AT] + memory[starts] * width
+    for _ in range(memory[starts + 1] - memory[starts]):
+        # Values: whether there is a bound, and the bound.
+        bound = forced_bound(memory, operator)
+        if value_of(memory, todo, row, 0) != 0:
+            bound = value_of(memory, todo, row, 1)
+        add_time(memory, operator, memory[time_of(memory, todo, row) + 1], bound)
+        row += width
 
 
 @inlined_kernel
@@ -225,24 +230,24 @@ def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> Non
     A record that is added is its own bound: one more of what stands changes nothing. One that is
     taken away, or that may differ behind its first word, counts as the one before it.
     """
-    trace = memory[operator + OP_LEFT]
-    body = memory[trace + TRACE_BODY_WORDS]
-    position_at, value_at = memory[trace + TRACE_POSITION_AT], memory[trace + TRACE_VALUE_AT]
-    bounded = memory[trace + TRACE_VALUE_WORDS] > 0
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
     forced = forced_bound(memory, operator)
     before = 1 if memory[operator + OP_REDUCER] == LAST else -1
     starts = memory[news + BATCH_STARTS_AT] + number
-    row = memory[news + BATCH_ROWS_AT] + memory[starts] * body
+    width = memory[news + BATCH_FRAME + FRAME_WIDTH]
+    row = memory[news + BATCH_ROWS_AT] + memory[starts] * width
     for _ in range(memory[starts + 1] - memory[starts]):
         version = upper_bound(
-            memory[row + position_at + 1], memory[operator + OP_FLOOR], memory[VERSION_SHAPE]
+            memory[time_of(memory, news, row) + 1],
+            memory[operator + OP_FLOOR],
+            memory[VERSION_SHAPE],
         )
         bound = forced
-        if bounded and memory[row + value_at] != forced:
-            alone = memory[row + body - 1] > 0 and memory[trace + TRACE_VALUE_WORDS] == 1
-            bound = memory[row + value_at] + (0 if alone else before)
+        if values > 0 and value_of(memory, news, row, 0) != forced:
+            alone = diff_of(memory, news, row) > 0 and values == 1
+            bound = value_of(memory, news, row, 0) + (0 if alone else before)
         add_time(memory, operator, version, bound)
-        row += body
+        row += width
 
 
 @inlined_kernel
@@ -282,7 +287,7 @@ def _open_input(memory: Memory, operator: int) -> int:
         return advance_replay(memory, operator)
     count = open_cursors(memory, trace, memory[LOOK_KEY])
     reducer = memory[operator + OP_REDUCER]
-    by_time = memory[trace + TRACE_POSITION_AT] == 0 and memory[trace + TRACE_VALUE_WORDS] > 0
+    by_time = memory[trace + TRACE_BY_TIME] != 0 and memory[trace + TRACE_VALUE_WORDS] > 0
     if by_time and reducer != LINEAR and reducer != THRESHOLD:
         return order_by_value(memory, operator, count)
     return count

@@ -1,7 +1,8 @@
 """Reducers: what a group of records comes to.
 
-The rows of a key are read through cursors, one a batch, each in order of value. `_next_record`
-merges them into distinct records with their multiplicities at a time. FIRST and LAST stop at the
+The rows of a key are read through cursors, one a batch, each in order of value; a cursor holds the
+row that it is at as plain words. `_next_record` merges them into distinct records with their
+multiplicities at a time. FIRST and LAST stop at the
 last record they use; rows that are not part of the time yet are scheduled as they are met, which
 is how far the rule of `dataflow_reduce` asks to look. Records count where their multiplicity is
 positive; LINEAR adds weights of any sign, and a group is there where its count is not 0.
@@ -10,11 +11,20 @@ positive; LINEAR adds weights of any sign, and a group is there where its count 
 from __future__ import annotations
 
 from graphtide.kernels.dataflow_batches import compare_keys
+from graphtide.kernels.dataflow_frames import diff_of, load_row, time_of, value_of
 from graphtide.kernels.dataflow_layout import (
     ASK,
     ASKED,
+    BATCH_FRAME,
+    CURSOR_BATCH,
+    CURSOR_END,
+    CURSOR_RECORD,
+    CURSOR_ROW,
+    CURSOR_WORDS,
     CURSORS,
     FLOAT_SUM,
+    FOUND,
+    FRAME_WIDTH,
     GROUPS,
     LAST,
     LINEAR,
@@ -26,22 +36,20 @@ from graphtide.kernels.dataflow_layout import (
     OP_REDUCER,
     RECORD,
     REPLAYED,
-    REPLAYING,
     SUMS,
     THRESHOLD,
     TRACE_BODY_WORDS,
     TRACE_KEY_WORDS,
-    TRACE_POSITION_AT,
-    TRACE_VALUE_AT,
     TRACE_VALUE_WORDS,
     WANTED,
     Memory,
 )
 from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow_memory import copy_words
-from graphtide.kernels.dataflow_merging import sort_bodies
 from graphtide.kernels.dataflow_programs import float_of, word_of
+from graphtide.kernels.dataflow_rows import sort_rows
 from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_later
+from graphtide.kernels.dataflow_traces import plain_cursor
 from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 
@@ -68,34 +76,63 @@ def order_by_value(memory: Memory, operator: int, count: int) -> int:
     trace = memory[operator + OP_LEFT]
     body, values = memory[trace + TRACE_BODY_WORDS], memory[trace + TRACE_VALUE_WORDS]
     clear_list(memory, REPLAYED)
-    for cursor in range(count):
-        row = memory[memory[CURSORS] + 2 * cursor]
-        while row < memory[memory[CURSORS] + 2 * cursor + 1]:
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        batch = memory[cursor + CURSOR_BATCH]
+        width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
+        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
             target = append(memory, REPLAYED, body)
-            copy_words(memory, row + memory[trace + TRACE_VALUE_AT], target, values)
-            copy_words(memory, row + memory[trace + TRACE_POSITION_AT], target + values, 2)
-            memory[target + body - 1] = memory[row + body - 1]
-            row += body
+            load_row(memory, batch, row, values, target)
     rows = list_rows(memory, REPLAYED)
-    sort_bodies(memory, rows, list_count(memory, REPLAYED), body)
-    memory[memory[CURSORS]] = rows
-    memory[memory[CURSORS] + 1] = rows + list_count(memory, REPLAYED) * body
+    sort_rows(memory, rows, list_count(memory, REPLAYED), body, 0)
+    plain_cursor(memory, rows, rows + list_count(memory, REPLAYED) * body)
     return 1 if count > 0 else 0
 
 
 @inlined_kernel
-def _first_record(memory: Memory, operator: int, count: int) -> int:
-    """The address of the next record under the cursors, or 0. LAST reads downward."""
-    trace = memory[operator + OP_LEFT]
-    body, values = memory[trace + TRACE_BODY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+def _load(memory: Memory, cursor: int, values: int, downward: bool) -> None:
+    """Load the row that a cursor is at; LAST reads downward. Nothing at the end."""
+    if memory[cursor + CURSOR_ROW] == memory[cursor + CURSOR_END]:
+        return
+    batch = memory[cursor + CURSOR_BATCH]
+    width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if batch != 0 else values + 3
+    row = memory[cursor + CURSOR_END] - width if downward else memory[cursor + CURSOR_ROW]
+    if batch != 0:
+        load_row(memory, batch, row, values, cursor + CURSOR_RECORD)
+    else:
+        copy_words(memory, row, cursor + CURSOR_RECORD, values + 3)
+
+
+@inlined_kernel
+def _step(memory: Memory, cursor: int, values: int, downward: bool) -> None:
+    """Move a cursor on by one row, and load it."""
+    batch = memory[cursor + CURSOR_BATCH]
+    width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if batch != 0 else values + 3
+    if downward:
+        memory[cursor + CURSOR_END] -= width
+    else:
+        memory[cursor + CURSOR_ROW] += width
+    _load(memory, cursor, values, downward)
+
+
+@inner_kernel
+def _begin_records(memory: Memory, operator: int, count: int) -> None:
+    """Load the first row of each cursor."""
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
     downward = memory[operator + OP_REDUCER] == LAST
-    cursors = memory[CURSORS]
+    for number in range(count):
+        _load(memory, memory[CURSORS] + number * CURSOR_WORDS, values, downward)
+
+
+@inlined_kernel
+def _first_record(memory: Memory, count: int, values: int, downward: bool) -> int:
+    """The address of the next record under the cursors, or 0."""
     record = 0
-    for cursor in range(count):
-        row, end = memory[cursors + 2 * cursor], memory[cursors + 2 * cursor + 1]
-        if row == end:
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        if memory[cursor + CURSOR_ROW] == memory[cursor + CURSOR_END]:
             continue
-        here = end - body if downward else row
+        here = cursor + CURSOR_RECORD
         order = 0 if record == 0 else compare_keys(memory, here, record, values)
         if record == 0 or (order > 0 if downward else order < 0):
             record = here
@@ -104,32 +141,32 @@ def _first_record(memory: Memory, operator: int, count: int) -> int:
 
 @inner_kernel
 def _next_record(memory: Memory, operator: int, count: int) -> int:
-    """Read the next distinct record under the cursors: its multiplicity; its address in RECORD.
+    """Read the next distinct record under the cursors into RECORD: its multiplicity.
 
-    Rows that are not part of the time are scheduled. RECORD is 0 at the end.
+    Rows that are not part of the time are scheduled. FOUND is 0 at the end.
     """
-    trace = memory[operator + OP_LEFT]
-    body, values = memory[trace + TRACE_BODY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
     downward = memory[operator + OP_REDUCER] == LAST
     forced = forced_bound(memory, operator)
-    record = _first_record(memory, operator, count)
-    memory[RECORD] = record
+    first = _first_record(memory, count, values, downward)
+    memory[FOUND] = first
+    if first == 0:
+        return 0
+    record = memory[RECORD]
+    copy_words(memory, first, record, values)
     total = 0
-    for cursor in range(count if record != 0 else 0):
-        at = memory[CURSORS] + 2 * cursor
-        while memory[at] < memory[at + 1]:
-            row = memory[at + 1] - body if downward else memory[at]
-            if row != record and compare_keys(memory, row, record, values) != 0:
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        here = cursor + CURSOR_RECORD
+        while memory[cursor + CURSOR_ROW] < memory[cursor + CURSOR_END]:
+            if compare_keys(memory, here, record, values) != 0:
                 break
-            position, version = memory[row + values], memory[row + values + 1]
+            position, version = memory[here + values], memory[here + values + 1]
             if in_time(memory, operator, position, version):
-                total += memory[row + body - 1]
+                total += memory[here + values + 2]
             else:
                 schedule_later(memory, operator, position, version, forced)
-            if downward:
-                memory[at + 1] -= body
-            else:
-                memory[at] += body
+            _step(memory, cursor, values, downward)
     return total
 
 
@@ -138,9 +175,10 @@ def _want_ends(memory: Memory, operator: int, count: int) -> None:
     """The first or last `argument` records, each as often as it is there."""
     values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
     left = memory[operator + OP_ARGUMENT]
+    _begin_records(memory, operator, count)
     while left > 0:
         total = _next_record(memory, operator, count)
-        if memory[RECORD] == 0:
+        if memory[FOUND] == 0:
             break
         if total <= 0:
             continue
@@ -168,22 +206,24 @@ def _reverse_wanted(memory: Memory, width: int) -> None:
 @inner_kernel
 def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> None:
     """Add up the diffs under the cursors into SUMS, by the tag in the value word or all in one."""
-    trace = memory[operator + OP_LEFT]
-    body, position_at = memory[trace + TRACE_BODY_WORDS], memory[trace + TRACE_POSITION_AT]
-    tag_at = memory[trace + TRACE_VALUE_AT]
-    if memory[REPLAYING] != 0:
-        position_at, tag_at = body - 3, 0
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
     forced = forced_bound(memory, operator)
     sums = list_rows(memory, SUMS)
-    for cursor in range(count):
-        row = memory[memory[CURSORS] + 2 * cursor]
-        while row < memory[memory[CURSORS] + 2 * cursor + 1]:
-            position, version = memory[row + position_at], memory[row + position_at + 1]
-            if in_time(memory, operator, position, version):
-                memory[sums + (memory[row + tag_at] if tagged else 0)] += memory[row + body - 1]
-            else:
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        batch = memory[cursor + CURSOR_BATCH]
+        packed = batch != 0
+        width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if packed else values + 3
+        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
+            time = time_of(memory, batch, row) if packed else row + values
+            position, version = memory[time], memory[time + 1]
+            if not in_time(memory, operator, position, version):
                 schedule_later(memory, operator, position, version, forced)
-            row += body
+                continue
+            tag = 0
+            if tagged:
+                tag = value_of(memory, batch, row, 0) if packed else memory[row]
+            memory[sums + tag] += diff_of(memory, batch, row) if packed else memory[time + 2]
 
 
 @inner_kernel
@@ -224,9 +264,10 @@ def _want_threshold(memory: Memory, operator: int, count: int) -> None:
 def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
     """The sum of floats, always in ascending order, so that it does not depend on the past."""
     total, lost, records = 0.0, 0.0, 0
+    _begin_records(memory, operator, count)
     while True:
         times = _next_record(memory, operator, count)
-        if memory[RECORD] == 0:
+        if memory[FOUND] == 0:
             break
         records += times
         number = float_of(memory[memory[RECORD]]) * times
@@ -250,9 +291,10 @@ def _ask(memory: Memory, operator: int, count: int) -> None:
     target = append(memory, GROUPS, keys + 1)
     copy_words(memory, memory[LOOK_KEY], target, keys)
     memory[target + keys] = memory[LOOK_VERSION]
+    _begin_records(memory, operator, count)
     while True:
         times = _next_record(memory, operator, count)
-        if memory[RECORD] == 0:
+        if memory[FOUND] == 0:
             break
         if times != 0:
             target = append(memory, ASKED, values + 2)

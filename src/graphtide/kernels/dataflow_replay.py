@@ -10,9 +10,16 @@ and every look compares their versions.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow_frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow_layout import (
+    BATCH_FRAME,
     BUCKET_COUNT,
+    CURSOR_BATCH,
+    CURSOR_END,
+    CURSOR_ROW,
+    CURSOR_WORDS,
     CURSORS,
+    FRAME_WIDTH,
     GATHERED,
     LOOK_KEY,
     LOOK_VERSION,
@@ -21,18 +28,15 @@ from graphtide.kernels.dataflow_layout import (
     REPLAY_AT,
     REPLAYED,
     TRACE_BODY_WORDS,
-    TRACE_POSITION_AT,
-    TRACE_VALUE_AT,
-    TRACE_VALUE_WORDS,
     VERSION_SHAPE,
     Memory,
 )
 from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow_memory import copy_words
-from graphtide.kernels.dataflow_merging import add_equal, sort_bodies
+from graphtide.kernels.dataflow_rows import add_equal_bodies, sort_rows
 from graphtide.kernels.dataflow_times import upper_bound
 from graphtide.kernels.dataflow_todo import forced_bound, schedule_later
-from graphtide.kernels.dataflow_traces import open_cursors
+from graphtide.kernels.dataflow_traces import open_cursors, plain_cursor
 from graphtide.kernels.jit import inlined_kernel
 
 
@@ -45,28 +49,28 @@ def gather_rows(memory: Memory, operator: int) -> None:
     """
     trace = memory[operator + OP_LEFT]
     body = memory[trace + TRACE_BODY_WORDS]
-    values = memory[trace + TRACE_VALUE_WORDS]
-    value_at, position_at = memory[trace + TRACE_VALUE_AT], memory[trace + TRACE_POSITION_AT]
     memory[REPLAY_AT] = 0
     clear_list(memory, GATHERED)
     clear_list(memory, REPLAYED)
-    for cursor in range(open_cursors(memory, trace, memory[LOOK_KEY])):
-        row = memory[memory[CURSORS] + 2 * cursor]
-        end = memory[memory[CURSORS] + 2 * cursor + 1]
-        while row < end:
-            target = append(memory, GATHERED, body)
+    for number in range(open_cursors(memory, trace, memory[LOOK_KEY])):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        batch = memory[cursor + CURSOR_BATCH]
+        width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
+        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
+            time = time_of(memory, batch, row)
             version = upper_bound(
-                memory[row + position_at + 1], memory[operator + OP_FLOOR], memory[VERSION_SHAPE]
+                memory[time + 1], memory[operator + OP_FLOOR], memory[VERSION_SHAPE]
             )
+            target = append(memory, GATHERED, body)
             memory[target] = version
-            memory[target + 1] = memory[row + position_at]
-            copy_words(memory, row + value_at, target + 2, values)
-            memory[target + body - 1] = memory[row + body - 1]
+            memory[target + 1] = memory[time]
+            for value in range(body - 3):
+                memory[target + 2 + value] = value_of(memory, batch, row, value)
+            memory[target + body - 1] = diff_of(memory, batch, row)
             if memory[VERSION_SHAPE] == 0 and version > memory[LOOK_VERSION]:
                 forced = forced_bound(memory, operator)
-                schedule_later(memory, operator, memory[row + position_at], version, forced)
-            row += body
-    sort_bodies(memory, list_rows(memory, GATHERED), list_count(memory, GATHERED), body)
+                schedule_later(memory, operator, memory[time], version, forced)
+    sort_rows(memory, list_rows(memory, GATHERED), list_count(memory, GATHERED), body, 0)
 
 
 @inlined_kernel
@@ -82,11 +86,10 @@ def advance_replay(memory: Memory, operator: int) -> int:
     if ordered:
         for row in range(count):
             memory[rows + row * body + values + 1] = version
-    sort_bodies(memory, rows, count, body)
-    count = add_equal(memory, rows, count, body)
+    sort_rows(memory, rows, count, body, 0)
+    count = add_equal_bodies(memory, rows, count, body)
     memory[memory[REPLAYED] + BUCKET_COUNT] = count
-    memory[memory[CURSORS]] = rows
-    memory[memory[CURSORS] + 1] = rows + count * body
+    plain_cursor(memory, rows, rows + count * body)
     return 1 if count > 0 else 0
 
 

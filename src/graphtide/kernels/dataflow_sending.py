@@ -12,7 +12,9 @@ outside a loop after the loop.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow_frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow_layout import (
+    BATCH_FRAME,
     BATCH_KEYS,
     BATCH_KEYS_AT,
     BATCH_ROWS_AT,
@@ -31,6 +33,7 @@ from graphtide.kernels.dataflow_layout import (
     EDGE_ROUND_SHIFT,
     EDGE_SHAPE,
     EDGE_SIGN,
+    FRAME_WIDTH,
     OP_EDGES,
     OP_FLOOR,
     OP_OUT,
@@ -42,10 +45,7 @@ from graphtide.kernels.dataflow_layout import (
     PROGRAM_WEIGHT,
     STAGE,
     STAGED,
-    TRACE_BODY_WORDS,
     TRACE_KEY_WORDS,
-    TRACE_POSITION_AT,
-    TRACE_VALUE_AT,
     TRACE_VALUE_WORDS,
     VERSION_SHAPE,
     Memory,
@@ -125,23 +125,23 @@ def send_batch(memory: Memory, operator: int, trace: int, batch: int) -> None:
     if memory[operator + OP_EDGES] == 0 or batch == 0:
         return
     keys, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
-    body = memory[trace + TRACE_BODY_WORDS]
-    value_at, position_at = memory[trace + TRACE_VALUE_AT], memory[trace + TRACE_POSITION_AT]
+    width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
     columns = keys + values
     starts = memory[batch + BATCH_STARTS_AT]
     for number in range(memory[batch + BATCH_KEYS]):
         key = memory[batch + BATCH_KEYS_AT] + number * keys
-        row = memory[batch + BATCH_ROWS_AT] + memory[starts + number] * body
+        row = memory[batch + BATCH_ROWS_AT] + memory[starts + number] * width
         for _ in range(memory[starts + number + 1] - memory[starts + number]):
             place = memory[STAGE] + memory[STAGED]
             for word in range(keys):
                 memory[place + word * CHUNK] = memory[key + word]
             for word in range(values):
-                memory[place + (keys + word) * CHUNK] = memory[row + value_at + word]
-            memory[place + columns * CHUNK] = memory[row + position_at + 1]
-            memory[place + (columns + 1) * CHUNK] = memory[row + position_at]
-            memory[place + (columns + 2) * CHUNK] = memory[row + body - 1]
-            row += body
+                memory[place + (keys + word) * CHUNK] = value_of(memory, batch, row, word)
+            time = time_of(memory, batch, row)
+            memory[place + columns * CHUNK] = memory[time + 1]
+            memory[place + (columns + 1) * CHUNK] = memory[time]
+            memory[place + (columns + 2) * CHUNK] = diff_of(memory, batch, row)
+            row += width
             memory[STAGED] += 1
             if memory[STAGED] == CHUNK:
                 flush(memory, operator, columns)

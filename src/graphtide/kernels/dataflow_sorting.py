@@ -1,35 +1,29 @@
 """Sort the rows of a bucket, add up equal ones, and make them a batch.
 
 The words that differ between rows are packed into one: each word less its minimum, in as many
-bits as its range takes, keys highest. Pairs of packed word and row number are then sorted by
-radix, which is linear; and since packing loses nothing, the batch is written from the sorted
-words without going back to the rows, except for their diffs. Rows too wide to pack are sorted by
-comparison. Rows that come in order, as those of reduce do, are found so on the way and not
-sorted at all.
+bits as its range takes, keys highest. Pairs of packed word and diff are then sorted by radix,
+which is linear; and since packing loses nothing, the batch is written from the sorted words
+without going back to the rows: what is below the key is, but for the diff, the packed row of the
+batch. Rows too wide to pack are sorted by comparison. Rows that come in order, as those of reduce
+do, are found so on the way and not sorted at all.
 """
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow_batches import begin_batch, compare_keys, finish_batch
 from graphtide.kernels.dataflow_layout import (
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
-    BATCH_ROWS,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
     BUCKET_COUNT,
     BUCKET_ROWS,
-    TRACE_BODY_WORDS,
+    TRACE_BY_TIME,
     TRACE_KEY_WORDS,
-    TRACE_POSITION_AT,
-    TRACE_VALUE_AT,
     TRACE_VALUE_WORDS,
     Memory,
 )
 from graphtide.kernels.dataflow_memory import allocate, bit_length, free
+from graphtide.kernels.dataflow_writing import PART_WORDS, write_packed, write_wide
 from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 PACKED_BITS = 62
+TOO_WIDE = 1 << 20
 MOST_WORD = (1 << 63) - 1
 INSERTION_ROWS = 24
 WIDE_DIGIT_ROWS = 16384
@@ -39,35 +33,38 @@ WIDE_DIGIT_ROWS = 16384
 def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> int:
     """A batch of the rows of a bucket, all at one position; 0 where they cancel. Frees the bucket.
 
-    The trace says which words are the key and how bodies are laid out.
+    The trace says which words are the key and how rows are sorted.
     """
     count = memory[bucket + BUCKET_COUNT]
     words = memory[trace + TRACE_KEY_WORDS] + memory[trace + TRACE_VALUE_WORDS] + 1
-    fields = allocate(memory, 4 * words)
+    parts = allocate(memory, PART_WORDS * words)
     order = allocate(memory, 4 * count)
-    total = _measure(memory, trace, bucket, fields)
+    total = _measure(memory, trace, bucket, parts)
     if total <= PACKED_BITS:
-        _pack(memory, bucket, fields, words, order)
-        ordered = _radix_sort(memory, order, count, total)
+        _pack(memory, bucket, parts, words, order)
+        pairs = _radix_sort(memory, order, count, total)
+        batch = write_packed(memory, trace, pairs, count, parts, position)
     else:
-        ordered = _comparison_sort(memory, bucket, fields, words, order)
-    batch = _build(memory, trace, bucket, fields, ordered, position)
+        rows = bucket + BUCKET_ROWS
+        kept = _comparison_sort(memory, rows, count, parts, words, order)
+        batch = write_wide(memory, trace, order + 2 * count, kept, parts, position, rows)
     free(memory, order)
-    free(memory, fields)
+    free(memory, parts)
     free(memory, bucket)
     return batch
 
 
 @inlined_kernel
-def _measure(memory: Memory, trace: int, bucket: int, fields: int) -> int:
-    """For each word in order of significance: which one, its least value, bits, shift. Sums bits.
+def _measure(memory: Memory, trace: int, bucket: int, parts: int) -> int:
+    """Describe each word in order of significance (see PART_WORDS); the sum of their bits.
 
-    More than PACKED_BITS bits are too many to pack; shifts are then not set.
+    More than PACKED_BITS bits are too many to pack; shifts are then of no use. So are versions
+    that lie far apart: packed, they would have to be numbers from the least on.
     """
     keys = memory[trace + TRACE_KEY_WORDS]
     values = memory[trace + TRACE_VALUE_WORDS]
     words = keys + values + 1
-    by_time = memory[trace + TRACE_POSITION_AT] == 0
+    by_time = memory[trace + TRACE_BY_TIME] != 0
     width = words + 1
     count = memory[bucket + BUCKET_COUNT]
     total = 0
@@ -84,33 +81,36 @@ def _measure(memory: Memory, trace: int, bucket: int, fields: int) -> int:
             elif value > most:
                 most = value
         too_far = least < 0 and most > MOST_WORD + least
-        bits = 64 if too_far else bit_length(most - least)
-        memory[fields + 4 * place] = word
-        memory[fields + 4 * place + 1] = least
-        memory[fields + 4 * place + 2] = bits
-        total += bits
+        if word == keys + values and most - least > 4 * count + 64:
+            total += TOO_WIDE
+        part = parts + PART_WORDS * place
+        memory[part] = word
+        memory[part + 1] = least
+        memory[part + 2] = most
+        memory[part + 3] = 64 if too_far else bit_length(most - least)
+        total += memory[part + 3]
     shift = total
     for place in range(words):
-        shift -= memory[fields + 4 * place + 2]
-        memory[fields + 4 * place + 3] = shift
+        part = parts + PART_WORDS * place
+        shift -= memory[part + 3]
+        memory[part + 4] = shift
     return total
 
 
 @inlined_kernel
-def _pack(memory: Memory, bucket: int, fields: int, words: int, order: int) -> None:
-    """Write pairs of packed word and row number."""
+def _pack(memory: Memory, bucket: int, parts: int, words: int, order: int) -> None:
+    """Write pairs of packed word and diff."""
     width = words + 1
+    rows = bucket + BUCKET_ROWS
     count = memory[bucket + BUCKET_COUNT]
     for row in range(count):
         memory[order + 2 * row] = 0
-        memory[order + 2 * row + 1] = row
+        memory[order + 2 * row + 1] = memory[rows + row * width + words]
     for place in range(words):
-        word = memory[fields + 4 * place]
-        least = memory[fields + 4 * place + 1]
-        shift = memory[fields + 4 * place + 3]
-        if memory[fields + 4 * place + 2] == 0:
+        part = parts + PART_WORDS * place
+        start, least, shift = rows + memory[part], memory[part + 1], memory[part + 4]
+        if memory[part + 3] == 0:
             continue
-        start = bucket + BUCKET_ROWS + word
         for row in range(count):
             memory[order + 2 * row] |= (memory[start + row * width] - least) << shift
 
@@ -144,14 +144,14 @@ def _radix_sort(memory: Memory, pairs: int, count: int, bits: int) -> int:
 def _insertion_sort(memory: Memory, pairs: int, count: int) -> None:
     for row in range(1, count):
         word = memory[pairs + 2 * row]
-        number = memory[pairs + 2 * row + 1]
+        diff = memory[pairs + 2 * row + 1]
         place = row
         while place > 0 and memory[pairs + 2 * place - 2] > word:
             memory[pairs + 2 * place] = memory[pairs + 2 * place - 2]
             memory[pairs + 2 * place + 1] = memory[pairs + 2 * place - 1]
             place -= 1
         memory[pairs + 2 * place] = word
-        memory[pairs + 2 * place + 1] = number
+        memory[pairs + 2 * place + 1] = diff
 
 
 @inlined_kernel
@@ -180,39 +180,31 @@ def _scatter(
 
 
 @inner_kernel
-def _row_before(memory: Memory, one: int, other: int, fields: int, words: int) -> int:
+def _row_before(memory: Memory, one: int, other: int, parts: int, words: int) -> int:
     """-1, 0 or 1 as one row comes before, with or after another, by all words but the diff."""
     for place in range(words):
-        word = memory[fields + 4 * place]
+        word = memory[parts + PART_WORDS * place]
         if memory[one + word] != memory[other + word]:
             return -1 if memory[one + word] < memory[other + word] else 1
     return 0
 
 
 @inlined_kernel
-def _comparison_sort(memory: Memory, bucket: int, fields: int, words: int, order: int) -> int:
-    """Merge sort of row numbers; then pairs whose first word counts distinct rows upward."""
-    count = memory[bucket + BUCKET_COUNT]
-    rows, width = bucket + BUCKET_ROWS, words + 1
+def _comparison_sort(
+    memory: Memory, rows: int, count: int, parts: int, words: int, order: int
+) -> int:
+    """Merge sort of row numbers; pairs of row number and diff behind them; how many are left."""
+    width = words + 1
     source, target = order, order + count
     for row in range(count):
         memory[source + row] = row
     run = 1
     while run < count:
         for start in range(0, count, 2 * run):
-            _merge_runs(memory, source, target, start, run, count, rows, width, fields, words)
+            _merge_runs(memory, source, target, start, run, count, rows, width, parts, words)
         source, target = target, source
         run *= 2
-    pairs = order + 2 * count
-    number = 0
-    for place in range(count):
-        row = memory[source + place]
-        if place > 0:
-            before = rows + memory[source + place - 1] * width
-            number += 1 if _row_before(memory, before, rows + row * width, fields, words) else 0
-        memory[pairs + 2 * place] = number
-        memory[pairs + 2 * place + 1] = row
-    return pairs  # type: ignore[no-any-return]
+    return _add_equal(memory, source, rows, count, parts, words, order + 2 * count)
 
 
 @inlined_kernel
@@ -225,7 +217,7 @@ def _merge_runs(
     count: int,
     rows: int,
     width: int,
-    fields: int,
+    parts: int,
     words: int,
 ) -> None:
     middle = min(start + run, count)
@@ -236,7 +228,7 @@ def _merge_runs(
         if left < middle and not take_left:
             one = rows + memory[source + left] * width
             other = rows + memory[source + right] * width
-            take_left = _row_before(memory, one, other, fields, words) <= 0
+            take_left = _row_before(memory, one, other, parts, words) <= 0
         if take_left:
             memory[target + place] = memory[source + left]
             left += 1
@@ -246,72 +238,26 @@ def _merge_runs(
 
 
 @inlined_kernel
-def _build(memory: Memory, trace: int, bucket: int, fields: int, pairs: int, position: int) -> int:
-    """Add up equal rows of the sorted pairs in place, then write what is left as a batch."""
-    count = memory[bucket + BUCKET_COUNT]
-    keys = memory[trace + TRACE_KEY_WORDS]
-    values = memory[trace + TRACE_VALUE_WORDS]
-    width = keys + values + 2
-    rows = bucket + BUCKET_ROWS
-    kept = 0
-    key_count = 0
-    row = 0
-    while row < count:
-        word = memory[pairs + 2 * row]
-        number = memory[pairs + 2 * row + 1]
-        diff = memory[rows + number * width + width - 1]
-        row += 1
-        while row < count and memory[pairs + 2 * row] == word:
-            diff += memory[rows + memory[pairs + 2 * row + 1] * width + width - 1]
-            row += 1
-        if diff == 0:
-            continue
-        memory[pairs + 2 * kept] = number
-        memory[pairs + 2 * kept + 1] = diff
-        if kept == 0 or not _same_key(
-            memory, rows + number * width, rows + memory[pairs + 2 * kept - 2] * width, keys
-        ):
-            key_count += 1
-        kept += 1
-    if kept == 0:
-        return 0
-    return _write(memory, trace, rows, pairs, position, key_count, kept)
-
-
-@inner_kernel
-def _same_key(memory: Memory, one: int, other: int, words: int) -> bool:
-    return compare_keys(memory, one, other, words) == 0
-
-
-@inlined_kernel
-def _write(
-    memory: Memory, trace: int, rows: int, pairs: int, position: int, key_count: int, kept: int
+def _add_equal(
+    memory: Memory, numbers: int, rows: int, count: int, parts: int, words: int, pairs: int
 ) -> int:
-    keys = memory[trace + TRACE_KEY_WORDS]
-    values = memory[trace + TRACE_VALUE_WORDS]
-    body = memory[trace + TRACE_BODY_WORDS]
-    value_at = memory[trace + TRACE_VALUE_AT]
-    position_at = memory[trace + TRACE_POSITION_AT]
-    width = keys + values + 2
-    batch = begin_batch(memory, trace, key_count, kept)
-    keys_at = memory[batch + BATCH_KEYS_AT]
-    starts_at = memory[batch + BATCH_STARTS_AT]
-    target = memory[batch + BATCH_ROWS_AT]
-    key = -1
-    for place in range(kept):
-        source = rows + memory[pairs + 2 * place] * width
-        if key < 0 or not _same_key(memory, source, keys_at + key * keys, keys):
-            key += 1
-            for word in range(keys):
-                memory[keys_at + key * keys + word] = memory[source + word]
-            memory[starts_at + key] = place
-        for word in range(values):
-            memory[target + value_at + word] = memory[source + keys + word]
-        memory[target + position_at] = position
-        memory[target + position_at + 1] = memory[source + width - 2]
-        memory[target + body - 1] = memory[pairs + 2 * place + 1]
-        target += body
-    memory[batch + BATCH_KEYS] = key + 1
-    memory[batch + BATCH_ROWS] = kept
-    finish_batch(memory, trace, batch)
-    return batch
+    """Write pairs of row number and diff for distinct rows that do not cancel; how many."""
+    width = words + 1
+    kept = 0
+    place = 0
+    while place < count:
+        number = memory[numbers + place]
+        row = rows + number * width
+        diff = memory[row + words]
+        place += 1
+        while place < count:
+            other = rows + memory[numbers + place] * width
+            if _row_before(memory, row, other, parts, words) != 0:
+                break
+            diff += memory[other + words]
+            place += 1
+        if diff != 0:
+            memory[pairs + 2 * kept] = number
+            memory[pairs + 2 * kept + 1] = diff
+            kept += 1
+    return kept

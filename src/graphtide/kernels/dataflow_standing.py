@@ -8,10 +8,17 @@ at as a whole, so all of this is scratch in proportion to the history of one key
 from __future__ import annotations
 
 from graphtide.kernels.dataflow_batches import compare_keys
+from graphtide.kernels.dataflow_frames import load_row
 from graphtide.kernels.dataflow_layout import (
+    BATCH_FRAME,
     BATCH_LOWER,
+    CURSOR_BATCH,
+    CURSOR_END,
+    CURSOR_ROW,
+    CURSOR_WORDS,
     CURSORS,
     FIRST,
+    FRAME_WIDTH,
     HELD,
     LAST,
     LOOK_KEY,
@@ -29,16 +36,14 @@ from graphtide.kernels.dataflow_layout import (
     STANDING,
     TRACE_BODY_WORDS,
     TRACE_KEY_WORDS,
-    TRACE_POSITION_AT,
-    TRACE_VALUE_AT,
     TRACE_VALUE_WORDS,
     WANTED,
     Memory,
 )
 from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow_memory import copy_words
-from graphtide.kernels.dataflow_merging import sort_bodies
 from graphtide.kernels.dataflow_ports import new_row
+from graphtide.kernels.dataflow_rows import sort_rows
 from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_later
 from graphtide.kernels.dataflow_traces import open_cursors
 from graphtide.kernels.jit import inlined_kernel, inner_kernel
@@ -52,20 +57,14 @@ def hold_output(memory: Memory, operator: int) -> None:
     """Copy the output rows of the key into HELD, values first."""
     trace = memory[operator + OP_OUTPUT]
     body = memory[trace + TRACE_BODY_WORDS]
-    values = memory[trace + TRACE_VALUE_WORDS]
-    value_at, position_at = memory[trace + TRACE_VALUE_AT], memory[trace + TRACE_POSITION_AT]
     clear_list(memory, HELD)
-    for cursor in range(open_cursors(memory, trace, memory[LOOK_KEY])):
-        row = memory[memory[CURSORS] + 2 * cursor]
-        end = memory[memory[CURSORS] + 2 * cursor + 1]
-        while row < end:
+    for number in range(open_cursors(memory, trace, memory[LOOK_KEY])):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        batch = memory[cursor + CURSOR_BATCH]
+        width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
+        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
             target = append(memory, HELD, body)
-            for word in range(values):
-                memory[target + word] = memory[row + value_at + word]
-            memory[target + values] = memory[row + position_at]
-            memory[target + values + 1] = memory[row + position_at + 1]
-            memory[target + values + 2] = memory[row + body - 1]
-            row += body
+            load_row(memory, batch, row, body - 3, target)
 
 
 @inner_kernel
@@ -75,7 +74,7 @@ def stand(memory: Memory, operator: int) -> None:
     body = values + 3
     count = list_count(memory, HELD)
     rows = list_rows(memory, HELD)
-    sort_bodies(memory, rows, count, body)
+    sort_rows(memory, rows, count, body, 0)
     clear_list(memory, STANDING)
     row = 0
     while row < count:

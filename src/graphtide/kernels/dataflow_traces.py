@@ -15,20 +15,25 @@ reader may ask for, to the collection.
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow_batches import begin_batch, seek_key
+from graphtide.kernels.dataflow_batches import seek_key
 from graphtide.kernels.dataflow_layout import (
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
+    BATCH_FRAME,
     BATCH_ROWS,
     BATCH_ROWS_AT,
     BATCH_STARTS_AT,
+    CURSOR_BATCH,
+    CURSOR_END,
+    CURSOR_ROW,
+    CURSOR_WORDS,
     CURSORS,
     EFFORT,
+    FRAME_WIDTH,
     MOST_SLOTS,
     OP_LEFT_AT,
     OP_LEFT_NEWS,
     OP_RIGHT_AT,
     OP_RIGHT_NEWS,
+    SLOT_CODES,
     SLOT_NEWER,
     SLOT_OLDER,
     SLOT_RESULT,
@@ -36,39 +41,30 @@ from graphtide.kernels.dataflow_layout import (
     SLOT_WORDS,
     SMALL_SLOT,
     TRACE_BODY_WORDS,
+    TRACE_BY_TIME,
     TRACE_FRESH,
     TRACE_KEY_WORDS,
-    TRACE_POSITION_AT,
     TRACE_READERS,
     TRACE_SLOT_COUNT,
     TRACE_SLOTS,
-    TRACE_VALUE_AT,
     TRACE_VALUE_WORDS,
     TRACE_WORDS,
     Memory,
 )
 from graphtide.kernels.dataflow_memory import allocate, allocate_zeros, free
-from graphtide.kernels.dataflow_merging import (
-    ALL_OF_IT,
-    add_key,
-    add_rows,
-    begin_merge,
-    close_key,
-    end_merge,
-    merge_on,
-)
+from graphtide.kernels.dataflow_merging import ALL_OF_IT, begin_merge, merge_on
+from graphtide.kernels.dataflow_results import begin_result
 from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 
 @bare_kernel
 def new_trace(memory: Memory, key_words: int, value_words: int, by_time: bool) -> int:
-    """An empty trace with bodies sorted by value, or by time."""
+    """An empty trace with the rows of a key sorted by value, or by time."""
     trace = allocate_zeros(memory, TRACE_WORDS)
     memory[trace + TRACE_KEY_WORDS] = key_words
     memory[trace + TRACE_VALUE_WORDS] = value_words
     memory[trace + TRACE_BODY_WORDS] = value_words + 3
-    memory[trace + TRACE_VALUE_AT] = 2 if by_time else 0
-    memory[trace + TRACE_POSITION_AT] = 0 if by_time else value_words
+    memory[trace + TRACE_BY_TIME] = 1 if by_time else 0
     memory[trace + TRACE_SLOTS] = allocate(memory, MOST_SLOTS * SLOT_WORDS)
     return trace
 
@@ -81,7 +77,9 @@ def drop_trace(memory: Memory, trace: int) -> None:
         slot = slots + number * SLOT_WORDS
         free(memory, memory[slot + SLOT_OLDER])
         free(memory, memory[slot + SLOT_NEWER])
-        free(memory, memory[slot + SLOT_RESULT])
+        if memory[slot + SLOT_RESULT] != 0:
+            free(memory, memory[slot + SLOT_RESULT])
+            free(memory, memory[slot + SLOT_CODES])
     free(memory, memory[trace + TRACE_FRESH])
     free(memory, slots)
     free(memory, trace)
@@ -141,10 +139,9 @@ def batch_at(memory: Memory, trace: int, place: int) -> int:
 
 @inner_kernel
 def open_cursors(memory: Memory, trace: int, key: int) -> int:
-    """Find the rows of a key in all batches: pairs of first row and end in CURSORS; how many."""
+    """Find the rows of a key in all batches: a cursor in CURSORS for each; how many."""
     words = memory[trace + TRACE_KEY_WORDS]
-    body = memory[trace + TRACE_BODY_WORDS]
-    cursors = memory[CURSORS]
+    cursor = memory[CURSORS]
     found = 0
     for place in range(count_batches(memory, trace)):
         batch = batch_at(memory, trace, place)
@@ -154,11 +151,21 @@ def open_cursors(memory: Memory, trace: int, key: int) -> int:
         if number < 0:
             continue
         starts = memory[batch + BATCH_STARTS_AT] + number
-        rows = memory[batch + BATCH_ROWS_AT]
-        memory[cursors + 2 * found] = rows + memory[starts] * body
-        memory[cursors + 2 * found + 1] = rows + memory[starts + 1] * body
+        rows, width = memory[batch + BATCH_ROWS_AT], memory[batch + BATCH_FRAME + FRAME_WIDTH]
+        memory[cursor + CURSOR_ROW] = rows + memory[starts] * width
+        memory[cursor + CURSOR_END] = rows + memory[starts + 1] * width
+        memory[cursor + CURSOR_BATCH] = batch
+        cursor += CURSOR_WORDS
         found += 1
     return found
+
+
+@inlined_kernel
+def plain_cursor(memory: Memory, first: int, end: int) -> None:
+    """Make plain rows, values first, all that is under the cursors."""
+    memory[memory[CURSORS] + CURSOR_ROW] = first
+    memory[memory[CURSORS] + CURSOR_END] = end
+    memory[memory[CURSORS] + CURSOR_BATCH] = 0
 
 
 @inner_kernel
@@ -234,19 +241,8 @@ def finish_merges(memory: Memory, trace: int) -> None:
 @inlined_kernel
 def _compact_alone(memory: Memory, trace: int, slot: int) -> None:
     """Rewrite the one batch of a trace with representative versions."""
-    older = memory[slot + SLOT_OLDER]
-    if older == 0:
-        memory[trace + TRACE_SLOT_COUNT] = 0
-        return
-    result = begin_batch(memory, trace, memory[older + BATCH_KEYS], memory[older + BATCH_ROWS])
-    words = memory[trace + TRACE_KEY_WORDS]
-    for number in range(memory[older + BATCH_KEYS]):
-        add_key(memory, trace, result, memory[older + BATCH_KEYS_AT] + number * words)
-        add_rows(memory, trace, result, older, number)
-        close_key(memory, trace, result)
-    free(memory, older)
-    memory[slot + SLOT_OLDER] = 0
-    memory[slot + SLOT_RESULT] = result
-    end_merge(memory, trace, slot)
+    if memory[slot + SLOT_OLDER] != 0:
+        begin_result(memory, trace, slot)
+        merge_on(memory, trace, slot, ALL_OF_IT)
     if memory[slot + SLOT_SIZE] == 0:
         memory[trace + TRACE_SLOT_COUNT] = 0

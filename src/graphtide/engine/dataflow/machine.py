@@ -29,9 +29,9 @@ Handler = Callable[[int, int], None]
 
 DEFAULT_MEMORY = 1 << 36
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-_LARGE_CLASS = 44
-"""Free blocks of this size class and larger, from 20 kilobytes, hold pages to give back."""
 _WORTH_GIVING_BACK = 1 << 20
+"""Words of free blocks whose pages are kept for the next run; more where more is in use."""
+_PART_KEPT = 4
 _GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
 """Marks a free block whose pages the system has; chance contents only cost a page more."""
 
@@ -45,7 +45,6 @@ class Machine:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
-        self._free_before = 0
         words = self.words
         words[layout.NEXT_FREE] = layout.HEADER_WORDS
         words[layout.END_OF_MEMORY] = len(words)
@@ -53,7 +52,10 @@ class Machine:
         words[layout.EFFORT] = effort
         words[layout.SKIPPING] = 1 if version_coordinates == 1 else 0
         words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
-        words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS)
+        words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
+        words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
+        frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
+        words[layout.FRAME] = allocate(words, frame)
         self._schedule = self.store([layout.STOP, 0, 0, 0])
 
     def store(self, numbers: Sequence[int]) -> int:
@@ -226,13 +228,13 @@ class Machine:
         return int(self.words[layout.HELD_WORDS]) * 8
 
     def _give_back(self) -> None:
-        """Return the pages of free blocks to the system, once much more is free than before."""
+        """Return the pages of free blocks to the system, once much has been freed."""
         words = self.words
-        free_words = int(words[layout.NEXT_FREE] - words[layout.HELD_WORDS])
-        if abs(free_words - self._free_before) < _WORTH_GIVING_BACK:
+        kept = max(_WORTH_GIVING_BACK, int(words[layout.HELD_WORDS]) // _PART_KEPT)
+        if words[layout.FREED_WORDS] < kept:
             return
-        self._free_before = free_words
-        for size_class in range(_LARGE_CLASS, layout.HEADER_WORDS - layout.FREE_LISTS):
+        words[layout.FREED_WORDS] = 0
+        for size_class in range(layout.LARGE_CLASS, layout.HEADER_WORDS - layout.FREE_LISTS):
             block = int(words[layout.FREE_LISTS + size_class])
             size = int(class_words(size_class))
             while block:

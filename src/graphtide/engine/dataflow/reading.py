@@ -47,21 +47,37 @@ def trace_rows(host: Host, trace: int, key: list[int] | None = None) -> Iterator
 
 
 def _batch_rows(host: Host, trace: int, batch: int, first: int, last: int) -> Int64:
-    """The rows of some keys of a batch, values before position, whatever the layout."""
+    """The rows of some keys of a batch: key, values, position, version and diff."""
     memory, machine = host.machine.words, host.machine
     words = machine.field(trace, layout.TRACE_KEY_WORDS)
-    values = machine.field(trace, layout.TRACE_VALUE_WORDS)
-    body = machine.field(trace, layout.TRACE_BODY_WORDS)
     keys_at = machine.field(batch, layout.BATCH_KEYS_AT)
     starts_at = machine.field(batch, layout.BATCH_STARTS_AT)
     starts = memory[starts_at + first : starts_at + last + 1].copy()
     keys = memory[keys_at + first * words : keys_at + last * words].reshape(last - first, words)
+    frame = batch + layout.BATCH_FRAME
+    width = machine.field(frame, layout.FRAME_WIDTH)
     rows_at = machine.field(batch, layout.BATCH_ROWS_AT)
-    bodies = memory[rows_at + starts[0] * body : rows_at + starts[-1] * body].reshape(-1, body)
-    value_at = machine.field(trace, layout.TRACE_VALUE_AT)
-    position_at = machine.field(trace, layout.TRACE_POSITION_AT)
-    order = [*range(value_at, value_at + values), position_at, position_at + 1, body - 1]
-    return np.hstack([np.repeat(keys, np.diff(starts), axis=0), bodies[:, order]])
+    rows = memory[rows_at + starts[0] * width : rows_at + starts[-1] * width].reshape(-1, width)
+    times_at, times = (
+        machine.field(batch, field) for field in (layout.BATCH_TIMES_AT, layout.BATCH_TIMES)
+    )
+    table = memory[times_at : times_at + 2 * times].reshape(-1, 2)
+    values = [
+        _field(host, rows, frame + layout.FRAME_VALUES + number * layout.FIELD_WORDS)
+        for number in range(machine.field(trace, layout.TRACE_VALUE_WORDS))
+    ]
+    moments = table[_field(host, rows, frame + layout.FRAME_TIME)]
+    diffs = _field(host, rows, frame + layout.FRAME_DIFF)
+    repeated = np.repeat(keys, np.diff(starts), axis=0)
+    return np.column_stack([repeated, *values, moments, diffs])
+
+
+def _field(host: Host, rows: Int64, field: int) -> Int64:
+    """One field of packed rows."""
+    machine = host.machine
+    packed = rows[:, machine.field(field, layout.FIELD_WORD)]
+    shift, mask = (machine.field(field, part) for part in (layout.FIELD_SHIFT, layout.FIELD_MASK))
+    return (packed >> shift & mask) + machine.field(field, layout.FIELD_LEAST)
 
 
 def _part_of(versions: Int64, version: int, shape: int) -> NDArray[np.bool_]:
