@@ -93,11 +93,17 @@ class Runner:
         self._decided: tuple[int, Move] | None = None
         self._broken_off = -1
         self._path: list[PathStep] = []
+        self._unknown: set[int] = set()
         self._nothing = current.no_differences()
         self._views = 0
 
-    def descend(self, step: int, changes: Changes) -> None:
-        """Go to a child of the current step whose differences are known. For resuming."""
+    def descend(self, step: int, changes: Changes, passed: bool) -> None:
+        """Go to a child of the current step whose differences are known. For resuming.
+
+        `passed` where it was reached from scratch, leaving no state.
+        """
+        if passed and self._skipped[step]:
+            self._unknown.add(step)
         inserted, deleted = self._deltas.of(step)
         self._graph.flip(inserted, deleted)
         self._current.apply(changes)
@@ -131,7 +137,8 @@ class Runner:
 
     def _stretch(self, step: int, chooser: Chooser, settings: RunSettings) -> tuple[Move, int]:
         """As many steps further as are followed together: none, where that is not to be."""
-        if settings.verify is not None or step == self._broken_off:
+        alone = step == self._broken_off or self._parent[step] in self._unknown
+        if settings.verify is not None or alone:
             return Move.FOLLOW, 0
         count = self._stretches.length(step, chooser)
         if not count:
@@ -214,11 +221,16 @@ class Runner:
 
     def _changes(self, step: int, move: Move, inserted: Int32, deleted: Int32) -> Changes:
         if move <= Move.RESTART:
-            return self._states.follow(step, inserted, deleted)
+            changes = self._states.follow(step, inserted, deleted)
+            if self._parent[step] not in self._unknown:
+                return changes
+            # The parent's results were left out, so that differences are those from before it.
+            return self._current.differences(self._states.values())
         if move == Move.SPLIT:
             return self._current.differences(self._states.start(step))
         self._states.release(step)
         if self._skipped[step]:
+            self._unknown.add(step)
             return self._nothing
         return self._current.differences(self._prepared.scratch())
 

@@ -70,8 +70,9 @@ class RunInHand:
         if first:
             _recall(known.record, chooser)
         if first < len(steps):
+            moves = [] if known.record is None else known.record.column("move").to_pylist()
             for step in steps.path(int(steps.parent[first])):
-                runner.descend(step, known.of(step))
+                runner.descend(step, known.of(step), moves[step] == Move.PASS)
             runner.run(first, chooser, settings)
 
     def explain(self, plan: CollectionPlan) -> str:

@@ -68,6 +68,11 @@ class States:
         self._stack.append(_State(kept, step, step))
         del self._stack[:-MOST_STATES]
         kept.start(0, self._vertices)
+        return self.values()
+
+    def values(self) -> Values:
+        """The results of the last state, not to be kept."""
+        kept = self._stack[-1].kept
         return {name: field_values(kept.maintainer, name) for name in kept.fields}
 
     def follow(self, step: int, inserted: Int32, deleted: Int32) -> Changes:
