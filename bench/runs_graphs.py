@@ -50,6 +50,12 @@ class EdgeTable:
         found: list[int] = np.argsort(-degrees, kind="stable")[:5].tolist()
         return found
 
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Each of the five vertices to start from, with one of five spread over all vertices."""
+        targets = [(2 * at + 1) * self.vertices // 10 for at in range(5)]
+        return list(zip(self.sources, targets, strict=False))
+
 
 def read_edges(file: str, *, directed: bool) -> EdgeTable | None:
     """A graph by the name of its file; None where the file is not there."""

@@ -1,7 +1,7 @@
 """The programs that are run over collections, and the plain loops that check them.
 
 Undirected graphs hold every pair once: programs for them go both ways along an edge, written here
-as a user would write them. Several pairs are a run of shortest paths a source.
+as a user would write them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import graphtide.lang.python as gt
 from bench import plain
 from bench.runs_graphs import EdgeTable, Int64
-from graphtide.algorithms import BFS, WCC, PageRank, ShortestPaths
+from graphtide.algorithms import BFS, WCC, PageRank, PairDistances, ShortestPaths
 from graphtide.lang.python import inf
 
 COMPONENTS, HOPS, PATHS = "components", "BFS", "shortest paths"
@@ -70,6 +70,28 @@ class PathsBothWays:
 
 
 @gt.program
+class PairsBothWays:
+    """The least sum of `weight` on a way between each pair, edges taken both ways."""
+
+    pairs: gt.Pairs
+    distance: float = inf
+    best = gt.Min(float)
+    direction = "both"
+
+    def initialize(self, v):  # type: ignore[no-untyped-def]
+        """Only the source is reached."""
+        v.distance = 0.0 if v == self.pairs.source else inf
+
+    def traverse(self, u, e, v):  # type: ignore[no-untyped-def]
+        """One more edge."""
+        v.best(u.distance + e.weight)
+
+    def update(self, v):  # type: ignore[no-untyped-def]
+        """Keep the least."""
+        v.distance = min(v.distance, v.best)
+
+
+@gt.program
 class RanksBothWays:
     """PageRank, edges taken both ways."""
 
@@ -100,23 +122,19 @@ class Task:
 def tasks(graph: EdgeTable) -> dict[str, Task]:
     """Every program by its title."""
     kinds: tuple[Any, ...] = (
-        (BFS, ShortestPaths, PageRank)
+        (BFS, ShortestPaths, PageRank, PairDistances)
         if graph.directed
-        else (HopsBothWays, PathsBothWays, RanksBothWays)
+        else (HopsBothWays, PathsBothWays, RanksBothWays, PairsBothWays)
     )
-    hops, paths, ranks = kinds
+    hops, paths, ranks, distances = kinds
     components: Any = WCC
-    first, sources = graph.sources[0], graph.sources
+    first, pairs = graph.sources[0], graph.pairs
     found = [
         Task(COMPONENTS, (components(),), (plain.flood,)),
         Task(HOPS, (hops(source=first),), (_hops_from(first),)),
         Task(PATHS, (paths(source=first),), (_paths_from(first),)),
         Task(RANKS, (ranks(),), (lambda arcs: plain.page_rank(arcs, DAMPING, ROUNDS),)),
-        Task(
-            PAIRS,
-            tuple(paths(source=source) for source in sources),
-            tuple(_paths_from(source) for source in sources),
-        ),
+        Task(PAIRS, (distances(pairs=pairs),), (_paths_between(pairs),)),
     ]
     return {task.title: task for task in found}
 
@@ -140,3 +158,10 @@ def _hops_from(source: int) -> Check:
 
 def _paths_from(source: int) -> Check:
     return lambda arcs: plain.dijkstra(arcs.out, source)
+
+
+def _paths_between(pairs: list[tuple[int, int]]) -> Check:
+    def check(arcs: plain.PlainGraph) -> NDArray[Any]:
+        return np.array([plain.dijkstra(arcs.out, source)[target] for source, target in pairs])
+
+    return check

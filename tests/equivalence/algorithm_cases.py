@@ -37,6 +37,9 @@ class Case:
                 found[item.name] = order.pop()
             elif item.kind is ParameterKind.VERTICES:
                 found[item.name] = tuple(order.pop() for _ in range(min(len(order) // 2, 2)))
+            elif item.kind is ParameterKind.PAIRS:
+                ends = [pick.choices(range(vertices), k=2) for _ in range(5)]
+                found[item.name] = tuple(dict.fromkeys((one, other) for one, other in ends))
             else:
                 found[item.name] = self.given.get(item.name, item.default)
         return found
@@ -52,6 +55,15 @@ def _source(twin: Callable[..., Any]) -> Callable[..., Any]:
     return lambda n, edges, source: twin(n, edges, [source])
 
 
+def _pairs(twin: Callable[..., Any]) -> Callable[..., Any]:
+    """Each pair alone."""
+    return lambda n, edges, pairs: {
+        "distance": [
+            next(iter(twin(n, edges, source).values()))[target] for source, target in pairs
+        ]
+    }
+
+
 DATAFLOWS = (Case(algorithms.SCC, strong_components, {}),)
 """What is not a vertex program."""
 
@@ -59,6 +71,8 @@ CASES = (
     Case(algorithms.BFS, naive.bfs, {}),
     Case(algorithms.ShortestPaths, _source(naive.bellman_ford), {}),
     Case(algorithms.NearestSource, naive.bellman_ford, {}),
+    Case(algorithms.PairDistances, _pairs(_source(naive.bellman_ford)), {}),
+    Case(algorithms.PairHops, _pairs(naive.bfs), {}),
     Case(algorithms.WCC, naive.components, {}),
     Case(algorithms.Reachability, naive.reachability, {}),
     Case(algorithms.Ancestors, naive.ancestors, {}),

@@ -64,7 +64,9 @@ def named(case: Case, parameters: dict[str, Any], ids: list[str]) -> dict[str, A
     kinds = {item.name: item.kind for item in case.program.plan.parameters}
     found = {}
     for name, value in parameters.items():
-        if kinds[name] == "vertices":
+        if kinds[name] == "pairs":
+            found[name] = [(ids[one], ids[other]) for one, other in value]
+        elif kinds[name] == "vertices":
             found[name] = [ids[vertex] for vertex in value]
         else:
             found[name] = ids[value] if kinds[name] == "vertex" else value
@@ -88,13 +90,12 @@ def check(live: gt.Live, case: Case, parameters: dict[str, Any], rows: Rows) -> 
 
 def check_changes(before: dict[str, Any], live: gt.Live) -> None:
     """The table of changes tells exactly where results differ, for programs of one result."""
-    (name,) = live.fields
-    after = dict(zip(*(live.table()[column].to_pylist() for column in ("id", name)), strict=True))
-    told = {row["id"]: (row["old"], row["new"]) for row in live.changes().to_pylist()}
+    after = results(live)
+    told = {(*ids,): (old, new) for *ids, old, new in rows_in(live.changes())}
     assert told == {
-        vertex: (before.get(vertex), value)
-        for vertex, value in after.items()
-        if vertex not in before or before[vertex] != value
+        row: (before.get(row), value)
+        for row, value in after.items()
+        if row not in before or before[row] != value
     }
 
 
@@ -106,13 +107,17 @@ MARKED = [
     pytest.param(case, marks=pytest.mark.slow if case.name in ADDING_UP else (), id=case.name)
     for case in CASES
 ]
-SETTLING = [case for case in CASES if case.name in ("NearestSource", "WCC")]
+SETTLING = [case for case in CASES if case.name in ("NearestSource", "PairDistances", "WCC")]
 
 
-def results(live: gt.Live) -> dict[str, Any]:
-    return dict(
-        zip(*(live.table()[column].to_pylist() for column in ("id", live.fields[0])), strict=True)
-    )
+def rows_in(table: Any) -> list[tuple[Any, ...]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def results(live: gt.Live) -> dict[tuple[Any, ...], Any]:
+    """The first result of every vertex or pair, by whatever tells it apart."""
+    names = len(live.table().column_names) - len(live.fields)
+    return {row[:names]: row[names] for row in rows_in(live.table())}
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -47,6 +47,23 @@ def run(
     return history[-1], history
 
 
+def run_pairs(
+    program: p.VertexProgram,
+    parameters: Mapping[str, Any],
+    n: int,
+    edges: Sequence[Edge],
+) -> State:
+    """The final state of every pair's target, of a program that is given pairs."""
+    assert program.pairs is not None
+    name = program.pairs.name
+    found: State = {item.name: [] for item in program.state}
+    for source, target in parameters[name]:
+        state, _ = run(program, {**parameters, name: source}, n, edges)
+        for field, column in state.items():
+            found[field].append(column[target])
+    return found
+
+
 class _Graph:
     def __init__(
         self,
@@ -152,6 +169,8 @@ class _Function:
                 return value
             case x.ParameterRef(name):
                 return self.graph.values[name]
+            case x.PairSource(parameter):
+                return self.graph.values[parameter]
             case x.StateRef(vertex, name, _, index):
                 return self.element(self.state[name][self.at[vertex]], index)
             case x.AccumulatorRef(name, _, index):

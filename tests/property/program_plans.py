@@ -13,6 +13,7 @@ SIZE = 3
 PARAMETERS = (
     p.Parameter("here", p.ParameterKind.VERTEX),
     p.Parameter("among", p.ParameterKind.VERTICES),
+    p.Parameter("ways", p.ParameterKind.PAIRS),
     p.Parameter("pi", p.ParameterKind.INT, 2),
     p.Parameter("pf", p.ParameterKind.FLOAT, 0.5),
     p.Parameter("pb", p.ParameterKind.BOOL, True),
@@ -66,6 +67,7 @@ class Writer:
         else:
             found.append(x.StateRef(vertex, "a" + letter, kind, x.Const(1, x.INT)))
         if kind is x.INT:
+            found.append(x.PairSource("ways"))
             found.append(x.VertexFact(vertex, self.pick(_FACTS)))
         return cast(x.Expression, self.pick(found + self._own(kind)))
 
@@ -199,7 +201,8 @@ def programs(draw: Any) -> p.VertexProgram:
         p.Send("parts", x.ParameterRef("pf", x.FLOAT), x.Const(2, x.INT)),
     )
     is_here = x.Compare("==", x.VertexFact("v", "id"), x.ParameterRef("here", x.INT))
-    start = x.Boolean("or", (is_here, x.Member("v", "among")))
+    is_source = x.Compare("==", x.VertexFact("v", "id"), x.PairSource("ways"))
+    start = x.Boolean("or", (is_here, is_source, x.Member("v", "among")))
     read = (
         p.AssignState("sf", x.AccumulatorRef("least", x.FLOAT)),
         p.AssignState("si", x.AccumulatorRef("total", x.INT)),

@@ -191,7 +191,7 @@ def test_closed_forms_compute_what_the_statements_compute(program: p.VertexProgr
     closed = p.VertexProgram(
         "Closed", program.parameters, program.state, (), (*written, *moved), (), ()
     )
-    values = {"here": 1, "among": (0, 2)}
+    values = {"here": 1, "among": (0, 2), "ways": 2}
     expected, _ = run(program, values, 3, [], iterations=0)
     found, _ = run(closed, values, 3, [], iterations=0)
     for item in scalars:

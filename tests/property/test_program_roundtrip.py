@@ -16,7 +16,7 @@ from tests.property.program_plans import ACCUMULATORS, SIZE, STATE, programs
 from tests.unit.programs.sources import define, read
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-VALUES = {"here": 1, "among": (0, 2), "pi": 2, "pf": 0.5, "pb": True}
+VALUES = {"here": 1, "among": (0, 2), "ways": 2, "pi": 2, "pf": 0.5, "pb": True}
 
 
 @given(programs())
@@ -91,7 +91,7 @@ def run_in_python(plan: p.VertexProgram, n: int, edges: list[Any]) -> list[Pytho
     cls = define(gt.unparse(plan), gt=plain, **names)["Random"]
     me = cls()
     for name, value in VALUES.items():
-        setattr(me, name, value)
+        setattr(me, name, SimpleNamespace(source=value) if name == "ways" else value)
     vertices = [fresh(vertex, edges) for vertex in range(n)]
     for v in vertices:
         me.initialize(v)

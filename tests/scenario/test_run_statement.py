@@ -213,17 +213,24 @@ def test_pairs_of_vertices(session: Session, tmp_path: Path) -> None:
         session, f"run mpsp({goals} weight_cap=10) on years save results to '{tmp_path}'"
     )
     assert any("weight_cap" in note for note in answer.notes)
-    assert session.runs() == ["years-MPSP-1", "years-MPSP-2"]
+    assert session.runs() == ["years-PairHops"]
     assert answer.table is not None
     rows = answer.table.to_pylist()
     assert [row["view"] for row in rows[:4]] == ["upto-2010"] * 3 + ["upto-2011"]
     for row in rows:
         hops = naive.bfs(3, edges(row["view"]), IDS.index(row["source"]))["hops"]
         assert row["distance"] == hops[IDS.index(row["target"])]
-    assert (tmp_path / "pairs.csv").read_text().count("\n") == len(rows) + 1
-    session.execute(f"run mpsp({goals}) on years noresults")
-    assert len(session.runs()) == 2
+    assert (tmp_path / "results.csv").read_text().count("\n") == len(rows) + 1
+    assert carried_out(session, f"run mpsp({goals}) on years noresults").table == answer.table
+    assert len(session.runs()) == 1
+    run = session.results("years-PairHops")
+    assert run.history(("Zoë", "ann")).column("distance").to_pylist() == [
+        row["distance"] for row in rows if (row["source"], row["target"]) == ("Zoë", "ann")
+    ]
+    with pytest.raises(gt.GraphtideError, match="not among"):
+        run.history(("Zoë", "Zoë"))
     assert under_carets(refused(session, "run mpsp(goals=3) on years")) == "goals"
+    assert under_carets(refused(session, "run pair_hops(pairs=['ann']) on years")) == "pairs"
     assert under_carets(refused(session, "run mpsp(gaols=[(1, 2)]) on years")) == "gaols"
 
 
@@ -319,9 +326,7 @@ def test_explained_before_it_runs(session: Session) -> None:
     assert "Run computation='bfs'" in text
     assert "fixpoint" in text
     assert session.runs() == []
-    assert "2 such runs" in session.explain(
-        "run mpsp(goals=[('ann', 'Zoë'), ('Zoë', 'ann')]) on years"
-    )
+    assert "PairHops" in session.explain("run mpsp(goals=[('ann', 'Zoë')]) on years")
 
 
 def test_distances_are_those_of_the_oracle_by_name_of_vertex(session: Session) -> None:

@@ -17,6 +17,7 @@ from graphtide.algorithms.k_core import KCore
 from graphtide.algorithms.k_hops import KHops
 from graphtide.algorithms.label_propagation import LabelPropagation
 from graphtide.algorithms.page_rank import ConvergedPageRank, PageRank
+from graphtide.algorithms.pair_distances import PairDistances, PairHops
 from graphtide.algorithms.personalised_page_rank import PersonalisedPageRank
 from graphtide.algorithms.reachability import Ancestors, Reachability
 from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
@@ -38,6 +39,8 @@ __all__ = [
     "LabelPropagation",
     "NearestSource",
     "PageRank",
+    "PairDistances",
+    "PairHops",
     "PersonalisedPageRank",
     "Reachability",
     "ShortestPaths",

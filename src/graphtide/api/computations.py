@@ -29,14 +29,15 @@ ALIASES = {
     "PersonalisedPageRank": ("personalized_page_rank", "ppr"),
     "ShortestPaths": ("sssp", "bellman_ford", "bf"),
     "DegreeStatistics": ("degrees",),
+    "PairDistances": ("pairs",),
     "SCC": ("strong_components",),
 }
 """Other names of programs, Graphsurge's among them."""
 
 PAIRS = ("mpsp", "spsp")
-"""Shortest paths between pairs of vertices: a run from each source, so not one program."""
+"""Shortest paths between pairs of vertices, by `weight` where edges have it: two programs."""
 
-_PARAMETERS = {"root": "source", "rounds": "iterations"}
+_PARAMETERS = {"root": "source", "rounds": "iterations", "goals": "pairs"}
 _WEIGHTS = (
     "weight_cap has no meaning here: no weights are made up, "
     "and shortest paths are by the edges' own property 'weight'"

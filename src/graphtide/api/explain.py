@@ -58,16 +58,13 @@ def _sources(statement: s.LoadGraph) -> str:
 
 
 def _run(session: Session, statement: s.Run) -> str:
-    """The program, its mode and plan, and an estimate; of pairs, for the first source."""
-    from graphtide.api.computations import chosen_computation, is_pairs
-    from graphtide.api.run_pairs import source_programs
+    """The program, its mode and plan, and an estimate."""
+    from graphtide.api.computations import chosen_computation
+    from graphtide.api.run_pairs import said_outright
 
     collection = session.collection(statement.collection)
-    if not is_pairs(statement):
-        return collection.explain_run(chosen_computation(statement).program)
-    programs = source_programs(collection, statement)
-    first = collection.explain_run(next(iter(programs.values())))
-    return f"{len(programs)} such runs, one for each source:\n{first}"
+    chosen = chosen_computation(said_outright(collection, statement))
+    return collection.explain_run(chosen.program)
 
 
 def _first(lines: list[str]) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.api.maintained import Maintained
+from graphtide.api.result_rows import LiveRows
 from graphtide.engine.changes import Change
 from graphtide.engine.maintainer import field_values
 from graphtide.lang.python import BoundDataflow
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 class Live:
     """The results of one program, those of the version that its graph is at."""
 
-    def __init__(self, graph: Graph, bound: Bound, kept: Maintained) -> None:
+    def __init__(self, graph: Graph, bound: Bound, kept: Maintained, rows: LiveRows) -> None:
         self.graph = graph
         self.program = bound
         self._kept = kept
+        self._rows = rows
 
     @property
     def mode(self) -> str:
@@ -51,7 +53,10 @@ class Live:
         return self._kept.maintainer.touched
 
     def __getitem__(self, field: str) -> NDArray[Any]:
-        """The result of every vertex, in the order of `graph.vertices()`; a copy."""
+        """The result of every vertex, in the order of `graph.vertices()`; a copy.
+
+        Of a program on pairs, the result of every pair, in the order in which they were given.
+        """
         if field not in self.fields:
             near = closest(str(field), self.fields)
             hint = f"did you mean `{near}`?" if near else f"it has {', '.join(self.fields)}"
@@ -59,17 +64,16 @@ class Live:
         return field_values(self._kept.maintainer, field).copy()
 
     def at(self, vertex: Any) -> dict[str, Any]:
-        """The results of one vertex, by its id. O(1)."""
-        number = self.graph.number(vertex)
+        """The results of one vertex, by its id, or of one pair `(source, target)`. O(1)."""
+        number = self._rows.number(vertex)
         return {
             name: _plain(field_values(self._kept.maintainer, name)[number]) for name in self.fields
         }
 
     def table(self) -> pa.Table:
-        """The results of every vertex with its id."""
-        numbers = np.arange(self.graph.num_vertices)
+        """The results of every vertex with its `id`, or of every pair with `source`, `target`."""
         columns = {name: arrow_column(self[name]) for name in self.fields}
-        return pa.table({"id": self.graph.ids(numbers), **columns})
+        return pa.table({**self._rows.columns(), **columns})
 
     def advance(self, insert: Any = None, delete: Any = None) -> pa.Table:
         """Bring the graph, and all programs on it, to its next version; what changed here.
@@ -88,6 +92,7 @@ class Live:
     def changes(self) -> pa.Table:
         """What the last advance changed: `id`, `old` and `new`; `old` is null for new vertices.
 
+        Pairs are told by `source` and `target` instead of `id`.
         A program with several results has a pair of columns for each: `old_rank`, `new_rank`.
         Empty after a start or a rollback.
         """
@@ -125,13 +130,14 @@ class Live:
 
 
 def changes_table(live: Live, kept: Maintained) -> pa.Table:
-    """Changed vertices with old and new results, then the new vertices."""
-    changes, before = kept.changes, kept.before
-    known = [change.vertices[change.vertices < before] for change in changes.values()]
-    changed = np.unique(np.concatenate([*known, np.empty(0, np.int32)]).astype(np.int64))
-    new = np.arange(before, live.graph.num_vertices)
+    """Changed rows with old and new results, then the new vertices."""
+    changes, new = kept.changes, live._rows.since(kept.before)
+    told = [change.vertices for change in changes.values()]
+    changed = np.unique(np.concatenate([*told, np.empty(0, np.int32)]).astype(np.int64))
+    if len(new):
+        changed = changed[changed < new[0]]
     vertices = np.concatenate([changed, new])
-    columns: dict[str, Any] = {"id": live.graph.ids(vertices)}
+    columns: dict[str, Any] = live._rows.columns(vertices)
     for name in live.fields:
         suffix = "" if len(live.fields) == 1 else f"_{name}"
         values = field_values(live._kept.maintainer, name)

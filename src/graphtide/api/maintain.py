@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from graphtide.api.conditions import Conditions, conditions
@@ -16,6 +18,7 @@ from graphtide.api.modes import (
     dataflow_choice,
     make_maintainer,
 )
+from graphtide.api.result_rows import Pairs
 from graphtide.api.vertex_ids import Int32, VertexIds, id_column
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
@@ -60,13 +63,24 @@ def checked_parameters(chosen: ChosenProgram, known: KnownEdges, edges: Int32) -
 
 
 def begin_maintained(
-    known: KnownEdges, program: AnyProgram, mode: Mode, knobs: Knobs
-) -> tuple[Bound, Maintained]:
-    """A maintainer of the program in the mode that fits, its edges and parameters checked."""
-    chosen, resident = chosen_program(program, mode), known.resident
+    known: KnownEdges, chosen: ChosenProgram, knobs: Knobs
+) -> tuple[Maintained, Pairs | None]:
+    """A maintainer of the program, its edges and parameters checked, and its pairs by number."""
+    resident = known.resident
     parameters = checked_parameters(chosen, known, resident.live_edges())
     maintainer = make_maintainer(resident, chosen.bound, parameters, chosen.choice, knobs)
-    return chosen.bound, Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields)
+    vertices = 1 + max(_named(chosen.bound, parameters), default=-1)
+    kept = Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields, vertices)
+    return kept, pair_numbers(chosen.bound, parameters)
+
+
+def pair_numbers(bound: Bound, parameters: tuple[Any, ...]) -> Pairs | None:
+    """The pairs among the parameters, with vertices by number; None where there are none."""
+    for item, value in zip(bound.program.parameters, parameters, strict=True):
+        if item.kind is ParameterKind.PAIRS:
+            found: Pairs = value
+            return found
+    return None
 
 
 def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
@@ -78,9 +92,26 @@ def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
         elif item.kind is ParameterKind.VERTICES:
             assert isinstance(value, tuple)
             found.append(tuple(_numbers(bound, item.name, list(value), ids)))
+        elif item.kind is ParameterKind.PAIRS:
+            assert isinstance(value, tuple)
+            ends = (
+                _numbers(bound, item.name, list(side), ids) for side in zip(*value, strict=True)
+            )
+            found.append(tuple(zip(*ends, strict=True)))
         else:
             found.append(value)
     return tuple(found)
+
+
+def _named(bound: Bound, parameters: tuple[Any, ...]) -> Iterator[int]:
+    """The numbers of all vertices that parameters name."""
+    for item, value in zip(bound.program.parameters, parameters, strict=True):
+        if item.kind is ParameterKind.VERTEX:
+            yield value
+        elif item.kind is ParameterKind.VERTICES:
+            yield from value
+        elif item.kind is ParameterKind.PAIRS:
+            yield from chain.from_iterable(value)
 
 
 def _numbers(bound: Bound, name: str, given: list[Any], ids: VertexIds) -> list[int]:

@@ -20,6 +20,7 @@ Int32 = NDArray[np.int32]
 class Maintained:
     """A maintainer, why it is this one, and what its edges must satisfy.
 
+    `vertices` is how many vertices the graph must have for those that parameters name to be there.
     `since` is the version from which on it can be rolled back; `before` is how many vertices the
     graph had before the last advance, of which `changes` tells.
     """
@@ -28,6 +29,7 @@ class Maintained:
     choice: Choice
     conditions: Conditions
     fields: tuple[str, ...]
+    vertices: int = 0
     since: int = 0
     before: int = 0
     changes: Mapping[str, Change] = field(default_factory=dict)

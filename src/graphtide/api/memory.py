@@ -20,9 +20,10 @@ from graphtide.api.maintain import begin_maintained, chosen_program
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, Mode
 from graphtide.api.numbering import number_vertices
+from graphtide.api.result_rows import GraphVertices, PairRows
 from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
 from graphtide.api.versions import Versions
-from graphtide.api.vertex_ids import id_column, named_rows
+from graphtide.api.vertex_ids import named_rows
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.store.graph import StoredGraph
@@ -95,6 +96,7 @@ class Graph:
         self._names = ColumnNames(*names, tuple(rows.properties))
         self._resident = ResidentGraph(len(ids), src, dst, rows.properties)
         self._known = KnownEdges(self._resident, ids, self._names, simple)
+        self._vertices = GraphVertices(ids)
         self._lives: WeakKeyDictionary[Live, Maintained] = WeakKeyDictionary()
         self._versions = Versions(self._known, self._lives)
 
@@ -115,7 +117,7 @@ class Graph:
 
     def vertices(self) -> pa.Table:
         """The ids of all vertices, in the order of results."""
-        return pa.table({"id": self.ids(np.arange(self.num_vertices))})
+        return pa.table(self._vertices.columns())
 
     def edges(self) -> pa.Table:
         """The edges of the current version: their number, ends and properties."""
@@ -136,10 +138,7 @@ class Graph:
 
     def number(self, vertex: Any) -> int:
         """The number of a vertex, which is its place in results."""
-        found = int(self._known.ids.numbers(id_column([vertex], "the vertex"))[0])
-        if found < 0:
-            raise InputError(f"there is no vertex {vertex!r}", hint="see graph.vertices()")
-        return found
+        return self._vertices.number(vertex)
 
     def maintain(
         self,
@@ -156,9 +155,11 @@ class Graph:
         results that would move by no more than `tolerance`, as a share of themselves, stay; and
         values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
-        bound, kept = begin_maintained(self._known, program, mode, Knobs(tolerance, keep))
+        chosen = chosen_program(program, mode)
+        kept, pairs = begin_maintained(self._known, chosen, Knobs(tolerance, keep))
         kept.start(self.version, self.num_vertices)
-        live = Live(self, bound, kept)
+        rows = self._vertices if pairs is None else PairRows(self._vertices, pairs)
+        live = Live(self, chosen.bound, kept, rows)
         self._lives[live] = kept
         return live
 

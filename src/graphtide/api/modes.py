@@ -13,6 +13,7 @@ from typing import Any, Literal
 from graphtide.engine.exact import ExactMaintainer
 from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
@@ -108,7 +109,25 @@ def make_maintainer(
     choice: Choice,
     knobs: Knobs,
 ) -> Maintainer:
-    """The maintainer of a mode, not started."""
+    """The maintainer of a mode, not started; one a source where the program is on pairs."""
+    if isinstance(bound, BoundDataflow) or bound.program.pairs is None:
+        return _make_one(graph, bound, parameters, choice, knobs)
+    place = bound.program.parameters.index(bound.program.pairs)
+
+    def make(source: int) -> Maintainer:
+        given = (*parameters[:place], source, *parameters[place + 1 :])
+        return _make_one(graph, bound, given, choice, knobs)
+
+    return PairsMaintainer(make, parameters[place], bound.fields)
+
+
+def _make_one(
+    graph: ResidentGraph,
+    bound: BoundProgram | BoundDataflow,
+    parameters: tuple[Any, ...],
+    choice: Choice,
+    knobs: Knobs,
+) -> Maintainer:
     if isinstance(bound, BoundProgram) and choice.mode == "exact" and not _has_histories(bound):
         return SynchronousMaintainer(
             graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep

@@ -36,8 +36,10 @@ def runs_answer(catalog: Catalog) -> Answer:
 
 
 def run_answer(run: Run, notes: tuple[str, ...] = ()) -> Answer:
-    """A run: how it went, and its summary view by view."""
-    return Answer(run_text(run), run.summary() if len(run) else None, run, notes)
+    """A run: how it went, and its summary view by view; of pairs, their results themselves."""
+    if not len(run):
+        return Answer(run_text(run), None, run, notes)
+    return Answer(run_text(run), run.to_arrow() if run.of_pairs else run.summary(), run, notes)
 
 
 def run_text(run: Run) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from graphtide.api.answers import Answer
 from graphtide.api.collection import Collection
-from graphtide.api.computations import chosen_computation, error_place, is_pairs
+from graphtide.api.computations import chosen_computation, error_place
 from graphtide.api.maintain import Bound, chosen_program
 from graphtide.api.run_answers import finished_views, run_answer, save_results
 from graphtide.api.run_strategy import chosen_strategy, forced_splits, option_notes
@@ -35,12 +35,11 @@ if TYPE_CHECKING:
 
 def carry_out_run(session: Session, statement: s.Run) -> Answer:
     """Run the computation of a statement, and answer with its summary."""
-    from graphtide.api.run_pairs import run_pairs
+    from graphtide.api.run_pairs import said_outright
 
     check_run(statement)
     collection = session.collection(statement.collection)
-    if is_pairs(statement):
-        return run_pairs(collection, statement)
+    statement = said_outright(collection, statement)
     chosen = chosen_computation(statement)
     notes = (*chosen.notes, *option_notes(statement))
     if statement.results == "noresults":
@@ -113,11 +112,12 @@ def check_run(statement: s.Run) -> None:
 def _timed(
     collection: Collection, statement: s.Run, program: Bound, notes: tuple[str, ...]
 ) -> Answer:
-    """Run, tell what it took, and keep nothing."""
+    """Run, tell what it took (of pairs, what was found), and keep nothing."""
     name = passing_name()
     with forgotten(collection._session, name):
         run = run_program(collection, statement, program, name)
-        return Answer(f"{run.explain()}\n  no results are kept", run.record(), notes=notes)
+        table = run.to_arrow() if run.of_pairs else run.record()
+        return Answer(f"{run.explain()}\n  no results are kept", table, notes=notes)
 
 
 def _saved(run: Run, statement: s.Run) -> tuple[str, ...]:

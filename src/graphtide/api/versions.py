@@ -70,6 +70,7 @@ class Versions:
         kept = list(self._kept.values())
         late = [item for item in kept if item.since >= self.current]
         for item in late:
+            self._check_named(item, done.vertices)
             self._check_edges(item, done.deleted)
         for item in kept:
             if item.since < self.current:
@@ -93,6 +94,14 @@ class Versions:
                 self._check_edges(kept, edits.revived)
             else:
                 kept.conditions.check_rows(edits.rows.properties, edits.rows.row)
+
+    def _check_named(self, kept: Maintained, vertices: int) -> None:
+        if kept.vertices > vertices:
+            raise InputError(
+                f"the last advance brought a vertex that {kept.conditions.program} is given, "
+                "so that it cannot be rolled back",
+                hint="close the program first: live.close()",
+            )
 
     def _check_edges(self, kept: Maintained, edges: Int32) -> None:
         columns = {name: column[edges] for name, column in self._resident.properties.items()}

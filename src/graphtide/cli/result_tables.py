@@ -126,7 +126,12 @@ def vertex_id(run: Run, text: str, label: str | None) -> Any:
     """The id that a text on the command line stands for, in the type of the graph's ids."""
     import pyarrow as pa
 
-    columns = run._contents.vertices.columns()
+    columns = run._contents.rows.columns()
+    if "id" not in columns:
+        raise InputError(
+            f"the results of '{run.name}' are those of pairs of vertices",
+            hint="--values shows every pair in every view",
+        )
     kind = columns["id"].type
     if not pa.types.is_string(kind):
         try:

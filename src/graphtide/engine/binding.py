@@ -18,6 +18,7 @@ FIELD_TYPES = {ValueType.INT: np.int64, ValueType.FLOAT: np.float64, ValueType.B
 _PARAMETERS: dict[ParameterKind, Any] = {
     ParameterKind.VERTEX: np.int64,
     ParameterKind.VERTICES: np.bool_,
+    ParameterKind.PAIRS: np.int64,
     ParameterKind.INT: np.int64,
     ParameterKind.FLOAT: np.float64,
     ParameterKind.BOOL: np.bool_,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Change:
-    """The vertices whose value differs from before an advance, with both values."""
+    """The vertices (or pairs) whose value differs from before an advance, with both values."""
 
     vertices: NDArray[np.int32]
     old: NDArray[Any]

@@ -22,6 +22,7 @@ _KERNEL_TYPES = {
 _PARAMETER_TYPES = {
     ParameterKind.VERTEX: "np.int64",
     ParameterKind.VERTICES: "np.bool_",
+    ParameterKind.PAIRS: "np.int64",
     ParameterKind.INT: "np.int64",
     ParameterKind.FLOAT: "np.float64",
     ParameterKind.BOOL: "np.bool_",

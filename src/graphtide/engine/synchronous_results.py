@@ -85,6 +85,7 @@ def typed_parameters(program: VertexProgram, values: tuple[Any, ...]) -> dict[st
         ParameterKind.FLOAT: float,
         ParameterKind.INT: int,
         ParameterKind.VERTEX: int,
+        ParameterKind.PAIRS: int,
         ParameterKind.BOOL: bool,
     }
     return {

@@ -24,6 +24,7 @@ from graphtide.plan.expressions import (
     Iteration,
     Local,
     Member,
+    PairSource,
     ParameterRef,
     StateRef,
     Unary,
@@ -62,6 +63,8 @@ def write_expression(node: Expression, places: Places) -> str:
             return constant_text(value, type_)
         case ParameterRef(name):
             return places.parameter(name)
+        case PairSource(parameter):
+            return places.parameter(parameter)
         case StateRef(vertex, name, _, index):
             return places.state(vertex, name, None if index is None else write(index))
         case AccumulatorRef(name, _, index):

@@ -26,6 +26,7 @@ from graphtide.plan.expressions import (
     Iteration,
     Local,
     Member,
+    PairSource,
     ParameterRef,
     StateRef,
     Unary,
@@ -104,6 +105,8 @@ def lane_expression(node: Expression, places: LanePlaces) -> str:
             return f"spread({constant_text(value, type_)})"
         case ParameterRef(name):
             return f"spread({places.parameter(name)})"
+        case PairSource(parameter):
+            return f"spread({places.parameter(parameter)})"
         case StateRef(vertex, name):
             return places.state(vertex, name)
         case AccumulatorRef(name):

@@ -113,6 +113,18 @@ class Member:
 
 
 @dataclass(frozen=True)
+class PairSource:
+    """The source of the pairs that a parameter lists, of those whose turn it is."""
+
+    parameter: str
+
+    @property
+    def type(self) -> ValueType:
+        """The number of a vertex."""
+        return INT
+
+
+@dataclass(frozen=True)
 class Local:
     """A name of the function's own: assigned before, or the variable of an enclosing loop."""
 
@@ -222,6 +234,7 @@ Expression = (
     | EdgeProperty
     | VertexFact
     | Member
+    | PairSource
     | Local
     | Iteration
     | Unary

@@ -15,6 +15,7 @@ from graphtide.plan.expressions import (
     Fact,
     Iteration,
     Member,
+    PairSource,
     ParameterRef,
     StateRef,
     ValueType,
@@ -116,6 +117,7 @@ def _collect(expressions: Iterable[Expression]) -> Reads:
     facts = [item for item in found if isinstance(item, VertexFact)]
     members = [item for item in found if isinstance(item, Member)]
     named = [item.name for item in found if isinstance(item, ParameterRef)]
+    named += [item.parameter for item in found if isinstance(item, PairSource)]
     return Reads(
         source_state=frozenset(item.name for item in states if item.vertex == "u"),
         target_state=frozenset(item.name for item in states if item.vertex == "v"),

@@ -25,6 +25,7 @@ from graphtide.plan.expressions import (
     Local,
     Member,
     Number,
+    PairSource,
     ParameterRef,
     StateRef,
     Unary,
@@ -210,6 +211,8 @@ def _atom_text(expression: Expression) -> str:
     match expression:
         case ParameterRef(name):
             return f"self.{name}"
+        case PairSource(parameter):
+            return f"self.{parameter}.source"
         case StateRef(vertex, name, _, index):
             return f"{vertex}.{name}{_index_text(index)}"
         case AccumulatorRef(name, _, index):

@@ -24,7 +24,7 @@ from graphtide.plan.programs import (
 )
 
 ParameterValue = Hashable
-"""A number, the id of a vertex, or a tuple of such ids."""
+"""A number, the id of a vertex, a tuple of such ids, or a tuple of pairs of them."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,20 @@ def _vertices_value(value: object) -> ParameterValue:
     return None if None in found else tuple(dict.fromkeys(found))
 
 
+def _pairs_value(value: object) -> ParameterValue:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        return None
+    found = [_pair_value(item) for item in value]
+    return None if None in found or not found else tuple(dict.fromkeys(found))
+
+
+def _pair_value(value: object) -> ParameterValue:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        return None
+    found = tuple(_vertex_value(item) for item in value)
+    return None if None in found or len(found) != 2 else found
+
+
 def _plain(value: object) -> object:
     """The Python value of a NumPy scalar; anything else as it is."""
     item = getattr(value, "item", None)
@@ -160,6 +174,7 @@ _CONVERSIONS = {
     ParameterKind.BOOL: _bool_value,
     ParameterKind.VERTEX: _vertex_value,
     ParameterKind.VERTICES: _vertices_value,
+    ParameterKind.PAIRS: _pairs_value,
 }
 _WANTED = {
     ParameterKind.INT: "a whole number of 64 bits",
@@ -167,6 +182,7 @@ _WANTED = {
     ParameterKind.BOOL: "True or False",
     ParameterKind.VERTEX: "the id of a vertex",
     ParameterKind.VERTICES: "a list of ids of vertices",
+    ParameterKind.PAIRS: "a list of pairs of vertices by their ids: [(source, target), ...]",
 }
 
 

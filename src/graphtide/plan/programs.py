@@ -7,6 +7,9 @@ or after the first iteration that changes no state; a program with a number of i
 `update` reads the iteration runs all of them. Every way to run or maintain a program must give
 what this gives.
 
+A program with a parameter of pairs is run once for each distinct source among them, which the
+parameter stands for meanwhile; its results are those of the targets, one a pair.
+
 Within one function, statements run in order, and a field that was assigned reads as its new
 value. With direction `both`, an edge is traversed once each way, a self-loop therefore twice.
 
@@ -36,6 +39,7 @@ class ParameterKind(StrEnum):
 
     VERTEX = "vertex"
     VERTICES = "vertices"
+    PAIRS = "pairs"
     INT = "int"
     FLOAT = "float"
     BOOL = "bool"
@@ -177,6 +181,11 @@ class VertexProgram:
     iterations: int | str | None = None
     tolerance: float | str = 0.0
     documentation: str = ""
+
+    @property
+    def pairs(self) -> Parameter | None:
+        """The parameter that lists pairs of vertices; None where results are those of vertices."""
+        return next((item for item in self.parameters if item.kind is ParameterKind.PAIRS), None)
 
     @property
     def sized(self) -> tuple[StateField | Accumulator, ...]:

@@ -12,7 +12,7 @@ from graphtide import algorithms
 from graphtide.plan.program_analysis import selection
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, Case
 from tests.equivalence.campaigns import SHAPES, make_campaign
-from tests.oracle.programs import run
+from tests.oracle.programs import run, run_pairs
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -21,7 +21,8 @@ def test_the_program_means_what_its_twin_computes(case: Case) -> None:
         pick = random.Random(f"{case.name} {shape}")
         campaign = make_campaign(pick, shape)
         parameters = case.parameters(pick, campaign.vertices)
-        state, _ = run(case.program.plan, parameters, campaign.vertices, campaign.edges())
+        given = (case.program.plan, parameters, campaign.vertices, campaign.edges())
+        state = run(*given)[0] if case.program.plan.pairs is None else run_pairs(*given)
         edges = [(src, dst, data["weight"]) for src, dst, data in campaign.edges()]
         wanted = case.twin_results(parameters, campaign.vertices, edges)
         for name, values in wanted.items():
@@ -49,6 +50,8 @@ def test_fixpoint_mode_is_proved_where_the_documentation_says_so() -> None:
         "BFS",
         "ShortestPaths",
         "NearestSource",
+        "PairDistances",
+        "PairHops",
         "WCC",
         "Reachability",
         "Ancestors",

@@ -28,7 +28,7 @@ class Ids:
 
 def run_with(**columns: pa.Array) -> Run:
     contents = components(2).run()._contents
-    return Run(dataclasses.replace(contents, vertices=Ids(**columns)))
+    return Run(dataclasses.replace(contents, rows=Ids(**columns)))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ def helper(x): return x
 class Wrong:
     source: gt.Vertex
     among: gt.Vertices
+    pairs: gt.Pairs
     scale: float = 1.0
     dist: float = inf
     level: int
@@ -28,7 +29,7 @@ class Wrong:
     sums = gt.Sum(float, size=2)
 """
 PLAIN = {
-    "initialize": "v.seen = v == self.source or v in self.among",
+    "initialize": "v.seen = v == self.source or v in self.among or v == self.pairs.source",
     "traverse": "v.best(u.dist * self.scale)\nv.count()\nv.sums([1, 2])",
     "update": "v.dist = v.best + v.sums[0]\nv.level = v.count",
 }
@@ -114,6 +115,9 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = self.dist", "no parameter 'dist'", "v.dist", "self.dist"),
         ("x = self.unknown", "no parameter 'unknown'", "unknown: float", "self.unknown"),
         ("x = self.among", "a set of vertices", "v in self.among", "self.among"),
+        ("x = self.pairs", "a list of pairs", "self.pairs.source", "self.pairs"),
+        ("x = self.pairs.target", "has no 'target'", "for the targets", "self.pairs.target"),
+        ("x = self.scale.source", "nothing of its own", "self.scale", "self.scale.source"),
         ("x = v.dits", "a vertex has no 'dits'", "`dist`", "v.dits"),
         ("x = v.scale", "a vertex has no 'scale'", "self.scale", "v.scale"),
         ("v.extra = 1", "a vertex has no 'extra'", "extra: float = 0.0", "v.extra"),
@@ -242,6 +246,8 @@ BODY = """
         ("y: bool = 3", "no default for a bool", "constant of type bool"),
         ("y: float = float('nan')", "no default for a float", "constant"),
         ("y: gt.Vertices = 3", "no default", "in the call"),
+        ("y: gt.Pairs = 3", "a list of pairs has no default", "in the call"),
+        ("y: gt.Pairs\n    z: gt.Pairs", "one list of pairs", "one list"),
         ("y = gt.State(str)", "no such type", "int, float or bool"),
         ("y = gt.State([])", "no such type", "int, float or bool"),
         ("y = gt.State(float, size=0)", "cannot have size 0", "1 or more"),

@@ -27,6 +27,7 @@ from graphtide.api.pictures.style import (
     shortened,
 )
 from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
+from graphtide.api.result_rows import row_names
 from graphtide.api.runs.run import Run
 from graphtide.model.errors import InputError
 
@@ -137,9 +138,8 @@ def _draw_leaders(axes: Axes, run: Run, field: str, count: int) -> str:
     found = np.empty((len(views), len(best)))
     for at in np.argsort(contents.step_of[views], kind="stable"):
         found[at] = contents.values(views[int(at)])[field][best]
-    ids = contents.vertices.columns(best)["id"].to_pylist()
-    for at, name in enumerate(ids):
-        label = shortened(visible(str(name)), 18)
+    for at, name in enumerate(row_names(contents.rows, best)):
+        label = shortened(visible(name), 18)
         known = np.where(np.isfinite(found[:, at]), found[:, at], np.nan)
         style = "-" if at < len(LINES) else ":"
         draw_series(axes, known, LINES[at % len(LINES)], label, style)

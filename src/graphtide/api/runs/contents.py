@@ -1,15 +1,15 @@
-"""What a run left behind, as everything that reads it sees it: steps, differences, vertices."""
+"""What a run left behind, as everything that reads it sees it: steps, differences, rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.api.result_rows import ResultRows
 from graphtide.api.runs.current import Values
 from graphtide.api.runs.facts import RunFacts
 from graphtide.api.runs.reading import Cursor, Differences
@@ -18,25 +18,15 @@ from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
 
 
-class RunVertices(Protocol):
-    """The vertices of a run by the users' ids."""
-
-    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of some vertices, or of all, and whatever else tells them apart."""
-
-    def number(self, vertex: Any) -> int:
-        """The number of a vertex; InputError if there is none."""
-
-
 @dataclass(frozen=True)
 class RunContents:
-    """A run, finished or not. `base` holds the results of the empty version."""
+    """A run, finished or not. `base` holds the results of the empty version, one for each row."""
 
     facts: RunFacts
     steps: RunSteps
     differences: Differences
     base: Values
-    vertices: RunVertices
+    rows: ResultRows
 
     @property
     def fields(self) -> tuple[str, ...]:

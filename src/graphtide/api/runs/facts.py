@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from graphtide.api.maintain import Bound, ChosenProgram
+from graphtide.api.result_rows import Pairs
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import StoreError
 from graphtide.plan.program_analysis import is_plain_components
@@ -20,7 +21,8 @@ class RunFacts:
     """As stored in the manifest.
 
     `identity` is that of the program with its parameters and of the collection: only what has the
-    same can be resumed. `labels` names the result that holds components, if one does.
+    same can be resumed. `labels` names the result that holds components, if one does. `pairs` are
+    those that results belong to, by the numbers of their vertices; None where they are vertices'.
     """
 
     name: str
@@ -35,6 +37,7 @@ class RunFacts:
     graph_identity: str
     identity: str
     created: str
+    pairs: Pairs | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest holds it."""
@@ -45,8 +48,10 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
         given = manifest["run"]
-        known = {item.name: given[item.name] for item in fields(RunFacts)}
-        return RunFacts(**{**known, "name": name, "fields": tuple(given["fields"])})
+        known = {item.name: given[item.name] for item in fields(RunFacts) if item.name != "pairs"}
+        known |= {"name": name, "fields": tuple(given["fields"])}
+        pairs = given.get("pairs")
+        return RunFacts(**known, pairs=None if pairs is None else tuple(map(tuple, pairs)))
     except (KeyError, TypeError) as error:
         raise StoreError(
             f"the manifest of the run '{name}' is damaged: {error!r}", hint="run it again"

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from graphtide.api.build import Order
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.maintain import ChosenProgram
+from graphtide.api.result_rows import GraphVertices, PairRows, Pairs
 from graphtide.api.runs.contents import RunContents
 from graphtide.api.runs.facts import RunFacts, Strategy, component_field, now, run_identity
 from graphtide.api.runs.reading import Differences
 from graphtide.api.runs.run import Run
 from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import RunInHand, Versions
-from graphtide.api.vertex_ids import VertexIds, id_column
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
@@ -36,11 +36,8 @@ Int32 = NDArray[np.int32]
 GivenVersions = Mapping[str, Any] | Sequence[Any]
 
 
-@dataclass(frozen=True)
-class MemoryVertices:
-    """The vertices of a graph in memory, as a run sees them."""
-
-    ids: VertexIds
+class FixedVertices(GraphVertices):
+    """The vertices of a graph in memory as of a run."""
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
         """The ids of some vertices, or of all, in one type for all of them."""
@@ -49,13 +46,6 @@ class MemoryVertices:
     @cached_property
     def _all(self) -> pa.Array:
         return self.ids.taken(np.arange(len(self.ids)))
-
-    def number(self, vertex: Any) -> int:
-        """The number of a vertex; InputError if there is none."""
-        found = int(self.ids.numbers(id_column([vertex], "the vertex"))[0])
-        if found < 0:
-            raise InputError(f"there is no vertex {vertex!r}", hint="see graph.vertices()")
-        return found
 
 
 @dataclass(frozen=True)
@@ -82,8 +72,10 @@ def run_versions(
     base, parts = hand.base(), PartsInMemory()
     hand.run(base, parts, hand.chooser(how[1]), settings)
     differences = Differences(parts, chosen.fields)
-    vertices = MemoryVertices(edges.known.ids)
-    return Run(RunContents(_facts(chosen, how[1]), hand.steps, differences, base, vertices))
+    vertices = FixedVertices(edges.known.ids)
+    rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
+    facts = _facts(chosen, how[1], hand.pairs)
+    return Run(RunContents(facts, hand.steps, differences, base, rows))
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:
@@ -164,7 +156,7 @@ def _copied(edges: EdgeList, inside: Int32) -> KnownEdges:
     return KnownEdges(resident, known.ids, known.names, known.simple)
 
 
-def _facts(chosen: ChosenProgram, strategy: Strategy) -> RunFacts:
+def _facts(chosen: ChosenProgram, strategy: Strategy, pairs: Pairs | None) -> RunFacts:
     return RunFacts(
         name="in memory",
         program=str(chosen.bound),
@@ -178,4 +170,5 @@ def _facts(chosen: ChosenProgram, strategy: Strategy) -> RunFacts:
         graph_identity="",
         identity=run_identity(chosen, ""),
         created=now(),
+        pairs=pairs,
     )

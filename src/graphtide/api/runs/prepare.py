@@ -20,6 +20,7 @@ from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
 from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous import SynchronousMaintainer
@@ -77,7 +78,9 @@ class PreparedProgram:
     @property
     def rounding(self) -> float:
         """The share by which results may differ from a run from scratch: only sums of floats do."""
-        return _ROUNDING if isinstance(self.stateless, SynchronousMaintainer) else 0.0
+        found = self.stateless
+        one = found.parts[0] if isinstance(found, PairsMaintainer) else found
+        return _ROUNDING if isinstance(one, SynchronousMaintainer) else 0.0
 
     @property
     def prices(self) -> Prices | None:
@@ -144,7 +147,11 @@ def _small(prepared: PreparedProgram) -> PreparedProgram:
 def _small_parameters(prepared: PreparedProgram) -> tuple[Any, ...]:
     """Parameters of the same types for a graph of two vertices."""
     kinds = [item.kind for item in prepared.chosen.bound.program.parameters]
-    stand_ins: dict[ParameterKind, Any] = {ParameterKind.VERTEX: 0, ParameterKind.VERTICES: (0,)}
+    stand_ins: dict[ParameterKind, Any] = {
+        ParameterKind.VERTEX: 0,
+        ParameterKind.VERTICES: (0,),
+        ParameterKind.PAIRS: ((0, 1),),
+    }
     return tuple(
         stand_ins.get(kind, value) for kind, value in zip(kinds, prepared.parameters, strict=True)
     )

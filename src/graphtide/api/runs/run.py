@@ -58,6 +58,11 @@ class Run:
         return self._contents.fields
 
     @property
+    def of_pairs(self) -> bool:
+        """True where results are those of pairs of vertices, and not of vertices."""
+        return self._contents.facts.pairs is not None
+
+    @property
     def mode(self) -> str:
         """`fixpoint`, `exact` or `dataflow`."""
         return self._contents.facts.mode
@@ -91,12 +96,12 @@ class Run:
         return tables.record_table(self._contents)
 
     def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
-        """A result of every vertex in one view, as an array in the order of the vertices."""
+        """A result of every vertex (or pair) in one view, as an array in their order."""
         name = self._contents.field(field)
         return self._contents.values(self._contents.position(view))[name].copy()
 
     def table(self, view: str | int) -> pa.Table:
-        """Every vertex with its id and its results in one view."""
+        """Every vertex with its id (every pair with both) and its results in one view."""
         return tables.view_table(self._contents, self._contents.position(view))
 
     def changes(self, one: str | int, other: str | int) -> pa.Table:
@@ -105,8 +110,8 @@ class Run:
         return tables.changes_table(self._contents, *places)
 
     def history(self, vertex: Any) -> pa.Table:
-        """The results of one vertex, by its id, in every view."""
-        return tables.history_table(self._contents, self._contents.vertices.number(vertex))
+        """The results of one vertex, by its id, or of one pair of ids, in every view."""
+        return tables.history_table(self._contents, self._contents.rows.number(vertex))
 
     def differences(self, field: str | None = None) -> pa.Table:
         """The results as they are kept: what each step of the plan changed from its parent."""
@@ -135,7 +140,10 @@ class Run:
         return pa.RecordBatchReader.from_batches(schema, tables.tidy_batches(self._contents))
 
     def to_arrow(self) -> pa.Table:
-        """The tidy table `view, id, value`: every vertex in every view."""
+        """The tidy table `view, id, value`: every vertex in every view.
+
+        Of pairs it is `view, source, target` and the name of the result.
+        """
         return self.reader().read_all()
 
     def to_pandas(self) -> pandas.DataFrame:

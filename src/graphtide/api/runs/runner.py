@@ -168,7 +168,9 @@ class Runner:
         while self._path and self._path[-1].step != self._parent[item.step]:
             self._current.undo(self._path.pop().changes)
         changes: Changes = self._nothing
-        if item.values is not None:
+        if item.values is None:
+            self._unknown.add(item.step)
+        else:
             changes = self._current.differences(item.values)
             self._current.apply(changes)
         if item.alone is not None:

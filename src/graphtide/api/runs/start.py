@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.live import arrow_column
-from graphtide.api.maintain import ChosenProgram
+from graphtide.api.maintain import ChosenProgram, pair_numbers
+from graphtide.api.result_rows import Pairs
 from graphtide.api.runs.current import CurrentResults, Values
 from graphtide.api.runs.estimate import estimated_seconds, explained_run, time_one_view
 from graphtide.api.runs.facts import Strategy
@@ -57,6 +58,11 @@ class RunInHand:
         self._deltas = Deltas(versions.plan, versions.grouped)
         self.steps: RunSteps = run_steps(versions.plan, versions.names, self._deltas)
         self._prepared: PreparedProgram = prepare(chosen, versions.known)
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """The pairs that results belong to, by number; None where they are those of vertices."""
+        return pair_numbers(self.chosen.bound, self._prepared.parameters)
 
     def base(self) -> Values:
         """The results of the empty version. Only before anything is run."""

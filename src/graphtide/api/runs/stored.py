@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphtide.api.maintain import ChosenProgram
 from graphtide.api.progress import shown
+from graphtide.api.result_rows import PairRows, Pairs
 from graphtide.api.runs.contents import RunContents
 from graphtide.api.runs.facts import (
     RunFacts,
@@ -79,12 +80,13 @@ def open_stored_run(session: Session, name: str) -> Run:
             + ("is gone" if graph is None else "has been loaded anew since"),
             hint="the ids of its results are not known any more: run the program again",
         )
+    vertices = StoredVertices(graph)
     contents = RunContents(
         facts,
         steps_from(stored.steps()),
         Differences(stored.parts, facts.fields),
         base_values(stored.base()),
-        StoredVertices(graph),
+        vertices if facts.pairs is None else PairRows(vertices, facts.pairs),
     )
     return Run(contents, lambda: session.spark)
 
@@ -103,7 +105,7 @@ def _begin(
     hand: RunInHand,
     how: tuple[Chooser, RunSettings],
 ) -> None:
-    base, facts = hand.base(), _facts(stored, request)
+    base, facts = hand.base(), _facts(stored, request, hand.pairs)
     tables = base_table(base), steps_table(hand.steps)
     with begin_run(session.catalog, request.name, facts.to_json(), *tables) as run:
         hand.run(base, run.parts, *how)
@@ -117,7 +119,7 @@ def _resume(
     how: tuple[Chooser, RunSettings],
 ) -> None:
     with continue_run(session.catalog, request.name) as run:
-        _check_same(run, _facts(stored, request))
+        _check_same(run, _facts(stored, request, hand.pairs))
         hand.run(base_values(run.base()), run.parts, *how)
 
 
@@ -132,7 +134,7 @@ def _check_same(run: StoredRun, wanted: RunFacts) -> None:
         )
 
 
-def _facts(stored: StoredCollection, request: RunRequest) -> RunFacts:
+def _facts(stored: StoredCollection, request: RunRequest, pairs: Pairs | None) -> RunFacts:
     chosen, facts = request.chosen, stored.facts
     versions = f"{stored.name}|{stored.created.isoformat()}|{facts.graph_identity}"
     return RunFacts(
@@ -148,4 +150,5 @@ def _facts(stored: StoredCollection, request: RunRequest) -> RunFacts:
         graph_identity=facts.graph_identity,
         identity=run_identity(chosen, versions),
         created=now(),
+        pairs=pairs,
     )

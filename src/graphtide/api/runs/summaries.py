@@ -48,7 +48,7 @@ def components_table(contents: RunContents, view: int) -> pa.Table:
         )
     labels, sizes = np.unique(contents.values(view)[field], return_counts=True)
     order = np.argsort(-sizes, kind="stable")
-    ids = contents.vertices.columns(labels[order])
+    ids = contents.rows.columns(labels[order])
     return pa.table({**ids, "size": pa.array(sizes[order])})
 
 
@@ -66,7 +66,7 @@ def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
         if before is not None:
             rose = pa.array([_place(before, vertex) for vertex in best.tolist()] - places)
         columns: dict[str, Any] = {"view": pa.repeat(contents.steps.names[view], len(best))}
-        columns |= {"place": places, **contents.vertices.columns(best)}
+        columns |= {"place": places, **contents.rows.columns(best)}
         columns |= {value_name(contents, field): arrow_column(values[best]), "rose": rose}
         parts.append(pa.table(columns))
         before = values.copy()

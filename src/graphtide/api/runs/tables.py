@@ -18,7 +18,7 @@ from graphtide.optimize.strategy import Move
 def view_table(contents: RunContents, view: int) -> pa.Table:
     """Every vertex with its results in one view."""
     columns = {name: arrow_column(column) for name, column in contents.values(view).items()}
-    return pa.table({**contents.vertices.columns(), **columns})
+    return pa.table({**contents.rows.columns(), **columns})
 
 
 def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
@@ -27,7 +27,7 @@ def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
     changes = before.differences(contents.values(other))
     vertices = np.unique(np.concatenate([change.vertices for change in changes.values()]))
     after = contents.values(other)
-    columns: dict[str, Any] = contents.vertices.columns(vertices)
+    columns: dict[str, Any] = contents.rows.columns(vertices)
     for name in contents.fields:
         suffix = "" if len(contents.fields) == 1 else f"_{name}"
         columns[f"old{suffix}"] = arrow_column(before.values[name][vertices])
@@ -69,7 +69,7 @@ def difference_table(contents: RunContents, field: str) -> pa.Table:
         columns = {"view": names.take(table.column("step").combine_chunks())}
         parents = contents.steps.parent[steps]
         columns["parent"] = names.take(pa.array(np.where(parents < 0, len(labels), parents)))
-        columns |= contents.vertices.columns(table.column("vertex").to_numpy())
+        columns |= contents.rows.columns(table.column("vertex").to_numpy())
         columns |= {name: table.column(name).combine_chunks() for name in ("old", "new")}
         parts.append(pa.table(columns))
     return pa.concat_tables(parts)
@@ -77,7 +77,7 @@ def difference_table(contents: RunContents, field: str) -> pa.Table:
 
 def tidy_schema(contents: RunContents) -> pa.Schema:
     """The columns of the tidy table."""
-    ids = contents.vertices.columns()
+    ids = contents.rows.columns()
     columns = [("view", pa.string()), *((name, column.type) for name, column in ids.items())]
     for field in contents.fields:
         kind = arrow_column(contents.base[field][:0]).type
@@ -87,7 +87,7 @@ def tidy_schema(contents: RunContents) -> pa.Schema:
 
 def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
     """A batch a view, in the order of the views: view, id, value."""
-    schema, ids = tidy_schema(contents), contents.vertices.columns()
+    schema, ids = tidy_schema(contents), contents.rows.columns()
     rows = len(next(iter(contents.base.values())))
     for view in contents.finished_views():
         values = [arrow_column(column.copy()) for column in contents.values(view).values()]
@@ -96,8 +96,9 @@ def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
 
 
 def value_name(contents: RunContents, field: str) -> str:
-    """`value` where a program has one result, or else the name of the result."""
-    return "value" if len(contents.fields) == 1 else field
+    """`value` where a program has one result a vertex, or else the name of the result."""
+    of_vertices = contents.facts.pairs is None
+    return "value" if len(contents.fields) == 1 and of_vertices else field
 
 
 def record_table(contents: RunContents) -> pa.Table:

@@ -19,6 +19,7 @@ __all__ = [
     "Max",
     "Min",
     "Or",
+    "Pairs",
     "Product",
     "Property",
     "State",
@@ -32,6 +33,7 @@ __all__ = [
 if TYPE_CHECKING:  # A vertex is given by the user's own id, which may be of any type.
     Vertex = Any
     Vertices = Any
+    Pairs = Any
 else:
 
     class Vertex:
@@ -39,6 +41,12 @@ else:
 
     class Vertices:
         """The kind of a parameter that is a set of vertices: `sources: gt.Vertices`."""
+
+    class Pairs:
+        """The kind of a parameter that lists pairs of vertices: `pairs: gt.Pairs`.
+
+        A program is run from each distinct source, `self.pairs.source`; results are the targets'.
+        """
 
 
 class _Unset:

@@ -14,6 +14,7 @@ from graphtide.lang.python.calls import read_call
 from graphtide.lang.python.mistakes import unsupported
 from graphtide.lang.python.references import (
     read_attribute,
+    read_of_parameter,
     read_vertex_attribute,
     unknown_attribute,
 )
@@ -211,6 +212,9 @@ def _read_attribute(node: ast.Attribute, scope: Scope) -> Expression:
     role = scope.role(node.value)
     if role is not None:
         return read_attribute(node, role, scope)
+    match node.value:
+        case ast.Attribute(value=owner) as inner if scope.role(owner) == "self":
+            return read_of_parameter(node, inner, scope)
     return _outside(node, scope)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from graphtide.lang.python.declarations import (
     UNSET,
     AccumulatorDeclaration,
+    Pairs,
     Property,
     State,
     Vertex,
@@ -41,6 +42,11 @@ _KINDS: dict[object, ParameterKind] = {
     bool: ParameterKind.BOOL,
     Vertex: ParameterKind.VERTEX,
     Vertices: ParameterKind.VERTICES,
+    Pairs: ParameterKind.PAIRS,
+}
+_LISTS = {
+    ParameterKind.VERTICES: "a set of vertices",
+    ParameterKind.PAIRS: "a list of pairs",
 }
 _WORDS: dict[str, object] = {
     "int": int,
@@ -48,6 +54,7 @@ _WORDS: dict[str, object] = {
     "bool": bool,
     "Vertex": Vertex,
     "Vertices": Vertices,
+    "Pairs": Pairs,
 }
 
 
@@ -144,18 +151,26 @@ class _FieldReader:
             raise self.source.error(
                 node.annotation,
                 f"'{name}' has a kind that parameters cannot have",
-                "use int, float, bool, gt.Vertex or gt.Vertices",
+                "use int, float, bool, gt.Vertex, gt.Vertices or gt.Pairs",
             )
+        if kind is ParameterKind.PAIRS:
+            self._check_only_pairs(node)
         if value is UNSET:
             default = None
-        elif kind is ParameterKind.VERTICES:
+        elif kind in _LISTS:
             raise self.source.error(
-                node, "a set of vertices has no default", "leave it out and give it in the call"
+                node, f"{_LISTS[kind]} has no default", "leave it out and give it in the call"
             )
         else:
             whole = kind is ParameterKind.VERTEX
             default = self._default(node, INT if whole else ValueType(kind.value), value)
         self.fields.parameters[name] = Parameter(name, kind, default)
+
+    def _check_only_pairs(self, node: ast.AnnAssign) -> None:
+        if any(item.kind is ParameterKind.PAIRS for item in self.fields.parameters.values()):
+            raise self.source.error(
+                node, "a program has one list of pairs", "put all pairs into one list"
+            )
 
     def _read_plain(self, name: str, node: ast.Assign | ast.AnnAssign) -> None:
         if name in _SETTINGS:

@@ -15,7 +15,7 @@ from graphtide.lang.python.scope import Role, Scope
 from graphtide.lang.python.source import FUNCTIONS, ClassSource, find_source, names_around
 from graphtide.lang.python.statements import read_body
 from graphtide.model.errors import LanguageError
-from graphtide.plan.expressions import AccumulatorRef, Member, ParameterRef
+from graphtide.plan.expressions import AccumulatorRef, Member, PairSource, ParameterRef
 from graphtide.plan.programs import Body, Send, VertexProgram, expressions_of, statements_of
 
 _ROLES: dict[str, tuple[Role, ...]] = {
@@ -132,6 +132,6 @@ def _parameters_used(program: VertexProgram) -> set[str]:
     for body in (program.initialize, program.traverse, program.update):
         for item in expressions_of(body):
             match item:
-                case ParameterRef(name) | Member(parameter=name):
+                case ParameterRef(name) | Member(parameter=name) | PairSource(name):
                     found.add(name)
     return found

@@ -20,6 +20,7 @@ from graphtide.plan.expressions import (
     Expression,
     Fact,
     Iteration,
+    PairSource,
     ParameterRef,
     StateRef,
     ValueType,
@@ -121,6 +122,12 @@ def _read_self(node: ast.Attribute, scope: Scope) -> Expression:
     parameter = scope.fields.parameters.get(name)
     if parameter is None:
         raise scope.error(node, f"the program has no parameter '{name}'", _self_hint(name, scope))
+    if parameter.kind is ParameterKind.PAIRS:
+        raise scope.error(
+            node,
+            f"'{name}' is a list of pairs, and can only be asked for the source at hand",
+            f"write `self.{name}.source`",
+        )
     if parameter.kind is ParameterKind.VERTICES:
         raise scope.error(
             node,
@@ -129,6 +136,23 @@ def _read_self(node: ast.Attribute, scope: Scope) -> Expression:
         )
     whole = parameter.kind is ParameterKind.VERTEX
     return ParameterRef(name, INT if whole else ValueType(parameter.kind.value))
+
+
+def read_of_parameter(node: ast.Attribute, owner: ast.Attribute, scope: Scope) -> Expression:
+    """The value of `self.pairs.source`; no other parameter has anything of its own."""
+    parameter = scope.fields.parameters.get(owner.attr)
+    if parameter is None or parameter.kind is not ParameterKind.PAIRS:
+        _read_self(owner, scope)
+        raise scope.error(
+            node, f"'{owner.attr}' has nothing of its own", f"write self.{owner.attr}"
+        )
+    if node.attr != "source":
+        raise scope.error(
+            node,
+            f"a list of pairs has no '{node.attr}'",
+            f"write `self.{owner.attr}.source`: results are given for the targets",
+        )
+    return PairSource(owner.attr)
 
 
 def _self_hint(name: str, scope: Scope) -> str:

@@ -22,7 +22,11 @@ from graphtide.plan.programs import (
 )
 
 _INDENT = "    "
-_KINDS = {ParameterKind.VERTEX: "gt.Vertex", ParameterKind.VERTICES: "gt.Vertices"}
+_KINDS = {
+    ParameterKind.VERTEX: "gt.Vertex",
+    ParameterKind.VERTICES: "gt.Vertices",
+    ParameterKind.PAIRS: "gt.Pairs",
+}
 _WITHOUT_TYPE = (AccumulatorKind.COUNT, AccumulatorKind.OR, AccumulatorKind.AND)
 
 

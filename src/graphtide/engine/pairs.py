@@ -1,0 +1,117 @@
+"""The maintainer of programs on pairs of vertices: one from each source, looked at at the targets.
+
+Pairs with the same source share one maintainer; which kind it is, and so the mode, is the business
+of whoever makes them. All follow one graph. Results are one a pair, in the order of the pairs, and
+so are changes: what happens elsewhere in the graph is nobody's business but theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.changes import Change
+from graphtide.engine.maintainer import Maintainer, field_values
+
+Int32 = NDArray[np.int32]
+Values = Mapping[str, NDArray[Any]]
+
+
+class PairsMaintainer:
+    """A program from the source of every pair, current after every repair."""
+
+    def __init__(
+        self,
+        make: Callable[[int], Maintainer],
+        pairs: Sequence[tuple[int, int]],
+        fields: Sequence[str],
+    ) -> None:
+        sources = list(dict.fromkeys(source for source, _ in pairs))
+        self.parts = [make(source) for source in sources]
+        self.touched = 0
+        self._fields = fields
+        self._count = len(pairs)
+        self._places = [
+            np.array([at for at, pair in enumerate(pairs) if pair[0] == source], np.int64)
+            for source in sources
+        ]
+        self._targets = [
+            np.array([pairs[at][1] for at in places], np.int64) for places in self._places
+        ]
+        self._values: dict[str, NDArray[Any]] = {}
+
+    @property
+    def kernels(self) -> Any:
+        """The compiled module of the program, the same for every source."""
+        return self.parts[0].kernels
+
+    def values(self, name: str) -> NDArray[Any]:
+        """A state field of every pair's target."""
+        return self._values[name]
+
+    def start(self) -> None:
+        """Run from scratch, from every source. Forgets what could be undone."""
+        for part in self.parts:
+            part.start()
+        self._values = self._current()
+
+    def scratch(self) -> Values:
+        """The results of the version that the graph is at, apart from the state."""
+        return self._gathered(part.scratch() for part in self.parts)
+
+    def repair(self, inserted: Int32, deleted: Int32) -> Mapping[str, Change]:
+        """Follow a graph that has been flipped already, for every source or for none."""
+        followed: list[Maintainer] = []
+        try:
+            for part in self.parts:
+                part.repair(inserted, deleted)
+                followed.append(part)
+        except BaseException:
+            for part in followed:
+                part.restore()
+            raise
+        self.touched = sum(part.touched for part in self.parts)
+        before, self._values = self._values, self._current()
+        return {name: _change(before[name], after) for name, after in self._values.items()}
+
+    def restore(self) -> None:
+        """Undo the last repair; flipping the graph back is left to the caller."""
+        for part in self.parts:
+            part.restore()
+        self._values = self._current()
+
+    def forget(self) -> None:
+        """Give up what could be undone, and its memory."""
+        for part in self.parts:
+            part.forget()
+
+    def verify(self) -> None:
+        """Compare with runs from scratch; AssertionError at the first difference."""
+        for part in self.parts:
+            part.verify()
+
+    def _current(self) -> dict[str, NDArray[Any]]:
+        return self._gathered(
+            {name: field_values(part, name) for name in self._fields} for part in self.parts
+        )
+
+    def _gathered(self, found: Iterable[Values]) -> dict[str, NDArray[Any]]:
+        """The results of the targets, in the order of the pairs. O(pairs)."""
+        gathered: dict[str, NDArray[Any]] = {}
+        for places, targets, values in zip(self._places, self._targets, found, strict=True):
+            for name in self._fields:
+                column = values[name]
+                if name not in gathered:
+                    gathered[name] = np.empty((self._count, *column.shape[1:]), column.dtype)
+                gathered[name][places] = column[targets]
+        return gathered
+
+
+def _change(before: NDArray[Any], after: NDArray[Any]) -> Change:
+    """Where results differ; NaN is the same as NaN."""
+    differs = (before != after) & ((before == before) | (after == after))
+    pairs = np.flatnonzero(differs.any(axis=1) if differs.ndim == 2 else differs).astype(np.int32)
+    return Change(pairs, before[pairs], after[pairs])
