@@ -38,9 +38,13 @@ NOTHING = np.empty(0, np.int32)
 
 
 def lanes_of(graph: ResidentGraph, program: VertexProgram, parameters: Any) -> LaneGroups:
-    maintainer = SynchronousMaintainer(graph, program, tuple(parameters.values()))
-    assert maintainer.lanes is not None
-    return maintainer.lanes
+    lanes = maintainer_of(graph, program, parameters).lanes
+    assert lanes is not None
+    return lanes
+
+
+def maintainer_of(graph: ResidentGraph, program: VertexProgram, parameters: Any) -> Any:
+    return SynchronousMaintainer(graph, program, tuple(parameters.values()))
 
 
 def walk(graph: ResidentGraph, campaign: Campaign, groups: LaneGroups, turned: set[int]) -> None:
@@ -72,7 +76,8 @@ def check_groups(program: VertexProgram, shape: Shape, seed: int) -> None:
     campaign = make_campaign(pick, shape)
     graph, n = graph_of(campaign), campaign.vertices
     parameters = parameters_for(program, pick, n)
-    groups = lanes_of(graph, program, parameters)
+    maintainer = maintainer_of(graph, program, parameters)
+    groups = maintainer.lanes
     for size in (pick.randrange(1, LANES), LANES, 1):
         groups.begin()
         expected = []
@@ -81,13 +86,15 @@ def check_groups(program: VertexProgram, shape: Shape, seed: int) -> None:
                 walk(graph, campaign, groups, turns(pick, campaign))
             groups.take()
             expected.append(run(program, parameters, n, campaign.edges())[1][-1])
+            for name, column in maintainer.scratch().items():
+                assert agree(column.tolist(), expected[-1][name]), (seed, size, name)
         for lane, values in enumerate(groups.run()):
             for name, column in values.items():
                 assert agree(column.tolist(), expected[lane][name]), (seed, size, lane, name)
 
 
 @pytest.mark.parametrize("program", MARKED)
-def test_every_lane_equals_the_naive_run(program: VertexProgram) -> None:
+def test_every_lane_and_version_equals_the_naive_run(program: VertexProgram) -> None:
     for shape in SHAPES:
         for seed in range(ROUNDS):
             check_groups(program, shape, seed)

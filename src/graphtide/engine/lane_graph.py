@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.lane_runs import aligned_words
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.lane_records import KnownRows, LaneRows
@@ -58,7 +59,14 @@ class LaneDirection:
         compress_rows(self._known, self._start, self._neighbour, self._lanes, wanted)
         count = int(self._start[-1])
         held = tuple(column[wanted[:count]] for column in properties)
-        return LaneRows(self._start, self._neighbour[:count], self._lanes[:count], held)
+        return LaneRows(
+            start=self._start[:-1],
+            stop=self._start[1:],
+            neighbour=self._neighbour[:count],
+            edge=wanted[:0],
+            lanes=self._lanes[:count],
+            properties=held,
+        )
 
 
 class LaneGraph:
@@ -103,12 +111,7 @@ class LaneGraph:
     def rows(self, properties: tuple[NDArray[Any], ...]) -> tuple[LaneRows, LaneRows]:
         """The edges that any version has, by destination and by source."""
         found = [direction.rows(properties) for direction in self._directions]
-        none = LaneRows(
-            start=np.zeros(1, np.uint64),
-            neighbour=np.empty(0, np.int32),
-            lanes=np.empty(0, np.uint8),
-            properties=tuple(column[:0] for column in properties),
-        )
+        none = no_rows(properties)
         return found[0] if self._forward else none, found[-1] if self._backward else none
 
     def _build(self) -> None:
@@ -119,8 +122,8 @@ class LaneGraph:
             self._directions.append(LaneDirection(into, sources, destinations))
         if self._backward:
             self._directions.append(LaneDirection(out, destinations, sources))
-        self.out_degree = aligned_words(graph.vertices if self._reads_out else 0).view(np.int64)
-        self.in_degree = aligned_words(graph.vertices if self._reads_in else 0).view(np.int64)
+        self.out_degree = _no_degrees(graph.vertices if self._reads_out else 0)
+        self.in_degree = _no_degrees(graph.vertices if self._reads_in else 0)
         self._built = graph.vertices, graph.edges
 
     def _slabs(self) -> list[Slabs]:
@@ -128,11 +131,17 @@ class LaneGraph:
         return [into] * self._forward + [out] * self._backward
 
 
-def aligned_words(rows: int) -> NDArray[np.float64]:
-    """So many rows of a word a lane, each within one line of the cache."""
-    found = np.zeros((rows + 1) * LANES)
-    first = -found.ctypes.data // 8 % LANES
-    return found[first : first + rows * LANES]
+def no_rows(properties: tuple[NDArray[Any], ...]) -> LaneRows:
+    """Rows for a direction that no message goes."""
+    places, edges = np.empty(0, np.uint64), np.empty(0, np.int32)
+    held = tuple(column[:0] for column in properties)
+    return LaneRows(places, places, edges, edges, np.empty(0, np.uint8), held)
+
+
+def _no_degrees(vertices: int) -> Int64:
+    found = aligned_words(vertices * LANES).view(np.int64)
+    found[:] = 0
+    return found
 
 
 def _degrees_read(program: VertexProgram) -> tuple[bool, bool]:

@@ -24,28 +24,18 @@ from numpy.typing import NDArray
 
 from graphtide.engine.binding import edge_arrays
 from graphtide.engine.generate import generated_module, generated_source
-from graphtide.engine.lane_graph import LaneGraph, aligned_words
+from graphtide.engine.lane_graph import LaneGraph
+from graphtide.engine.lane_runs import lane_work, run_lanes
 from graphtide.engine.sections_lanes import lanes_section
 from graphtide.engine.synchronous_runs import SynchronousRuns
 from graphtide.engine.write_lanes import why_not_lanes
-from graphtide.kernels.lane_records import (
-    ACTIVE,
-    CHANGED,
-    ITERATION,
-    PLACES,
-    LaneContext,
-    LaneCourse,
-    LaneWork,
-)
+from graphtide.kernels.lane_records import LaneContext, LaneWork
 from graphtide.kernels.lane_values import LANES
-from graphtide.kernels.synchronous_records import EVERYBODY, Rows
 
 Int32 = NDArray[np.int32]
 
 MOST_BYTES = 1 << 30
 """The most memory that a group may take."""
-
-_BLOCK = 1 << 21
 
 
 class LaneGroups:
@@ -86,17 +76,10 @@ class LaneGroups:
         """The values of every version by state field. The arrays are the caller's."""
         runs, vertices = self._runs, self._runs.graph.vertices
         runs.parameters.resize(vertices)
-        work, context = self._room(vertices), self._context()
-        progress = np.zeros(PLACES, np.int64)
-        progress[ACTIVE], progress[CHANGED] = (1 << self.size) - 1, EVERYBODY
-        ending, rounds = runs.ending, max(1, _BLOCK // max(1, vertices))
-        course = LaneCourse(0, ending.settle, ending.patient, progress)
-        self.kernels.begin_lanes(context, work, course)
-        while progress[ACTIVE] and progress[ITERATION] < ending.last:
-            last = min(ending.last, int(progress[ITERATION]) + rounds)
-            self.kernels.run_lanes(context, work, course._replace(last=last))
-        runs.check_limit(int(progress[ITERATION]), resting=not progress[ACTIVE])
-        return self._values(work, vertices)
+        if self._work is None or len(self._work.changed) != vertices:
+            self._work = lane_work(runs.program, vertices, LANES)
+        run_lanes(runs, self.kernels, self._context(), self._work, self.size)
+        return self._values(self._work, vertices)
 
     @cached_property
     def kernels(self) -> Any:
@@ -113,26 +96,15 @@ class LaneGroups:
     def _context(self) -> LaneContext:
         runs, lanes = self._runs, self._lanes
         into, out = lanes.rows(edge_arrays(runs.graph, runs.program))
-        degrees = lanes.in_degree, lanes.out_degree
-        return LaneContext(runs.graph.adjacency, into, out, *degrees, runs.parameters.view)
-
-    def _room(self, vertices: int) -> LaneWork:
-        """Rows for so many vertices; those of the group before, if there are as many."""
-        work = self._work
-        if work is None or len(work.changed) != vertices:
-            program, hoisted = self._runs.program, self.kernels.HOISTED
-            sums = len(program.accumulators)
-            work = LaneWork(
-                states=_rows(vertices * len(program.state)),
-                sums=_rows(sums if hoisted else vertices * sums),
-                parcels=_rows(vertices * sums if hoisted else 0),
-                listed=np.empty(vertices, np.int32),
-                changed=np.empty(vertices, np.int32),
-                mark=np.empty(vertices, np.int32),
-                hearing=np.empty(vertices + 1, np.int32),
-            )
-            self._work = work
-        return work
+        return LaneContext(
+            graph=runs.graph.adjacency,
+            into=into,
+            out=out,
+            in_degree=lanes.in_degree,
+            out_degree=lanes.out_degree,
+            parameters=runs.parameters.view,
+            edges=len(into.lanes) + len(out.lanes),
+        )
 
 
 def lane_groups(runs: SynchronousRuns) -> LaneGroups | None:
@@ -141,8 +113,3 @@ def lane_groups(runs: SynchronousRuns) -> LaneGroups | None:
         return None
     groups = LaneGroups(runs)
     return groups if groups.bytes <= MOST_BYTES else None
-
-
-def _rows(count: int) -> Rows:
-    words = aligned_words(count)
-    return Rows(words, words.view(np.int64))

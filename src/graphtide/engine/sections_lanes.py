@@ -51,12 +51,18 @@ from graphtide.kernels.lane_values import (
 
 def lanes_section(program: VertexProgram) -> str:
     """All that the template asks of a program that has a form in lanes."""
-    return _IMPORTS + "\n".join(_Section(program).lines())
+    return _IMPORTS + "\n".join(_Section(program, single=False).lines())
+
+
+def single_section(program: VertexProgram) -> str:
+    """The same for runs of one version, whose rows are slabs."""
+    return _IMPORTS + "\n".join(_Section(program, single=True).lines())
 
 
 class _Section:
-    def __init__(self, program: VertexProgram) -> None:
+    def __init__(self, program: VertexProgram, *, single: bool) -> None:
         self.program = program
+        self.single = single
         self.facts = synchronous_facts(program)
         self._parameters = {item.name: at for at, item in enumerate(program.parameters)}
         self._properties = {name: at for at, name in enumerate(edge_properties(program))}
@@ -69,6 +75,7 @@ class _Section:
             f"BACKWARD = {facts.backward}",
             f"HOISTED = {facts.hoisted}",
             f"READS_ITERATION = {facts.reads_iteration}",
+            f"SINGLE = {self.single}",
             f"STATES = {len(program.state)}",
             f"SUMS = {len(program.accumulators)}",
         ]
@@ -120,7 +127,7 @@ class _Section:
         ]
         if not self.facts.hoisted and reads(self.program.traverse).target_state:
             lines += self._owns()
-        lines += ["for position in range(rows.start[vertex], rows.start[vertex + 1]):"]
+        lines += ["for position in range(rows.start[vertex], rows.stop[vertex]):"]
         lines += _indented(self._edge())
         lines += [
             f"store(work.sums.{_memory(item)}, {_at(number)}, total_{item.name})"
@@ -131,7 +138,7 @@ class _Section:
     def _edge(self) -> list[str]:
         """What one edge brings."""
         lines = ["source = np.int64(rows.neighbour[position])"]
-        lines += ["there = lanes_in(rows.lanes[position])"]
+        lines += [f"there = lanes_in({'1' if self.single else 'rows.lanes[position]'})"]
         if self.facts.hoisted:
             for number, item in enumerate(self.program.accumulators):
                 word = f"load(work.parcels.{_memory(item)}, {self._place(number)})"
@@ -231,12 +238,14 @@ class _Section:
         )
 
     def _edge_places(self) -> LanePlaces:
+        place = "rows.edge[position]" if self.single else "position"
+
         def end(which: str) -> str:
             return "source" if which == "u" else "vertex"
 
         return LanePlaces(
             parameter=self._parameter,
-            edge_property=lambda name: f"rows.properties[{self._properties[name]}][position]",
+            edge_property=lambda name: f"rows.properties[{self._properties[name]}][{place}]",
             state=lambda which, name: f"{'source' if which == 'u' else 'state'}_{name}",
             accumulator=_refuse,
             fact=lambda which, name: _fact(name, end(which)),

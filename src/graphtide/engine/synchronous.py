@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Change
 from graphtide.engine.lane_groups import LaneGroups, lane_groups
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.single_version import SingleVersion, single_version
 from graphtide.engine.synchronous_refining import Refining, TooDearError
 from graphtide.engine.synchronous_results import field_changes, first_difference
 from graphtide.engine.synchronous_runs import SynchronousRuns, Version
@@ -125,7 +126,8 @@ class SynchronousMaintainer:
 
         Keeps nothing and leaves the maintainer's state alone. Sums of floats are plain here.
         """
-        columns, states = self._runs.columns, self._runs.states(plain=True)
+        single, columns = self._single, self._runs.columns
+        states = single.states() if single is not None else self._runs.states(plain=True)
         return {
             name: np.ascontiguousarray(columns.values(states, name)) for name in columns.names()
         }
@@ -134,6 +136,10 @@ class SynchronousMaintainer:
     def lanes(self) -> LaneGroups | None:
         """Runs from scratch on several versions at once; None where the program has no such."""
         return lane_groups(self._runs)
+
+    @cached_property
+    def _single(self) -> SingleVersion | None:
+        return single_version(self._runs)
 
     def advance(self, inserted: Int32, deleted: Int32) -> dict[str, Change]:
         """Flip edges (inside numbers) and bring all histories up to date."""

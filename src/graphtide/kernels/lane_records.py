@@ -41,11 +41,15 @@ class KnownRows(NamedTuple):
 class LaneRows(NamedTuple):
     """The edges that any lane has, by one of their ends, with the set of lanes that have each.
 
-    Places are unsigned: Numba looks out for negative ones otherwise, in every step of a loop.
+    Those of vertex v are at places start[v] to stop[v]. Places are unsigned: Numba looks out for
+    negative ones otherwise, in every step of a loop. In a run of one version the rows are slabs:
+    `lanes` is empty, and `edge` leads to properties, which otherwise lie as the edges do.
     """
 
     start: UInt64
+    stop: UInt64
     neighbour: Int32
+    edge: Int32
     lanes: UInt8
     properties: Any
 
@@ -53,7 +57,7 @@ class LaneRows(NamedTuple):
 class LaneContext(NamedTuple):
     """What a program's functions read. Degrees are rows of a word a lane.
 
-    `graph` is read for what edges are known, whichever of them are live.
+    `graph` tells whom a vertex may tell anything. Rows hold `edges` edges in all.
     """
 
     graph: Adjacency
@@ -62,6 +66,7 @@ class LaneContext(NamedTuple):
     in_degree: Int64
     out_degree: Int64
     parameters: Any
+    edges: int
 
 
 class LaneWork(NamedTuple):

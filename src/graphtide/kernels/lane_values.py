@@ -5,7 +5,8 @@ vertex has in all of them is one value here: floats, ints or truth values, `LANE
 over eight places is unrolled by LLVM before it could be made one of vectors, which was four times
 slower; so the vectors are written out.
 
-Nothing traps: both sides of a choice are computed and one is taken. Every lane has the very bits
+Arithmetic, comparisons and choices take numbers alone as well (`kernels.single_values`). Nothing
+traps: both sides of a choice are computed and one is taken. Every lane has the very bits
 that the same operation gives on plain numbers, NaN included. Memory is read and written at any
 multiple of eight bytes; rows that begin at a multiple of 64 are one line of the cache. Where
 kernels are interpreted, lanes are small arrays of NumPy.
@@ -58,7 +59,7 @@ class _LanesModel(models.PrimitiveModel):
 _interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
-def _operation(signature: Callable[..., Any], emit: Emit, twin: Callable[..., Any]) -> Any:
+def operation(signature: Callable[..., Any], emit: Emit, twin: Callable[..., Any]) -> Any:
     """A function of kernels; `signature` takes the types of operands, `twin` is for interpreting.
 
     The number of operands is that of the twin.
@@ -87,15 +88,16 @@ def _quiet(twin: Callable[..., Any]) -> Callable[..., Any]:
 
 def _same(kind: Any, *others: Any) -> Any:
     """Operands of one type give that type."""
-    return kind(kind, *others)
+    return kind(kind, *(kind for _ in others))
 
 
 def _truth_of(kind: Any, *others: Any) -> Any:
-    return TRUTHS(kind, *others)
+    truth = TRUTHS if isinstance(kind, LanesType) else types.boolean
+    return truth(kind, *(kind for _ in others))
 
 
 def _is_real(operand: Any) -> bool:
-    return bool(operand.type.element == _REAL)
+    return bool(getattr(operand.type, "element", operand.type) == _REAL)
 
 
 def _arithmetic(of_floats: str, of_ints: str, twin: Callable[..., Any]) -> Any:
@@ -103,7 +105,7 @@ def _arithmetic(of_floats: str, of_ints: str, twin: Callable[..., Any]) -> Any:
         name = of_floats if _is_real(operands[0]) else of_ints
         return getattr(builder, name)(*operands)
 
-    return _operation(_same, emit, twin)
+    return operation(_same, emit, twin)
 
 
 def _compare(builder: Any, sign: str, one: Any, other: Any) -> Any:
@@ -117,7 +119,7 @@ def _comparison(sign: str, twin: Callable[..., Any]) -> Any:
     def emit(_: Any, builder: Any, operands: tuple[Any, ...]) -> Any:
         return _compare(builder, sign, *operands)
 
-    return _operation(_truth_of, emit, twin)
+    return operation(_truth_of, emit, twin)
 
 
 def _better(sign: str, twin: Callable[..., Any]) -> Any:
@@ -125,25 +127,34 @@ def _better(sign: str, twin: Callable[..., Any]) -> Any:
         one, other = operands
         return builder.select(_compare(builder, sign, other, one), other, one)
 
-    return _operation(_same, emit, twin)
+    return operation(_same, emit, twin)
 
 
 def _by_llvm(name: str, twin: Callable[..., Any]) -> Any:
     """What LLVM does to floats lane by lane, exactly rounded."""
 
     def emit(_: Any, builder: Any, operands: tuple[Any, ...]) -> Any:
-        shape = ir.FunctionType(FLOATS.vector, [FLOATS.vector])
+        kind = operands[0].type
+        suffix = f"v{LANES}f64" if kind == FLOATS.vector else "f64"
+        shape = ir.FunctionType(kind, [kind])
         insert: Any = cgutils.get_or_insert_function
-        return builder.call(insert(builder.module, shape, f"{name}.v{LANES}f64"), operands)
+        return builder.call(insert(builder.module, shape, f"{name}.{suffix}"), operands)
 
-    return _operation(_same, emit, twin)
+    return operation(_same, emit, twin)
 
 
-def _converted(kind: LanesType, method: str, twin: Callable[..., Any]) -> Any:
-    def emit(_: Any, builder: Any, operands: tuple[Any, ...]) -> Any:
-        return getattr(builder, method)(operands[0], kind.vector)
+def _converted(kinds: tuple[LanesType, Any], method: str, twin: Callable[..., Any]) -> Any:
+    """Lanes, or a number alone, as those of another type."""
+    lanes, alone = kinds
 
-    return _operation(lambda one: kind(one), emit, twin)
+    def signature(one: Any) -> Any:
+        return lanes(one) if isinstance(one, LanesType) else alone(one)
+
+    def emit(given: Any, builder: Any, operands: tuple[Any, ...]) -> Any:
+        context, signature = given
+        return getattr(builder, method)(operands[0], context.get_value_type(signature.return_type))
+
+    return operation(signature, emit, twin)
 
 
 def _address(given: Any, builder: Any, operands: tuple[Any, ...]) -> Any:
@@ -191,36 +202,36 @@ def _spread_twin(number: Any) -> Any:
     return np.full(LANES, number, np.float64 if isinstance(number, float) else kind)
 
 
-load = _operation(
+load = operation(
     lambda array, at: _kind_in(array)(array, types.intp),
     _load,
     lambda array, at: array[at : at + LANES].copy(),
 )
 """load(array, at): the floats or ints from a place of an array on."""
 
-store = _operation(
+store = operation(
     lambda array, at, values: types.void(array, types.intp, values), _store, _store_twin
 )
 """store(array, at, values): write them there."""
 
-spread = _operation(_spread_type, _spread, _spread_twin)
+spread = operation(_spread_type, _spread, _spread_twin)
 """spread(number): the same in every lane."""
 
-lanes_in = _operation(
+lanes_in = operation(
     lambda lanes: TRUTHS(types.uint8),
     lambda _, builder, operands: builder.bitcast(operands[0], TRUTHS.vector),
     lambda lanes: np.array([bool(int(lanes) >> lane & 1) for lane in range(LANES)]),
 )
 """lanes_in(lanes): true in the lanes of a set."""
 
-set_of = _operation(
+set_of = operation(
     lambda truths: types.uint8(truths),
     lambda _, builder, operands: builder.bitcast(operands[0], _BYTE),
     lambda truths: np.uint8(sum(int(truth) << lane for lane, truth in enumerate(truths))),
 )
 """set_of(truths): the set of lanes in which they are true."""
 
-choose = _operation(
+choose = operation(
     lambda truths, yes, no: yes(truths, yes, no),
     lambda _, builder, operands: builder.select(*operands),
     lambda truths, yes, no: np.where(truths, yes, no),
@@ -240,9 +251,9 @@ least = _better("<", lambda one, other: np.where(other < one, other, one))
 greatest = _better(">", lambda one, other: np.where(other > one, other, one))
 both = _arithmetic("and_", "and_", lambda one, other: one & other)
 either = _arithmetic("or_", "or_", lambda one, other: one | other)
-opposite = _arithmetic("not_", "not_", lambda one: ~one)
+opposite = _arithmetic("not_", "not_", lambda one: np.logical_not(one))
 magnitude = _by_llvm("llvm.fabs", lambda one: np.abs(one))
 square_root = _by_llvm("llvm.sqrt", lambda one: np.sqrt(one))
-as_floats = _converted(FLOATS, "sitofp", lambda ints: ints.astype(np.float64))
-as_ints = _converted(INTS, "zext", lambda truths: truths.astype(np.int64))
+as_floats = _converted((FLOATS, types.float64), "sitofp", lambda ints: np.float64(ints))
+as_ints = _converted((INTS, types.int64), "zext", lambda truths: np.int64(truths))
 """as_floats takes ints, as_ints truth values."""

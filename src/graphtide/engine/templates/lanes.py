@@ -48,6 +48,7 @@ FORWARD = True
 BACKWARD = False
 HOISTED = True
 READS_ITERATION = False
+SINGLE = False
 STATES = 1
 SUMS = 1
 
@@ -78,7 +79,7 @@ def gather_along(
 ) -> None:
     """Add up what all edges in one direction bring."""
     total = load(work.sums.real, at)
-    for position in range(rows.start[vertex], rows.start[vertex + 1]):
+    for position in range(rows.start[vertex], rows.stop[vertex]):
         there = lanes_in(rows.lanes[position])
         message = load(work.parcels.real, rows.neighbour[position] * LANES)
         total = add(total, choose(there, message, spread(0.0)))
@@ -107,9 +108,9 @@ def update_state(
 @joined_kernel
 def hears(context: LaneContext, vertex: int) -> bool:
     """True of a vertex that some edge leads to, in the direction of messages, in any lane."""
-    if FORWARD and context.into.start[vertex] != context.into.start[vertex + 1]:
+    if FORWARD and context.into.start[vertex] != context.into.stop[vertex]:
         return True
-    return BACKWARD and context.out.start[vertex] != context.out.start[vertex + 1]
+    return BACKWARD and context.out.start[vertex] != context.out.stop[vertex]
 
 
 @bare_kernel
@@ -126,9 +127,9 @@ def begin_lanes(context: LaneContext, work: LaneWork, course: LaneCourse) -> Non
 
 @inner_kernel
 def list_along(slabs: Slabs, work: LaneWork, vertex: int, size: int, iteration: int) -> int:
-    """List those that know an edge from a vertex and are not listed yet."""
+    """List those that an edge from a vertex leads to and that are not listed yet."""
     begin = slabs.start[vertex]
-    for position in range(begin, begin + slabs.used[vertex]):
+    for position in range(begin, begin + (slabs.live[vertex] if SINGLE else slabs.used[vertex])):
         target = slabs.neighbour[position]
         if work.mark[target] != iteration:
             work.mark[target] = iteration
@@ -141,9 +142,10 @@ def list_along(slabs: Slabs, work: LaneWork, vertex: int, size: int, iteration: 
 def list_targets(context: LaneContext, work: LaneWork, changed: int, iteration: int) -> int:
     """List the changed and those they may tell, or nobody where all may as well gather.
 
-    Edges are looked at whether any lane has them or not, a quarter as many at most as all have.
+    Of several versions, edges are looked at whether any lane has them or not; a quarter as many
+    at most as there are.
     """
-    vertices, most = len(work.changed), (len(context.into.lanes) + len(context.out.lanes)) // 4
+    vertices, most = len(work.changed), context.edges // 4
     size, looked = 0, 0
     for number in range(changed):
         vertex = work.changed[number]
@@ -221,7 +223,8 @@ def run_round(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
             work.changed[changed] = vertex
             changed += 1
             moved |= moves
-            restless += 0 if hears(context, vertex) else 1
+            if everybody and not hears(context, vertex):
+                restless += 1
     course.progress[ITERATION], course.progress[CHANGED] = iteration, changed
     course.progress[ACTIVE] = active if course.patient else active & moved
     if everybody:
