@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import graphtide as gt
+from graphtide.api.maintain import chosen_program
 from graphtide.api.runs import groups as grouping
+from graphtide.api.runs import in_memory
+from graphtide.api.runs.in_memory import EdgeList
 from graphtide.api.runs.reading import Differences
 from graphtide.api.runs.runner import RunSettings
+from graphtide.api.runs.start import RunInHand
 from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.optimize.strategy import AlwaysScratch, Move
@@ -51,6 +55,11 @@ class Alternating(AlwaysScratch):
         return Move.FOLLOW if ready and step % 5 == 4 else Move.PASS
 
 
+def all_share(steps: Any, known: int) -> np.ndarray:
+    """Stands in for what keeps views apart that share little."""
+    return np.ones(len(steps), np.bool_)
+
+
 def case_with(pick: random.Random, least: int) -> RunCase:
     """A case of so many versions at least."""
     while True:
@@ -65,6 +74,7 @@ def test_groups_of_any_size_equal_the_twin(
     order: str, lanes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(grouping, "LANES", lanes)
+    monkeypatch.setattr(grouping, "_shares", all_share)
     pick = random.Random(f"groups-{order}-{lanes}")
     for chooser in (AlwaysScratch(), Alternating()):
         given = case_with(pick, 5)
@@ -79,29 +89,37 @@ def test_groups_of_any_size_equal_the_twin(
             assert same(fields["rank"], list(expected[view]["rank"]), RANKS.within), view
 
 
-@pytest.mark.parametrize("order", ["chain", "tree"])
+def windows_in_hand(order: Any) -> RunInHand:
+    """Sliding windows over two thousand edges, some of whose vertices have hundreds."""
+    pick = np.random.default_rng(8)
+    src, dst = (pick.pareto(1.0, (2, 2000)) * 10).astype(np.int64) % 150
+    edge = np.arange(2000)
+    versions = {f"from-{at}": (edge >= 90 * at) & (edge < 90 * at + 900) for at in range(12)}
+    graph = gt.Graph(src, dst, vertices=150)
+    edges = EdgeList(graph._known, graph._resident.numbers, edge.astype(np.int32))
+    chosen = chosen_program(gt.algorithms.PageRank, "auto")
+    return RunInHand(chosen, in_memory.arranged(edges, versions, order))
+
+
+@pytest.mark.parametrize("order", ["chain", "tree", "manual"])
 def test_a_resumed_run_has_the_same_bits(order: str) -> None:
-    pick = random.Random(f"resumed groups {order}")
-    given = case_with(pick, 10)
-    _, program = named_parameters(RANKS, given, pick)
-    hand = in_hand(given, program, order)
+    hand = windows_in_hand(order)
     base, whole = hand.base(), PartsInMemory()
     hand.run(base, whole, AlwaysScratch(), RunSettings())
-    for stop in range(len(hand.steps)):
-        parts, first = PartsInMemory(), in_hand(given, program, order)
+    for stop in range(0, len(hand.steps), 2):
+        parts, first = PartsInMemory(), windows_in_hand(order)
         with pytest.raises(KeyboardInterrupt):
             first.run(base, parts, Interrupting(stop), RunSettings())
         finished = Differences(parts, first.chosen.fields).finished
-        assert finished <= stop
-        assert finished > stop - 2 * grouping.LANES
-        again = in_hand(given, program, order)
+        assert stop - 2 * grouping.LANES < finished <= stop
+        again = windows_in_hand(order)
         again.run(base, parts, AlwaysScratch(), RunSettings())
         assert finished_values(again, base, parts) == finished_values(hand, base, whole)
 
 
 def ring() -> tuple[gt.Graph, dict[str, Any]]:
     graph = gt.Graph(range(40), [(at * 7 + 3) % 40 for at in range(40)])
-    return graph, {f"upto-{at}": np.arange(40) <= 2 * at for at in range(20)}
+    return graph, {f"upto-{at}": np.arange(40) <= at + 10 for at in range(20)}
 
 
 def test_a_wrong_lane_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +141,8 @@ def test_a_wrong_lane_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPatch
 def test_few_runs_do_for_many_views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: 20 views in three groups, and nothing alone but the empty version."""
     graph, versions = ring()
-    groups, alone = [], []
+    groups: list[int] = []
+    alone: list[int] = []
     told, ran = LaneGroups.run, SynchronousMaintainer.scratch
     monkeypatch.setattr(LaneGroups, "run", lambda self: groups.append(self.size) or told(self))
     monkeypatch.setattr(SynchronousMaintainer, "scratch", lambda self: alone.append(1) or ran(self))
@@ -132,3 +151,13 @@ def test_few_runs_do_for_many_views(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [size for size in groups if size > 1] == [8, 8, 4]
     assert len(alone) <= 2
     assert all(seconds > 0 for seconds in run.record().column("seconds").to_pylist())
+
+
+def test_views_that_share_little_are_run_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = ring()
+    groups: list[int] = []
+    told = LaneGroups.run
+    monkeypatch.setattr(LaneGroups, "run", lambda self: groups.append(self.size) or told(self))
+    versions = {f"only-{at}": np.arange(40) // 4 == at for at in range(10)}
+    graph.run(gt.algorithms.PageRank, versions, order="manual", strategy="scratch")
+    assert not groups
