@@ -46,13 +46,15 @@ class Interrupting(AlwaysScratch):
         return Move.PASS
 
 
-class Alternating(AlwaysScratch):
-    """A state now and then, so that groups end in the middle."""
+class Mixing(AlwaysScratch):
+    """Passes most steps, and makes and follows a state now and then: groups end anywhere."""
+
+    def __init__(self, seed: int) -> None:
+        self._pick = random.Random(seed)
 
     def choose(self, step: int, ready: bool) -> Move:
-        if step % 5 == 3:
-            return Move.SPLIT
-        return Move.FOLLOW if ready and step % 5 == 4 else Move.PASS
+        ways = [Move.PASS, Move.PASS, Move.PASS, Move.SPLIT, Move.RESTART]
+        return self._pick.choice([*ways, Move.FOLLOW, Move.FOLLOW] if ready else ways)
 
 
 def all_share(steps: Any, known: int) -> np.ndarray:
@@ -76,7 +78,7 @@ def test_groups_of_any_size_equal_the_twin(
     monkeypatch.setattr(grouping, "LANES", lanes)
     monkeypatch.setattr(grouping, "_shares", all_share)
     pick = random.Random(f"groups-{order}-{lanes}")
-    for chooser in (AlwaysScratch(), Alternating()):
+    for chooser in (AlwaysScratch(), *map(Mixing, range(12))):
         given = case_with(pick, 5)
         parameters, program = named_parameters(RANKS, given, pick)
         expected = found_by_twin(given, RANKS, parameters)
@@ -87,6 +89,27 @@ def test_groups_of_any_size_equal_the_twin(
         assert set(found) == set(expected)
         for view, fields in found.items():
             assert same(fields["rank"], list(expected[view]["rank"]), RANKS.within), view
+
+
+def test_stones_in_groups_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stone without results is passed in a group, and a state made at it or below it."""
+    monkeypatch.setattr(grouping, "_shares", all_share)
+    stones = 0
+    for seed in range(60):
+        pick = random.Random(f"stones {seed}")
+        given = case_with(pick, 5)
+        parameters, program = named_parameters(RANKS, given, pick)
+        hand = in_hand(given, program, "tree")
+        if not hand.steps.skipped.any():
+            continue
+        stones += 1
+        expected = found_by_twin(given, RANKS, parameters)
+        base, parts = hand.base(), PartsInMemory()
+        hand.run(base, parts, Mixing(seed), RunSettings(verify=pick.choice([None, 1])))
+        for view, fields in finished_values(hand, base, parts).items():
+            right = list(expected[view]["rank"])
+            assert same(fields["rank"], right, RANKS.within), (seed, view)
+    assert stones > 5
 
 
 def windows_in_hand(order: Any) -> RunInHand:
