@@ -31,8 +31,6 @@ HELD_WORDS = 3
 # Header: the run
 COUNTER = 4
 POSITION = 5
-BATCH_LOWER = 6
-"""Versions from here on are new in this physical batch, where versions are totally ordered."""
 VERSION_SHAPE = 7
 """How version words are divided; 0 where versions are plain numbers."""
 ONE_VERSION = 8
@@ -42,7 +40,7 @@ SINCE = 9
 EFFORT = 10
 """Rows of merging that each new row pays for."""
 SKIPPING = 11
-"""1 where reduce may skip what cannot change (see `dataflow_reduce`)."""
+"""1 where reduce may skip what cannot change (see `dataflow_reduce`), 2 by counting, too."""
 STAGE = 12
 STAGED = 13
 FREED_WORDS = 15
@@ -52,7 +50,7 @@ FRAME = 14
 CURSORS = 16
 """Scratch of seeks: a cursor over the rows of one key in each batch of a trace."""
 TIMES = 17
-"""Lists that reduce works with, here and below: the versions to look at, with their bounds,"""
+"""Lists that reduce works with, here and below: the versions to look at, why each,"""
 HELD = 18
 """what is in the output for the key,"""
 STANDING = 19
@@ -80,6 +78,12 @@ RECORD = 28
 """Scratch: the values of the record that `next_record` found."""
 FOUND = 34
 """Not 0 where `next_record` found a record."""
+LOOK_FLOOR = 36
+"""No look to come at this key and position is before this version,"""
+FLOOR_AGE = 37
+"""which was found so many looks ago."""
+ROWS_TOLD_APART = 38
+"""Rows that all looks at several versions have gone through, of input and output."""
 SINCE_PAUSE = 35
 """Operators run since the run last came back to Python."""
 FREE_LISTS = 40

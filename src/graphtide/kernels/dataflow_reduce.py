@@ -9,10 +9,10 @@ used. For min that is every value up to the minimum: what lies beyond cannot cha
 until one of those does. The bounds that lie at a later position wait in the operator's port.
 
 Skipping (FEDiV, for any number of loops): let the output for the key stand at one record m at t,
-with nothing new in it since this physical batch began, and let all new input at t be beyond m, or
-m itself added once more. Then nothing can change at t, and the input need not be read. What was
-skipped carries its bound, the new record nearest to m, to the later times of the output, where m
-may be another. The proof of both rules is in docs/concepts/dataflow.md.
+and let all new input at t, of which no look has read the group yet, be beyond m, or
+m itself added once more, or taken away while it is there more often. Then nothing can change at t,
+and the group need not be read. How that is told is in `dataflow_skipping`; the proof of both rules
+is in docs/concepts/dataflow.md.
 
 Versions: where a physical batch has one version, all history lies before it and only positions
 are compared. Where it has several, the rows of a key are replayed in the order of versions: those
@@ -35,6 +35,7 @@ from graphtide.kernels.dataflow_layout import (
     BATCH_STARTS_AT,
     FRAME_WIDTH,
     GROUPS,
+    HELD,
     LAST,
     LATER_POSITION,
     LINEAR,
@@ -60,6 +61,7 @@ from graphtide.kernels.dataflow_layout import (
     REPLAYING,
     THRESHOLD,
     TIMES,
+    TRACE_BODY_WORDS,
     TRACE_BY_TIME,
     TRACE_FRESH,
     TRACE_KEY_WORDS,
@@ -74,18 +76,18 @@ from graphtide.kernels.dataflow_lists import append, clear_list, list_count, lis
 from graphtide.kernels.dataflow_memory import copy_words, free
 from graphtide.kernels.dataflow_ports import take_bucket
 from graphtide.kernels.dataflow_reducers import order_by_value, want
-from graphtide.kernels.dataflow_replay import advance_replay, gather_rows
-from graphtide.kernels.dataflow_sending import send_batch
-from graphtide.kernels.dataflow_sorting import batch_of_bucket
-from graphtide.kernels.dataflow_standing import (
-    can_skip,
-    emit,
-    hold_output,
-    schedule_output,
-    stand,
+from graphtide.kernels.dataflow_replay import (
+    advance_replay,
+    find_floor,
+    gather_rows,
+    raise_versions,
 )
+from graphtide.kernels.dataflow_sending import send_batch
+from graphtide.kernels.dataflow_skipping import can_skip, schedule_output
+from graphtide.kernels.dataflow_sorting import batch_of_bucket
+from graphtide.kernels.dataflow_standing import emit, hold_output, stand
 from graphtide.kernels.dataflow_times import upper_bound
-from graphtide.kernels.dataflow_todo import add_time, forced_bound
+from graphtide.kernels.dataflow_todo import TIME_WORDS, add_time, forced_bound
 from graphtide.kernels.dataflow_traces import announce, finish_merges, open_cursors, settle_fresh
 from graphtide.kernels.jit import inlined_kernel
 
@@ -215,11 +217,12 @@ def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> Non
     width = memory[todo + BATCH_FRAME + FRAME_WIDTH]
     row = memory[todo + BATCH_ROWS_AT] + memory[starts] * width
     for _ in range(memory[starts + 1] - memory[starts]):
-        # Values: whether there is a bound, and the bound.
-        bound = forced_bound(memory, operator)
+        # Values: 0 for no bound, 1 for a bound, 2 for one that is taken away; the bound.
+        bound, taken = forced_bound(memory, operator), 0
         if value_of(memory, todo, row, 0) != 0:
             bound = value_of(memory, todo, row, 1)
-        add_time(memory, operator, memory[time_of(memory, todo, row) + 1], bound)
+            taken = value_of(memory, todo, row, 0) - 1
+        add_time(memory, operator, memory[time_of(memory, todo, row) + 1], bound, taken)
         row += width
 
 
@@ -242,11 +245,13 @@ def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> Non
             memory[operator + OP_FLOOR],
             memory[VERSION_SHAPE],
         )
-        bound = forced
+        bound, taken = forced, 0
         if values > 0 and value_of(memory, news, row, 0) != forced:
-            alone = diff_of(memory, news, row) > 0 and values == 1
+            added = diff_of(memory, news, row) > 0
+            alone = added and values == 1
             bound = value_of(memory, news, row, 0) + (0 if alone else before)
-        add_time(memory, operator, version, bound)
+            taken = 1 if values == 1 and not added else 0
+        add_time(memory, operator, version, bound, taken)
         row += width
 
 
@@ -258,19 +263,23 @@ def _look_at_key(memory: Memory, operator: int, position: int, key: int) -> None
     memory[LATER_POSITION] = -1
     memory[REPLAYING] = 0
     hold_output(memory, operator)
+    output_body = memory[memory[operator + OP_OUTPUT] + TRACE_BODY_WORDS]
     number = 0
     while number < list_count(memory, TIMES):
-        time = list_rows(memory, TIMES) + 2 * number
+        time = list_rows(memory, TIMES) + TIME_WORDS * number
         memory[LOOK_VERSION] = memory[time]
-        bound = memory[time + 1]
+        bound, taken = memory[time + 1], memory[time + 2]
+        if memory[ONE_VERSION] < 0:
+            find_floor(memory, number)
+            raise_versions(memory, HELD, output_body)
         number += 1
         stand(memory, operator)
-        if can_skip(memory, operator, bound):
+        if can_skip(memory, operator, bound, taken):
             memory[operator + OP_SKIPPED] += 1
-            schedule_output(memory, operator, bound)
+            schedule_output(memory, operator, bound, taken)
         else:
             memory[operator + OP_RECOMPUTED] += 1
-            schedule_output(memory, operator, forced_bound(memory, operator))
+            schedule_output(memory, operator, forced_bound(memory, operator), 0)
             want(memory, operator, _open_input(memory, operator))
             if memory[operator + OP_REDUCER] != ASK:
                 emit(memory, operator)

@@ -165,7 +165,7 @@ def _next_record(memory: Memory, operator: int, count: int) -> int:
             if in_time(memory, operator, position, version):
                 total += memory[here + values + 2]
             else:
-                schedule_later(memory, operator, position, version, forced)
+                schedule_later(memory, operator, position, version, forced, 0)
             _step(memory, cursor, values, downward)
     return total
 
@@ -218,7 +218,7 @@ def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> Non
             time = time_of(memory, batch, row) if packed else row + values
             position, version = memory[time], memory[time + 1]
             if not in_time(memory, operator, position, version):
-                schedule_later(memory, operator, position, version, forced)
+                schedule_later(memory, operator, position, version, forced, 0)
                 continue
             tag = 0
             if tagged:

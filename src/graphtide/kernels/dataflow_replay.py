@@ -4,8 +4,11 @@ GATHERED holds the rows in order of version; REPLAYED those whose version has co
 with their versions raised to the one that is looked at and equal rows added up. What a later
 version reads is then no more than what can still be told apart, however long the history is.
 
-Where versions are only partly ordered there is no one way forward: all rows stay as they are,
-and every look compares their versions.
+Where versions are only partly ordered, the versions that are still to be looked at have a greatest
+lower bound, the *floor*. No look to come can tell a version from its upper bound with the floor, so
+versions are raised to it and equal rows added up, in the input and in the output of the key. What a
+look goes through is thus what looks to come can tell apart, not the history. Finding the floor
+takes the number of looks to come, and is done again after an eighth as many looks.
 """
 
 from __future__ import annotations
@@ -19,14 +22,18 @@ from graphtide.kernels.dataflow_layout import (
     CURSOR_ROW,
     CURSOR_WORDS,
     CURSORS,
+    FLOOR_AGE,
     FRAME_WIDTH,
     GATHERED,
+    LOOK_FLOOR,
     LOOK_KEY,
     LOOK_VERSION,
     OP_FLOOR,
     OP_LEFT,
     REPLAY_AT,
     REPLAYED,
+    ROWS_TOLD_APART,
+    TIMES,
     TRACE_BODY_WORDS,
     VERSION_SHAPE,
     Memory,
@@ -34,10 +41,12 @@ from graphtide.kernels.dataflow_layout import (
 from graphtide.kernels.dataflow_lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow_memory import copy_words
 from graphtide.kernels.dataflow_rows import add_equal_bodies, sort_rows
-from graphtide.kernels.dataflow_times import upper_bound
-from graphtide.kernels.dataflow_todo import forced_bound, schedule_later
+from graphtide.kernels.dataflow_times import lower_bound, upper_bound
+from graphtide.kernels.dataflow_todo import TIME_WORDS, forced_bound, schedule_later
 from graphtide.kernels.dataflow_traces import open_cursors, plain_cursor
-from graphtide.kernels.jit import inlined_kernel
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
+
+LOOKS_A_FLOOR = 8
 
 
 @inlined_kernel
@@ -69,7 +78,7 @@ def gather_rows(memory: Memory, operator: int) -> None:
             memory[target + body - 1] = diff_of(memory, batch, row)
             if memory[VERSION_SHAPE] == 0 and version > memory[LOOK_VERSION]:
                 forced = forced_bound(memory, operator)
-                schedule_later(memory, operator, memory[time], version, forced)
+                schedule_later(memory, operator, memory[time], version, forced, 0)
     sort_rows(memory, list_rows(memory, GATHERED), list_count(memory, GATHERED), body, 0)
 
 
@@ -77,20 +86,43 @@ def gather_rows(memory: Memory, operator: int) -> None:
 def advance_replay(memory: Memory, operator: int) -> int:
     """Bring REPLAYED up to a version and make it the one cursor; 0 or 1 cursors."""
     body = memory[memory[operator + OP_LEFT] + TRACE_BODY_WORDS]
-    values = body - 3
-    version = memory[LOOK_VERSION]
-    ordered = memory[VERSION_SHAPE] == 0
-    _take_rows(memory, body, version, ordered)
-    rows = list_rows(memory, REPLAYED)
-    count = list_count(memory, REPLAYED)
-    if ordered:
-        for row in range(count):
-            memory[rows + row * body + values + 1] = version
-    sort_rows(memory, rows, count, body, 0)
-    count = add_equal_bodies(memory, rows, count, body)
-    memory[memory[REPLAYED] + BUCKET_COUNT] = count
+    _take_rows(memory, body, memory[LOOK_VERSION], memory[VERSION_SHAPE] == 0)
+    raise_versions(memory, REPLAYED, body)
+    rows, count = list_rows(memory, REPLAYED), list_count(memory, REPLAYED)
     plain_cursor(memory, rows, rows + count * body)
     return 1 if count > 0 else 0
+
+
+@inlined_kernel
+def find_floor(memory: Memory, number: int) -> None:
+    """Set the floor for the looks from a number in TIMES on; versions that are looked at ascend."""
+    shape = memory[VERSION_SHAPE]
+    if shape == 0:
+        memory[LOOK_FLOOR] = memory[LOOK_VERSION]
+        return
+    left = list_count(memory, TIMES) - number
+    memory[FLOOR_AGE] += 1
+    if number > 0 and LOOKS_A_FLOOR * memory[FLOOR_AGE] < left:
+        return
+    found = memory[LOOK_VERSION]
+    for place in range(left):
+        time = list_rows(memory, TIMES) + TIME_WORDS * (number + place)
+        found = lower_bound(found, memory[time], shape)
+    memory[LOOK_FLOOR] = found
+    memory[FLOOR_AGE] = 0
+
+
+@inner_kernel
+def raise_versions(memory: Memory, which: int, body: int) -> None:
+    """Raise the versions of a list of plain rows to the floor, and add up equal rows."""
+    rows, count = list_rows(memory, which), list_count(memory, which)
+    floor, shape = memory[LOOK_FLOOR], memory[VERSION_SHAPE]
+    for at in range(rows + body - 2, rows + count * body, body):
+        memory[at] = upper_bound(memory[at], floor, shape)
+    sort_rows(memory, rows, count, body, 0)
+    count = add_equal_bodies(memory, rows, count, body)
+    memory[memory[which] + BUCKET_COUNT] = count
+    memory[ROWS_TOLD_APART] += count
 
 
 @inlined_kernel

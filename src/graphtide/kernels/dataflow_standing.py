@@ -11,28 +11,20 @@ from graphtide.kernels.dataflow_batches import compare_keys
 from graphtide.kernels.dataflow_frames import load_row
 from graphtide.kernels.dataflow_layout import (
     BATCH_FRAME,
-    BATCH_LOWER,
     CURSOR_BATCH,
     CURSOR_END,
     CURSOR_ROW,
     CURSOR_WORDS,
     CURSORS,
-    FIRST,
     FRAME_WIDTH,
     HELD,
-    LAST,
     LOOK_KEY,
     LOOK_POSITION,
     LOOK_VERSION,
-    ONE_VERSION,
-    OP_ARGUMENT,
     OP_EMPTY,
     OP_LEFT,
     OP_OUTPUT,
-    OP_REDUCER,
     OP_RESULTS,
-    OP_SHAPE,
-    SKIPPING,
     STANDING,
     TRACE_BODY_WORDS,
     TRACE_KEY_WORDS,
@@ -44,12 +36,9 @@ from graphtide.kernels.dataflow_lists import append, clear_list, list_count, lis
 from graphtide.kernels.dataflow_memory import copy_words
 from graphtide.kernels.dataflow_ports import new_row
 from graphtide.kernels.dataflow_rows import sort_rows
-from graphtide.kernels.dataflow_todo import forced_bound, in_time, schedule_later
+from graphtide.kernels.dataflow_todo import in_time
 from graphtide.kernels.dataflow_traces import open_cursors
 from graphtide.kernels.jit import inlined_kernel, inner_kernel
-
-MOST_LATER_ROWS = 64
-"""More rows of output than this are not looked through for a shortcut: it takes their square."""
 
 
 @inner_kernel
@@ -90,82 +79,6 @@ def stand(memory: Memory, operator: int) -> None:
             for word in range(values):
                 memory[target + word] = memory[first + word]
             memory[target + values] = total
-
-
-@inlined_kernel
-def can_skip(memory: Memory, operator: int, bound: int) -> bool:
-    """True where the rule of the module says that nothing can change at this time."""
-    reducer = memory[operator + OP_REDUCER]
-    if memory[SKIPPING] == 0 or (reducer != FIRST and reducer != LAST):
-        return False
-    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
-    if list_count(memory, STANDING) != 1 or memory[operator + OP_ARGUMENT] != 1:
-        return False
-    standing = list_rows(memory, STANDING)
-    if memory[standing + values] != 1:
-        return False
-    if bound == forced_bound(memory, operator):
-        return False
-    if bound < memory[standing] if reducer == FIRST else bound > memory[standing]:
-        return False
-    body = values + 3
-    rows = list_rows(memory, HELD)
-    for row in range(list_count(memory, HELD)):
-        at = rows + row * body + values
-        is_new = memory[at + 1] >= memory[BATCH_LOWER]
-        if is_new and in_time(memory, operator, memory[at], memory[at + 1]):
-            return False
-    return True
-
-
-@inner_kernel
-def schedule_output(memory: Memory, operator: int, bound: int) -> None:
-    """Schedule the key where a row of its output joins this time."""
-    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
-    if _stays_beyond(memory, operator, bound, values):
-        return
-    body = values + 3
-    for row in range(list_count(memory, HELD)):
-        at = list_rows(memory, HELD) + row * body + values
-        if not in_time(memory, operator, memory[at], memory[at + 1]):
-            schedule_later(memory, operator, memory[at], memory[at + 1], bound)
-
-
-@inlined_kernel
-def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> bool:
-    """True where a bound lies beyond the output at all later times too: nothing to schedule.
-
-    Only in a single loop and for one version, and where each later round replaces one record by
-    another, so that there is always one.
-    """
-    if (
-        memory[operator + OP_SHAPE] != 0
-        or memory[ONE_VERSION] < 0
-        or bound == forced_bound(memory, operator)
-    ):
-        return False
-    body = values + 3
-    reducer = memory[operator + OP_REDUCER]
-    rows = list_rows(memory, HELD)
-    count = list_count(memory, HELD)
-    if count > MOST_LATER_ROWS:
-        return False
-    for row in range(count):
-        at = rows + row * body
-        if memory[at + values] <= memory[LOOK_POSITION]:
-            continue
-        beyond = bound >= memory[at] if reducer == FIRST else bound <= memory[at]
-        if memory[at + values + 2] > 0 and not beyond:
-            return False
-        # In no round may the output be gone: there, any record would count.
-        total = 0
-        for other in range(count):
-            place = rows + other * body + values
-            if memory[place] == memory[at + values]:
-                total += memory[place + 2]
-        if total != 0:
-            return False
-    return True
 
 
 @inner_kernel

@@ -1,7 +1,9 @@
 """What reduce still has to look at: versions at the current position, keys at later ones.
 
 A bound goes with each: the new record nearest to the result that made the time worth a look. A
-forced bound lies before every record, so it never lets the look be skipped.
+forced bound lies before every record, so it never lets the look be skipped. A record that is taken
+away counts as the one before it; such a bound is marked as *taken*, since the look may still be
+skipped where the record is there more often.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 LEAST_WORD = -(1 << 63)
 MOST_WORD = (1 << 63) - 1
+TIME_WORDS = 3
+"""Version, bound, and 1 where only records that are taken away have the bound."""
 
 
 @inlined_kernel
@@ -47,24 +51,30 @@ def nearer_bound(memory: Memory, operator: int, one: int, other: int) -> int:
 
 
 @inner_kernel
-def add_time(memory: Memory, operator: int, version: int, bound: int) -> None:
+def add_time(memory: Memory, operator: int, version: int, bound: int, taken: int) -> None:
     """Put a version into TIMES, which is ascending, or make its bound stricter."""
     count = list_count(memory, TIMES)
     place = count
     rows = list_rows(memory, TIMES)
-    while place > 0 and memory[rows + 2 * place - 2] >= version:
+    while place > 0 and memory[rows + TIME_WORDS * (place - 1)] >= version:
         place -= 1
-    if place < count and memory[rows + 2 * place] == version:
-        memory[rows + 2 * place + 1] = nearer_bound(
-            memory, operator, memory[rows + 2 * place + 1], bound
-        )
+    time = rows + TIME_WORDS * place
+    if place < count and memory[time] == version:
+        nearer = nearer_bound(memory, operator, memory[time + 1], bound)
+        if memory[time + 1] != bound:
+            taken = taken if nearer == bound else memory[time + 2]
+        else:
+            taken = min(taken, memory[time + 2])
+        memory[time + 1] = nearer
+        memory[time + 2] = taken
         return
-    append(memory, TIMES, 2)
-    rows = list_rows(memory, TIMES)
-    for word in range(2 * count - 1, 2 * place - 1, -1):
-        memory[rows + word + 2] = memory[rows + word]
-    memory[rows + 2 * place] = version
-    memory[rows + 2 * place + 1] = bound
+    append(memory, TIMES, TIME_WORDS)
+    time = list_rows(memory, TIMES) + TIME_WORDS * place
+    for word in range(TIME_WORDS * (count - place) - 1, -1, -1):
+        memory[time + word + TIME_WORDS] = memory[time + word]
+    memory[time] = version
+    memory[time + 1] = bound
+    memory[time + 2] = taken
 
 
 @inlined_kernel
@@ -76,13 +86,15 @@ def in_time(memory: Memory, operator: int, position: int, version: int) -> bool:
 
 
 @inner_kernel
-def schedule_later(memory: Memory, operator: int, position: int, version: int, bound: int) -> None:
+def schedule_later(
+    memory: Memory, operator: int, position: int, version: int, bound: int, taken: int
+) -> None:
     """Look at the key again where a row that is not part of the time looked at joins it."""
     here = memory[LOOK_POSITION]
     joined = upper_bound(here, position, memory[operator + OP_SHAPE])
     when = upper_bound(memory[LOOK_VERSION], version, memory[VERSION_SHAPE])
     if joined == here:
-        add_time(memory, operator, when, bound)
+        add_time(memory, operator, when, bound, taken)
         return
     if memory[LATER_POSITION] == joined and memory[LATER_VERSION] == when:
         return
@@ -94,7 +106,7 @@ def schedule_later(memory: Memory, operator: int, position: int, version: int, b
     copy_words(memory, memory[LOOK_KEY], target, words)
     # A forced bound is a word far from all others; as a flag it sorts in fewer bits.
     forced = bound == forced_bound(memory, operator)
-    memory[target + words] = 0 if forced else 1
+    memory[target + words] = 0 if forced else 1 + taken
     memory[target + words + 1] = 0 if forced else bound
     memory[target + words + 2] = when
     memory[target + words + 3] = 1

@@ -138,8 +138,7 @@ class Host:
         one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
         words[layout.ONE_VERSION] = versions.pop() if one else -1
         lower = self.frontier[0] if self.coordinates == 1 else 0
-        words[layout.BATCH_LOWER] = 0 if self._fresh else lower
-        # One version before the batch, so that what is new can be told from what is old.
+        # One version before the batch stays apart: users may still read it.
         self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
         self.machine.set_frontier(layout.SINCE, self.since)
         try:

@@ -50,7 +50,7 @@ class Machine:
         words[layout.END_OF_MEMORY] = len(words)
         words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
         words[layout.EFFORT] = effort
-        words[layout.SKIPPING] = 1 if version_coordinates == 1 else 0
+        words[layout.SKIPPING] = 2
         words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
         words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
         words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
