@@ -163,6 +163,15 @@ def test_groups_follow_a_graph_that_grows() -> None:
     assert np.array_equal(first[:3], before)
     assert first[3] == 0.15
     assert second[0] > first[0]
+    graph.flip(NOTHING, added)
+    graph.forget(4, 2)
+    graph.append_edges(np.array([2], np.int32), np.array([0], np.int32), {})
+    graph.flip(added, NOTHING)
+    groups.begin()
+    groups.take()
+    assert groups.run()[0]["rank"][3] == 0.15
+    alone = SynchronousMaintainer(graph, PageRank.plan, ()).scratch()["rank"]
+    assert np.allclose(groups.run()[0]["rank"], alone, rtol=1e-12, atol=0)
 
 
 def test_what_does_not_fit_says_why() -> None:

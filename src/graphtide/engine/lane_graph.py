@@ -77,7 +77,7 @@ class LaneGraph:
         self._forward = program.direction is not Direction.IN
         self._backward = program.direction is not Direction.OUT
         self._reads_out, self._reads_in = _degrees_read(program)
-        self._built = (-1, -1)
+        self._built = -1
         self.size = 0
 
     def bytes(self) -> int:
@@ -88,7 +88,7 @@ class LaneGraph:
     def begin(self) -> None:
         """A new group. The graph is where its walk begins; every lane is there still."""
         self.size = 0
-        if self._built != (self._graph.vertices, self._graph.edges):
+        if self._built != self._graph.generation:
             self._build()
         for direction, slabs in zip(self._directions, self._slabs(), strict=True):
             direction.begin(slabs)
@@ -124,7 +124,7 @@ class LaneGraph:
             self._directions.append(LaneDirection(out, destinations, sources))
         self.out_degree = _no_degrees(graph.vertices if self._reads_out else 0)
         self.in_degree = _no_degrees(graph.vertices if self._reads_in else 0)
-        self._built = graph.vertices, graph.edges
+        self._built = graph.generation
 
     def _slabs(self) -> list[Slabs]:
         out, into = self._graph.adjacency

@@ -58,6 +58,8 @@ class ResidentGraph:
         self._into = GrowingSlabs(vertices, sorted_dst, sorted_src)
         self.adjacency = Adjacency(self._out.view, self._into.view)
         self._flipped: tuple[Int32 | None, Int32 | None, Delta] = None, None, _NOTHING
+        self.generation = 0
+        """Another number whenever vertices or edges were appended or forgotten."""
         self.live = 0
         """How many edges the current version has."""
         if live:
@@ -116,6 +118,7 @@ class ResidentGraph:
 
     def append_vertices(self, count: int) -> None:
         """More vertices, without edges. O(count) on average."""
+        self.generation += 1
         self.vertices += count
         self._resize(self.edges)
 
@@ -124,6 +127,7 @@ class ResidentGraph:
 
         `properties` has a column for each property. O(edges, and the slabs that had to move).
         """
+        self.generation += 1
         first = self.edges
         self._out.append(src, dst)
         self._into.append(dst, src)
@@ -136,6 +140,7 @@ class ResidentGraph:
 
     def forget(self, vertices: int, edges: int) -> None:
         """Have only so many vertices and edges again; what goes is not live. O(what goes)."""
+        self.generation += 1
         forget_edges(self.adjacency, edges)
         self.vertices = vertices
         for column in (*self._columns.values(), *self._converted.values()):
