@@ -16,6 +16,7 @@ from graphtide.api.runs.in_memory import EdgeList
 from graphtide.api.runs.reading import Cursor, Differences
 from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import RunInHand
+from graphtide.optimize.strategy import Move
 from graphtide.store.results import PartsInMemory
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, Case
 from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful
@@ -140,6 +141,33 @@ def test_split_anywhere(case: Case) -> None:
             for view, fields in finished_values(hand, base, parts).items():
                 for field, values in fields.items():
                     assert same(values, list(expected[view][field]), 0.0), (order, at, view)
+
+
+class BlankStones(SplitAt):
+    """Passes every stone, and follows from what it makes at the parent of anything else."""
+
+    def choose(self, step: int, ready: bool) -> Any:
+        if self.stones[step]:
+            return Move.PASS
+        return Move.FOLLOW if ready else Move.RESTART
+
+    stones: Any = ()
+
+
+@pytest.mark.parametrize("case", FAST, ids=lambda case: case.name)
+def test_nothing_is_followed_from_a_stone_that_has_no_results(case: Case) -> None:
+    pick = random.Random(f"stones-{case.name}")
+    for _ in range(6):
+        given = make_run_case(pick)
+        parameters, program = named_parameters(case, given, pick)
+        expected = found_by_twin(given, case, parameters)
+        hand = in_hand(given, program, "tree")
+        base, parts, chooser = hand.base(), PartsInMemory(), BlankStones()
+        chooser.stones = hand.steps.view < 0
+        hand.run(base, parts, chooser, RunSettings())
+        for view, fields in finished_values(hand, base, parts).items():
+            for field, values in fields.items():
+                assert same(values, list(expected[view][field]), 0.0), view
 
 
 class Interrupting(SplitAt):

@@ -56,7 +56,7 @@ class FixpointMaintainer:
     """A selecting program on a graph in memory, current after every `advance`."""
 
     patience = 0.25
-    """A repair may look at so many edges for each of the graph before it is broken off."""
+    """A repair may look at so many edges for each edge or vertex before it is broken off."""
 
     def __init__(
         self, graph: ResidentGraph, program: VertexProgram, parameters: tuple[Any, ...]
@@ -133,7 +133,7 @@ class FixpointMaintainer:
             self._block = self._handed_over()
         self._advances += 1
         more = len(edges[0]) - len(edges[1]) if flips else 0
-        most = int(self.patience * (graph.live + more)) + 1024
+        most = int(self.patience * max(graph.live + more, graph.vertices)) + 1024
         orders = self._orders
         orders[records.NOW], orders[records.MOST] = self._advances, most
         misfit, logged, changed, touched = self.kernels.advance(self._block.words, *delta, flips)

@@ -98,6 +98,12 @@ class ResidentGraph:
         self.live += len(inserted) - len(deleted)
         self._flipped = inserted, deleted, delta
 
+    def clear(self) -> None:
+        """Make no edge live, whatever was. O(vertices)."""
+        for slabs in self.adjacency:
+            slabs.live.fill(0)
+        self.live = 0
+
     def new_delta(self, inserted: Int32, deleted: Int32) -> Delta:
         """A delta whose ends are yet to be found."""
         count = len(inserted) + len(deleted)

@@ -5,7 +5,9 @@ Nothing is made a row of here: arrays are listed as they come, and put together 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +15,6 @@ from numpy.typing import NDArray
 
 from graphtide.api.live import arrow_column
 from graphtide.api.runs.current import Changes
-from graphtide.engine.changes import Change
 from graphtide.optimize.strategy import Move
 from graphtide.store.results import Part
 
@@ -46,40 +47,62 @@ class PartBuffer:
     def add(self, row: Row, changes: Changes) -> None:
         """A finished step. What was added before is whole even if this is interrupted."""
         self.rows += row[-1]
-        self._pieces.append(([row], None, changes))
+        self._pieces.append(_Piece(row, None, changes))
 
-    def add_stretch(self, rows: list[Row], counts: NDArray[np.int64], changes: Changes) -> None:
-        """Finished steps with the changes of all of them, so many of each step."""
+    def add_stretch(
+        self, columns: Sequence[NDArray[Any]], counts: NDArray[np.int64], changes: Changes
+    ) -> None:
+        """Finished steps, a column for each of the record; and the changes, so many of a step."""
         self.rows += int(counts.sum())
-        self._pieces.append((rows, counts, changes))
+        self._pieces.append(_Piece(columns, counts, changes))
 
     def take(self) -> Part:
         """All finished steps as a part; the buffer is empty afterwards."""
         pieces = self._pieces
-        records = [row for rows, _, _ in pieces for row in rows]
-        columns = zip(RECORD_SCHEMA, zip(*records, strict=True), strict=True)
-        record = pa.table(
-            [pa.array(column, field.type) for field, column in columns], RECORD_SCHEMA
-        )
-        steps = np.array([row[0] for row in records], np.int32)
-        differences = {
-            name: _differences(steps, [(counts, item[name]) for _, counts, item in pieces])
-            for name in self._fields
-        }
+        record = pa.concat_tables([_record(alone, run) for alone, run in _runs(pieces)])
+        record = record.combine_chunks()
+        steps = record.column("step").to_numpy()
+        differences = {name: _differences(steps, pieces, name) for name in self._fields}
         self._clear()
         return Part(record, differences)
 
     def _clear(self) -> None:
-        self._pieces: list[tuple[list[Row], NDArray[np.int64] | None, Changes]] = []
+        self._pieces: list[_Piece] = []
         self.rows = 0
 
 
-def _differences(
-    steps: NDArray[np.int32], pieces: list[tuple[NDArray[np.int64] | None, Change]]
-) -> pa.Table:
+class _Piece(NamedTuple):
+    """A step, or a stretch of them: what the record says, and the changes."""
+
+    told: Row | Sequence[NDArray[Any]]
+    counts: NDArray[np.int64] | None
+    changes: Changes
+
+
+def _runs(pieces: list[_Piece]) -> Iterator[tuple[bool, list[_Piece]]]:
+    """Steps that came one by one, taken together; every stretch alone."""
+    for alone, run in groupby(pieces, lambda piece: piece.counts is None):
+        if alone:
+            yield alone, list(run)
+        else:
+            yield from ((alone, [piece]) for piece in run)
+
+
+def _record(alone: bool, run: list[_Piece]) -> pa.Table:
+    columns = zip(*(piece.told for piece in run), strict=True) if alone else run[0].told
+    told = zip(RECORD_SCHEMA, columns, strict=True)
+    return pa.table([pa.array(column, field.type) for field, column in told], RECORD_SCHEMA)
+
+
+def _differences(steps: NDArray[np.int32], pieces: list[_Piece], name: str) -> pa.Table:
     """The rows of one field: step, vertex, old, new."""
-    counts = np.concatenate([[len(one)] if many is None else many for many, one in pieces])
-    changes = [change for _, change in pieces]
+    changes = [piece.changes[name] for piece in pieces]
+    counts = np.concatenate(
+        [
+            [len(change)] if piece.counts is None else piece.counts
+            for piece, change in zip(pieces, changes, strict=True)
+        ]
+    )
     joined: dict[str, Any] = {"step": pa.array(np.repeat(steps, counts))}
     joined["vertex"] = pa.array(np.concatenate([change.vertices for change in changes]))
     joined["old"] = arrow_column(np.concatenate([change.old for change in changes]))

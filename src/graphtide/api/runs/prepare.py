@@ -18,6 +18,7 @@ from graphtide.api.live import arrow_column
 from graphtide.api.maintain import ChosenProgram, checked_parameters
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
+from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
@@ -29,6 +30,14 @@ from graphtide.optimize.prices import Prices
 from graphtide.plan.programs import ParameterKind
 
 _ROUNDING = 1e-9
+
+PATIENCE = 0.75
+"""How much of the graph a repair looks at before it is broken off, where the steps are planned.
+
+A state takes several times what a run from scratch takes, so that it is worth some trouble to keep
+one. Over 252 planned views of com-dblp components took 68 ms a view with 0.25, 43 ms with this and
+41 ms with twice as much; in random order 89, 106 and 119 ms.
+"""
 
 DATAFLOW_PRICES = Prices(state=400.0, step=25_000.0, edge=1_600.0)
 """A dataflow beside a search from scratch, measured for strongly connected components.
@@ -51,6 +60,8 @@ class PreparedProgram:
     def maintained(self) -> Maintained:
         """One more maintainer, not started."""
         chosen, maintainer = self.chosen, self._maintainer()
+        if isinstance(maintainer, FixpointMaintainer):
+            maintainer.patience = PATIENCE
         assert maintainer.kernels
         return Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields)
 
@@ -78,9 +89,14 @@ class PreparedProgram:
     @property
     def rounding(self) -> float:
         """The share by which results may differ from a run from scratch: only sums of floats do."""
+        return _ROUNDING if self.adds_up else 0.0
+
+    @property
+    def adds_up(self) -> bool:
+        """True for a program that takes all messages in, so that changes spread everywhere."""
         found = self.stateless
         one = found.parts[0] if isinstance(found, PairsMaintainer) else found
-        return _ROUNDING if isinstance(one, SynchronousMaintainer) else 0.0
+        return isinstance(one, SynchronousMaintainer)
 
     @property
     def prices(self) -> Prices | None:

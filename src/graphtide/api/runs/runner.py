@@ -115,12 +115,13 @@ class Runner:
         step = first
         try:
             while step < len(self._steps):
+                worked = thread_time()
                 self._return_to(self._parent[step])
                 move, made = self._stretch(step, chooser, settings)
                 if not made:
                     move, made = self._group(step, chooser, settings)
                 if not made:
-                    move, made = self._reach(step, chooser, settings), 1
+                    move, made = self._reach(step, chooser, settings, worked), 1
                 step += made
                 now = perf_counter()
                 if now - kept > settings.keep_every or self._buffer.rows > _MOST_ROWS:
@@ -144,8 +145,9 @@ class Runner:
         if not count:
             return Move.FOLLOW, 0
         made = self._stretches.follow(step, count, chooser)
-        if made.steps < count:
+        if made.stuck:
             self._broken_off = step + made.steps
+            chooser.observe_stuck(self._broken_off)
         for at, changes in made.path:
             inserted, deleted = self._deltas.of(at)
             if self._end[at] == len(self._end):
@@ -187,41 +189,47 @@ class Runner:
             return decided[1]
         return chooser.choose(step, self._states.ready(self._parent[step]))
 
-    def _reach(self, step: int, chooser: Chooser, settings: RunSettings) -> Move:
-        """One step further down."""
-        steps, states = self._steps, self._states
-        parent = self._parent[step]
-        began, worked = perf_counter(), thread_time()
+    def _reach(self, step: int, chooser: Chooser, settings: RunSettings, worked: float) -> Move:
+        """One step further down. The chooser is told all that it took since `worked`."""
+        states, parent, began = self._states, self._parent[step], perf_counter()
         inserted, deleted = self._deltas.of(step)
         move = self._choose(step, chooser)
-        expected = chooser.predict(step)
+        expected, started = chooser.predict(step), 0.0
         if move == Move.RESTART:
+            started = -thread_time()
             states.start(parent)
-        started = thread_time() - worked
-        self._graph.flip(inserted, deleted)
-        worked = thread_time()
-        try:
-            changes = self._changes(step, move, inserted, deleted)
-        except GraphtideError as error:
-            error.where = error.where or f"the view '{steps.label(step)}'"
-            raise
+            started += thread_time()
+        flipped = -thread_time()
+        self._flip(inserted, deleted)
+        flipped += thread_time()
+        changes = self._changes(step, move, inserted, deleted)
         self._current.apply(changes)
-        seen, done = thread_time() - worked, perf_counter()
-        if move == Move.RESTART:
-            chooser.observe(step, Observation(move, started, seen))
-        elif move == Move.FOLLOW:
-            chooser.observe(step, Observation(move, 0.0, seen))
-        else:
-            chooser.observe(step, Observation(move, seen, 0.0))
         self._go_on(PathStep(step, inserted, deleted, changes))
-        self._look_again(step, move, chooser, settings)
         touched = states.touched if move <= Move.RESTART else self._edges[step]
         changed = sum(map(len, changes.values()))
-        row = (step, move, done - began, *expected, touched, changed)
+        row = (step, move, perf_counter() - began, *expected, touched, changed)
+        chooser.observe(step, _seen(move, thread_time() - worked, started, flipped))
+        self._look_again(step, move, chooser, settings)
         self._buffer.add(row, changes)
         return move
 
+    def _flip(self, inserted: Int32, deleted: Int32) -> None:
+        """To the next version; one that has nothing of the last begins with an empty graph."""
+        graph = self._graph
+        if len(deleted) and len(deleted) == graph.live:
+            graph.clear()
+            deleted = deleted[:0]
+        graph.flip(inserted, deleted)
+
     def _changes(self, step: int, move: Move, inserted: Int32, deleted: Int32) -> Changes:
+        """The results of a step that the graph is at, as differences from its parent."""
+        try:
+            return self._found(step, move, inserted, deleted)
+        except GraphtideError as error:
+            error.where = error.where or f"the view '{self._steps.label(step)}'"
+            raise
+
+    def _found(self, step: int, move: Move, inserted: Int32, deleted: Int32) -> Changes:
         if move <= Move.RESTART:
             changes = self._states.follow(step, inserted, deleted)
             if self._parent[step] not in self._unknown:
@@ -245,11 +253,14 @@ class Runner:
 
     def _return_to(self, parent: int) -> None:
         """Up the path to a step, undoing everything on the way."""
-        path = self._path
+        path, emptied = self._path, parent < 0
+        if path and emptied:
+            self._graph.clear()
         while path and path[-1].step != parent:
             last = path.pop()
             self._states.leave(last.step)
-            self._graph.flip(inserted=last.deleted, deleted=last.inserted)
+            if not emptied:
+                self._flip(inserted=last.deleted, deleted=last.inserted)
             self._current.undo(last.changes)
 
     def _look_again(self, step: int, move: Move, chooser: Chooser, settings: RunSettings) -> None:
@@ -288,6 +299,13 @@ class Runner:
             self._parts.append(self._buffer.take())
         if finished >= 0:
             settings.kept(finished)
+
+
+def _seen(move: Move, seconds: float, started: float, flipped: float) -> Observation:
+    """What a step took in all, told apart as the models learn it."""
+    if move <= Move.RESTART:
+        return Observation(move, started, seconds - started, flipped)
+    return Observation(move, seconds, 0.0, flipped)
 
 
 def _progress(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import pyarrow as pa
@@ -20,8 +20,8 @@ from graphtide.api.runs.reading import Differences, numpy_column
 from graphtide.api.runs.runner import Runner, RunSettings
 from graphtide.api.runs.steps import Deltas, RunSteps, run_steps
 from graphtide.model.errors import InputError
+from graphtide.optimize.adaptive import Adaptive
 from graphtide.optimize.strategy import (
-    Adaptive,
     AlwaysScratch,
     AlwaysTogether,
     Chooser,
@@ -90,8 +90,9 @@ class RunInHand:
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """What decides how steps are reached."""
-        sizes = self.steps.sizes(self._prepared.graph.vertices, self._prepared.prices)
-        return CHOOSERS[strategy](sizes)
+        prepared = self._prepared
+        sizes = self.steps.sizes(prepared.graph.vertices)
+        return CHOOSERS[strategy](replace(sizes, spreads=prepared.adds_up, prices=prepared.prices))
 
 
 def check_strategy(strategy: str) -> None:

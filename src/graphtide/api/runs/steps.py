@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.optimize.prices import Prices
 from graphtide.optimize.strategy import StepSizes
 from graphtide.plan.collection import CollectionPlan
 from graphtide.store.collection import GroupedEdges
@@ -76,10 +75,10 @@ class RunSteps:
         found: NDArray[np.bool_] = (self.view < 0) & (children < MANY_CHILDREN)
         return found
 
-    def sizes(self, vertices: int, prices: Prices | None = None) -> StepSizes:
-        """What strategies are chosen by."""
+    def sizes(self, vertices: int) -> StepSizes:
+        """What strategies are chosen by, but for what depends on the program."""
         version, delta = self.edges + vertices, self.inserted + self.deleted
-        return StepSizes(version, delta, self.parent, self.end, vertices, self.skipped, prices)
+        return StepSizes(version, delta, self.parent, self.end, vertices, self.skipped)
 
 
 class Deltas:

@@ -45,10 +45,14 @@ class RunParts(NamedTuple):
 
 
 class Made(NamedTuple):
-    """How many steps were made, and those on the way from the parent to the last, with changes."""
+    """How many steps were made, and those on the way from the parent to the last, with changes.
+
+    `stuck` tells that the next step would have looked at too much.
+    """
 
     steps: int
     path: list[tuple[int, Changes]]
+    stuck: bool
 
 
 class Stretches:
@@ -86,7 +90,9 @@ class Stretches:
         seconds, worked = perf_counter() - began, thread_time() - worked
         if found.steps:
             self._take_up(step, found, (seconds, worked), chooser)
-        return Made(found.steps, self._path(step, found))
+        spent = found.cycles.sum() > patience.cycles or len(found.changes) > patience.rows
+        stuck = found.steps < count and not spent
+        return Made(found.steps, self._path(step, found), stuck)
 
     def _stretch(self, step: int, count: int) -> Stretch:
         steps, behind = self._parts.steps, step + count
@@ -125,16 +131,15 @@ class Stretches:
         expected = chooser.predict(step)
         chooser.observe_stretch(step, shares * seconds[1])
         columns = (
-            range(step, behind),
-            [Move.FOLLOW] * made.steps,
-            (shares * seconds[0]).tolist(),
-            [expected[0]] * made.steps,
-            [expected[1]] * made.steps,
-            made.touched.tolist(),
-            made.counts.tolist(),
+            np.arange(step, behind, dtype=np.int32),
+            np.full(made.steps, Move.FOLLOW, np.int8),
+            shares * seconds[0],
+            np.full(made.steps, expected[0]),
+            np.full(made.steps, expected[1]),
+            made.touched,
+            made.counts,
         )
-        rows = list(zip(*columns, strict=True))
-        parts.buffer.add_stretch(rows, made.counts, {field: made.changes})
+        parts.buffer.add_stretch(columns, made.counts, {field: made.changes})
 
 
 def _next_wide(deltas: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,263 @@
+"""What each way to reach a step is expected to take, by what the run has seen so far.
+
+Flipping the edges of a delta is part of every way, at one price an edge. From scratch, time is a
+line over the size of the version, with a state to go on from (`start`) and
+without (`scratch`). Following is a line over the size of the delta, up to a border: a repair that
+looks at too much of the graph is broken off and run anew, and from there on it takes what a start
+takes, and what was tried in vain. The border is a share of the version, learned from repairs that
+were broken off, and widened when one beyond it goes well.
+
+Before anything was followed, an edge is taken to be followed in the time that it takes to flip,
+which is known from the first step on, or at the prices that are known. Where a program adds up,
+its border is taken to be near nothing: a few rounds on, any change has reached nearly everything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.optimize.linear_model import LinearModel
+from graphtide.optimize.strategy import StepSizes
+
+Float64 = NDArray[np.float64]
+
+_STATE = 2.0
+"""How much longer a run from scratch takes that leaves a state, until it has been seen."""
+
+_IN_VAIN = 1.25
+"""A repair that is broken off and run anew, as a multiple of a start."""
+
+_BROKEN_OFF = 0.8
+"""From this share of that on, a repair is taken to have been broken off."""
+
+_BEYOND, _WIDER, _NARROWER = 2.0, 1.05, 1.5
+"""How far the border is moved: beyond a step that went well, after one near it, and back."""
+
+_DEAR = 3.0
+"""A repair in vain is dear if it takes so many runs from scratch."""
+
+_FLIPS = 2.0
+"""An edge is flipped and followed in the time of so many flips."""
+
+_CALL, _FLIP, _FEWEST_FLIPS = 2e-5, 3e-8, 1000
+_SPREADING = 1e-3
+
+
+class Expected:
+    """Seconds by step, as expected now."""
+
+    def __init__(self, sizes: StepSizes) -> None:
+        self._versions, self._deltas = sizes.version, sizes.delta
+        self._version: list[int] = sizes.version.tolist()
+        self._delta: list[int] = sizes.delta.tolist()
+        free = np.zeros(len(sizes.end), np.bool_) if sizes.free is None else sizes.free
+        self._free: list[bool] = free.tolist()
+        self._frees = free
+        self._bare, self._fresh = LinearModel(), LinearModel()
+        self._followed, self._in_vain = LinearModel(), LinearModel()
+        self._prices = sizes.prices
+        self._state = sizes.prices.state if sizes.prices else _STATE
+        self._border = _SPREADING if sizes.spreads else np.inf
+        self._largest = 0.0
+        self._doubts = 0
+        self._flips, self._flipping, self._flip = 0, 0.0, _FLIP
+        self._rest = [np.cumsum(item[::-1])[::-1] for item in (sizes.version, sizes.delta)]
+
+    @property
+    def scratch_seen(self) -> bool:
+        """True once a run from scratch without a state was seen."""
+        return self._bare.observations > 0
+
+    @property
+    def follow_seen(self) -> bool:
+        """True once a step was followed to its end."""
+        return self._followed.observations > 0
+
+    def share(self, step: int) -> float:
+        """The delta as a share of the version."""
+        return self._delta[step] / self._version[step]
+
+    def beyond(self, step: int) -> bool:
+        """True where following is expected to be broken off."""
+        return self.share(step) >= self._border
+
+    def follow(self, step: int) -> float:
+        """Following the delta of a step from a state at its parent; NaN before the first step."""
+        delta = self._delta[step]
+        anew = self._anew(self._version[step]) + self._flip * delta
+        if self.beyond(step):
+            return anew
+        if self._followed.observations:
+            return min(anew, self._followed.predict(delta))
+        call, edge = self._unseen()
+        return min(anew, call + edge * delta)
+
+    def scratch(self, step: int) -> float:
+        """A run from scratch that leaves no state."""
+        flips = self._flip * self._delta[step]
+        return flips if self._free[step] else flips + self._scratch(self._version[step])
+
+    def split(self, step: int) -> float:
+        """A run from scratch that leaves a state."""
+        return self._flip * self._delta[step] + self.start(self._version[step])
+
+    def start(self, size: int) -> float:
+        """Making a state at a version of this size: never less than a run without one."""
+        bare = self._bare.predict(size)
+        if not self._fresh.observations:
+            return bare * self._state
+        fresh = self._fresh.predict(size)
+        return max(bare, fresh) if self._bare.observations else fresh
+
+    def each(self, first: int, behind: int) -> tuple[Float64, Float64]:
+        """Following, and a run from scratch, for many steps, stepping stones like all others."""
+        versions, deltas = self._versions[first:behind], self._deltas[first:behind]
+        model = self._bare if self._bare.observations else self._fresh
+        dearer = 1.0 if model is self._bare else self._state
+        scratch: Float64 = model.predict_each(versions) / dearer + self._flip * deltas
+        call, edge = self._unseen()
+        follow: Float64 = call + edge * deltas.astype(np.float64)
+        if self._followed.observations:
+            follow = self._followed.predict_each(deltas)
+        anew = self._anew_each(versions) + self._flip * deltas
+        follow = np.where(deltas < self._border * versions, np.minimum(follow, anew), anew)
+        return follow, scratch
+
+    def saved(self, first: int, behind: int) -> float:
+        """What a state at the parent of the first of these steps saves over them; 0 or more.
+
+        They are taken for a chain, each reached in the best way, with the state and without.
+        """
+        follow, scratch = self.each(first, behind)
+        flips = self._flip * self._deltas[first:behind]
+        start = flips + self._start_each(self._versions[first:behind])
+        scratch = np.where(self._frees[first:behind], flips, scratch)
+        ready = bare = 0.0
+        columns = follow.tolist(), scratch.tolist(), start.tolist()
+        for following, passing, starting in zip(*(item[::-1] for item in columns), strict=True):
+            left = min(passing + bare, starting + ready)
+            ready, bare = min(following + ready, left), left
+        return bare - ready
+
+    def saved_far(self, first: int, behind: int) -> float:
+        """The same where a state is so dear that it is begun once, if at all."""
+        follow, scratch = self.each(first, behind)
+        gains = np.where(self._frees[first:behind], 0.0, scratch) - follow
+        return float(np.max(np.cumsum(gains), initial=0.0))
+
+    def cheaper_rest(self, step: int) -> float:
+        """All steps from this one on, by the cheaper of the two strategies."""
+        left = len(self._version) - step
+        versions, deltas = (float(rest[step]) for rest in self._rest)
+        scratch = (self._bare if self._bare.observations else self._fresh).predict_all(
+            left, versions
+        )
+        if not self._followed.observations or self.beyond(step):
+            return scratch
+        return min(scratch, self._followed.predict_all(left, deltas))
+
+    def saw_flips(self, step: int, seconds: float) -> None:
+        """The edges of a step were flipped; in no time at all where nobody looked."""
+        if seconds > 0.0:
+            self._flips += self._delta[step]
+            self._flipping += seconds
+        if self._flips >= _FEWEST_FLIPS:
+            self._flip = self._flipping / self._flips
+
+    def saw_start(self, size: int, seconds: float) -> None:
+        """A state was made at a version of this size; flips apart."""
+        self._fresh.observe(size, seconds)
+
+    def saw_scratch(self, step: int, seconds: float) -> None:
+        """A step was run from scratch, without a state; its flips apart."""
+        if not self._free[step]:
+            self._bare.observe(self._version[step], seconds)
+
+    def saw_following(self, step: int, seconds: float) -> None:
+        """A step was followed: learn the line, or where it ends.
+
+        A small delta that takes long though larger ones did not is believed the second time.
+        """
+        share, size = self.share(step), self._version[step]
+        working = seconds - self._flip * self._delta[step]
+        if not working >= _BROKEN_OFF * _IN_VAIN * self.start(size):
+            self._learn(step, seconds)
+            self._largest, self._doubts = max(share, self._largest), 0
+            self._widen(share)
+        elif share > self._largest or self._doubts:
+            self._in_vain.observe(size, working)
+            self._narrow(share, working > _DEAR * self._scratch(size))
+        else:
+            self._doubts += 1
+
+    def saw_border(self, step: int) -> None:
+        """Following a step would look at too much."""
+        self._narrow(self.share(step), False)
+
+    def saw_stretch(self, step: int, seconds: list[float]) -> None:
+        """Steps were followed together: none of them was broken off."""
+        for at, took in enumerate(seconds, step):
+            self._learn(at, took)
+        share = max(self.share(step + at) for at in range(len(seconds)))
+        self._largest, self._doubts = max(self._largest, share), 0
+        self._widen(share)
+
+    def _widen(self, share: float) -> None:
+        """A step of this share went well."""
+        if share >= self._border:
+            self._border = _BEYOND * share
+        elif share * _BEYOND >= self._border:
+            self._border *= _WIDER
+
+    def _narrow(self, share: float, dear: bool) -> None:
+        """A step of this share was broken off.
+
+        The border comes to lie where every other step is, or where hardly one is if that is dear.
+        """
+        if dear:
+            found = share / _NARROWER
+        else:
+            found = share if np.isinf(self._border) else max(share, self._border / _NARROWER)
+        self._border, self._largest = min(self._border, found), min(self._largest, share)
+
+    def _learn(self, step: int, seconds: float) -> None:
+        """A step was followed. One alone says nothing of the slope: what was expected does."""
+        delta, model = self._delta[step], self._followed
+        if not model.observations:
+            call, edge = self._unseen()
+            for other in (0, 4 * delta):
+                model.observe(other, call + edge * other)
+        model.observe(delta, seconds)
+
+    def _scratch(self, size: int) -> float:
+        if self._bare.observations:
+            return self._bare.predict(size)
+        return self._fresh.predict(size) / self._state
+
+    def _anew(self, size: int) -> float:
+        """A repair that is broken off, and what it takes to run anew."""
+        start = self.start(size)
+        if not self._in_vain.observations:
+            return _IN_VAIN * start
+        return max(start, self._in_vain.predict(size))
+
+    def _anew_each(self, sizes: NDArray[np.int64]) -> Float64:
+        start = self._start_each(sizes)
+        if not self._in_vain.observations:
+            return _IN_VAIN * start
+        return np.maximum(start, self._in_vain.predict_each(sizes))
+
+    def _start_each(self, sizes: NDArray[np.int64]) -> Float64:
+        bare = self._bare.predict_each(sizes)
+        if not self._fresh.observations:
+            return self._state * bare
+        fresh = self._fresh.predict_each(sizes)
+        return np.maximum(bare, fresh) if self._bare.observations else fresh
+
+    def _unseen(self) -> tuple[float, float]:
+        """What following takes a step and an edge, before anything was followed."""
+        if self._prices is not None:
+            each = self._scratch(self._version[0]) / self._version[0]
+            return each * self._prices.step, each * self._prices.edge
+        return _CALL, _FLIPS * self._flip
