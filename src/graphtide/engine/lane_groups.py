@@ -9,8 +9,8 @@ messages. Sums are made in the order of edge numbers: the answer of a version ha
 whatever it shares a group with.
 
 Memory: 64 bytes a vertex for each state field, each accumulator and each of the two degrees that
-the program looks at; 22 bytes an edge, known or not held by any version, for each direction that
-messages go, and edge properties once more. A program that would take more than `MOST_BYTES` of it
+the program looks at; 22 bytes a known edge for each direction that messages go, and the edge
+properties that it reads once more. A program that would take more than `MOST_BYTES` of it
 is run one version at a time.
 """
 
