@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import Adjacency, Slabs, swap_entries
-from graphtide.kernels.jit import bare_kernel, inner_kernel, lean_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, NEAR, prefetch
 
 Int32 = NDArray[np.int32]
 
 BATCH = 256
+FEW = 4
+"""So few edges are flipped sooner than asked for."""
 
 
 class Delta(NamedTuple):
@@ -100,6 +102,8 @@ def flip_side(slabs: Slabs, edges: Int32, ends: Int32, part: Any, alive: bool) -
     for ahead are those of now, which are the same or next to them.
     """
     first, last, known = part
+    if first == 0 and known > FEW:
+        ask_for_first(slabs, edges[:known], ends, alive)
     for at in range(first, last):
         if at + FAR < known:
             ask_for_border(slabs, edges[at + FAR], ends[at + FAR])
@@ -113,6 +117,18 @@ def flip_side(slabs: Slabs, edges: Int32, ends: Int32, part: Any, alive: bool) -
         swap_entries(slabs, slot, border_of(slabs, end, alive))
         slabs.live[end] += 1 if alive else -1
     return -1
+
+
+@joined_kernel
+def ask_for_first(slabs: Slabs, edges: Int32, ends: Int32, alive: bool) -> None:
+    """Ask for what the first flips need: a small delta has no others."""
+    count = len(edges)
+    for at in range(min(FAR, count)):
+        ask_for_border(slabs, edges[at], ends[at])
+    for at in range(min(MIDDLE, count)):
+        ask_for_entries(slabs, edges[at], border_of(slabs, ends[at], alive))
+    for at in range(min(NEAR, count)):
+        prefetch(slabs.slot, slabs.edge[border_of(slabs, ends[at], alive)])
 
 
 @lean_kernel

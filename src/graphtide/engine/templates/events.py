@@ -59,6 +59,15 @@ def ask_ahead(histories: Histories, slabs: Slabs, at: int, last: int) -> None:
 
 
 @joined_kernel
+def ask_first(histories: Histories, slabs: Slabs, start: int, last: int) -> None:
+    """Ask for the histories of the first neighbours of a slab, of which all will be looked at."""
+    for at in range(start, min(start + MIDDLE, last)):
+        prefetch(histories.head, slabs.neighbour[at])
+    for at in range(start, min(start + NEAR, last)):
+        prefetch(histories.time, histories.head[slabs.neighbour[at]])
+
+
+@joined_kernel
 def best_event(context: Context, histories: Histories, desk: Desk, place: Any, best: Any) -> Any:
     """The best of `best` and the events at an iteration, over the live edges of one direction.
 
@@ -68,6 +77,7 @@ def best_event(context: Context, histories: Histories, desk: Desk, place: Any, b
     start = slabs.start[vertex]
     last = start + slabs.live[vertex]
     desk.counts[TOUCHED] += slabs.live[vertex]
+    ask_first(histories, slabs, start, last)
     for at in range(start, last):
         ask_ahead(histories, slabs, at, last)
         known, event = event_of(context, histories, slabs.neighbour[at], slabs.edge[at], time)

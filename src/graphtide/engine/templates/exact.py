@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphtide.engine.templates.events import ask_ahead, standing, value_at
+from graphtide.engine.templates.events import ask_ahead, ask_first, standing, value_at
 from graphtide.engine.templates.selecting import (
     BACKWARD,
     FORWARD,
@@ -81,6 +81,7 @@ def tell_along(
     start = slabs.start[vertex]
     last = start + slabs.live[vertex]
     desk.counts[TOUCHED] += slabs.live[vertex]
+    ask_first(histories, slabs, start, last)
     for place in range(start, last):
         ask_ahead(histories, slabs, place, last)
         other = slabs.neighbour[place]
@@ -141,6 +142,12 @@ def seed_edges(
 ) -> None:
     """Visits for the events that edges bring or take; `seeds` is (edges, their ends, inserted)."""
     edges, sources, targets, inserted = seeds
+    for at in range(min(FAR, len(edges))):
+        prefetch(histories.head, sources[at])
+        prefetch(histories.head, targets[at])
+    for at in range(min(MIDDLE, len(edges))):
+        prefetch(histories.time, histories.head[sources[at]])
+        prefetch(histories.time, histories.head[targets[at]])
     for at in range(len(edges)):
         if at + FAR < len(edges):
             prefetch(histories.head, sources[at + FAR])

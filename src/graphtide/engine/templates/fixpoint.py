@@ -85,6 +85,9 @@ def offer_inserted(
 ) -> tuple[int, int]:
     """Offer over every inserted edge, until the log is full."""
     now, count, size = work
+    for at in range(min(FAR, len(delta.inserted))):
+        prefetch(state.value, delta.sources[at])
+        prefetch(state.value, delta.targets[at])
     for at in range(len(delta.inserted)):
         if at + FAR < len(delta.inserted):
             prefetch(state.value, delta.sources[at + FAR])

@@ -37,6 +37,11 @@ def is_orphan(state: FixpointState, vertex: int, edge: int) -> bool:
 def line_up_orphans(state: FixpointState, delta: Delta) -> int:
     """Put those who lost their parent edge into the heap, by level; returns how many."""
     size, first = 0, len(delta.inserted)
+    for at in range(min(FAR, len(delta.deleted))):
+        if FORWARD:
+            prefetch(state.parent, delta.targets[first + at])
+        if BACKWARD:
+            prefetch(state.parent, delta.sources[first + at])
     for at in range(len(delta.deleted)):
         if at + FAR < len(delta.deleted):
             if FORWARD:
