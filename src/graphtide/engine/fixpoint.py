@@ -5,7 +5,9 @@ messages are monotone and never overtake their source, on edge data that meets t
 the proof; both are checked here before anything runs.
 
 A repair that has looked at a fair share of the graph is broken off, undone and replaced by a run
-from scratch. What that changed is logged like any repair, so that it is undone like one.
+from scratch. Where that happens again and again, it is not tried any more, and runs from scratch
+find values alone, without the parents and levels that only repairs need. What a run changed can be
+undone like a repair.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ from graphtide.engine.binding import (
     parameter_arrays,
 )
 from graphtide.engine.changes import Change
+from graphtide.engine.experience import Experience
+from graphtide.engine.fixpoint_state import Roots, VertexState
 from graphtide.engine.generate import generated_module, generated_source
-from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph, misplaced
 from graphtide.engine.sections import fixpoint_section
 from graphtide.engine.settling import settle, settled_values
@@ -43,10 +46,18 @@ Int32 = NDArray[np.int32]
 _NO_EDGES = np.empty(0, np.int32)
 
 
-class _Done(NamedTuple):
-    """A repair that can be undone; without a log if it changed nothing."""
+class _Rerun(NamedTuple):
+    """What a run from scratch replaced: values that came out otherwise, and the roots of all."""
 
-    log: records.ChangeLog | None
+    vertices: Int32
+    values: NDArray[Any]
+    roots: Roots | None
+
+
+class _Done(NamedTuple):
+    """A repair, or a run in its place, that can be undone; `what` is None if it changed nothing."""
+
+    what: records.ChangeLog | _Rerun | None
     vertices: int
     inserted: Int32
     deleted: Int32
@@ -72,9 +83,10 @@ class FixpointMaintainer:
         self._seen: Any = None
         self._read: Any = None
         self._block: Block | None = None
-        self._no_change = Change(_NO_EDGES, *[np.empty(0, FIELD_TYPES[self._selection.type])] * 2)
-        self.vertices = 0
-        """How many vertices have a value: those of the graph as of the last repair."""
+        self._type = FIELD_TYPES[self._selection.type]
+        self._state = VertexState(self._type)
+        self._experience = Experience()
+        self._no_change = Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)
         self.touched = 0
         """How many edges the last repair looked at."""
 
@@ -86,23 +98,21 @@ class FixpointMaintainer:
         source = generated_source(section, *templates)
         return generated_module(source, self.program.name)
 
-    @cached_property
-    def _arrays(self) -> dict[str, GrowingArray]:
-        types: dict[str, Any] = {"value": FIELD_TYPES[self._selection.type]}
-        types |= dict.fromkeys(("parent", "level", "stamp", "heap", "place"), np.int32)
-        return {name: GrowingArray(np.empty(0, dtype)) for name, dtype in types.items()}
+    @property
+    def vertices(self) -> int:
+        """How many vertices have a value: those of the graph as of the last repair."""
+        return self._state.vertices
 
     @property
     def values(self) -> NDArray[Any]:
         """The value of every vertex; a view of the state, not a copy."""
-        return self._arrays["value"].view
+        return self._state.values
 
     def start(self) -> None:
         """Run from scratch on the version that the graph is at. Forgets what could be undone."""
         self._done.clear()
+        self._state = VertexState(self._type)
         self._fit(self.graph.vertices)
-        for name in ("stamp", "place"):
-            self._arrays[name].view.fill(-1)
         self._run()
 
     def scratch(self) -> dict[str, NDArray[Any]]:
@@ -125,10 +135,18 @@ class FixpointMaintainer:
         return self._follow(self.graph.delta(inserted, deleted), (inserted, deleted), False)
 
     def _follow(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
-        """An advance or a repair."""
-        graph, before = self.graph, self.vertices
-        if before != graph.vertices:
-            self._add_vertices(before)
+        """An advance or a repair: one that is tried, or a run from scratch."""
+        worth_trying = self._experience.worth_trying(len(delta.sources))
+        if worth_trying and self._state.rooted:
+            return self._try(delta, edges, flips)
+        if flips:
+            self.graph.flip(*edges)
+        self.touched = self.graph.live
+        return self._run_anew(self._with_new_vertices(), edges, rooted=worth_trying)
+
+    def _try(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
+        """Repair, or run from scratch if that turns out to be too much."""
+        graph, before = self.graph, self._with_new_vertices()
         if self._block is None or self._seen is not graph.adjacency:
             self._block = self._handed_over()
         self._advances += 1
@@ -143,17 +161,29 @@ class FixpointMaintainer:
             raise misplaced(delta, misfit)
         graph.live += more
         self.touched = touched
+        self._experience.learn(len(delta.sources), broken_off=touched > most)
         if touched > most:
-            log, changed = self._run_again()
-        elif logged:
-            log = records.ChangeLog(*(array[:logged].copy() for array in self._state.log))
-        else:
-            log = None
-        self._done.append(_Done(log, before, *edges))
-        if log is None or not changed:
+            return self._run_anew(before, edges, rooted=True)
+        if not logged:
+            self._done.append(_Done(None, before, *edges))
             return self._no_change
+        log = records.ChangeLog(*(array[:logged].copy() for array in self._state.record.log))
+        self._done.append(_Done(log, before, *edges))
         vertices = log.vertex[:changed].copy()
         return Change(vertices, log.value[:changed].copy(), self.values[vertices])
+
+    def _run_anew(self, before: int, edges: tuple[Int32, Int32], *, rooted: bool) -> Change:
+        """Run from scratch on a graph that has been flipped, in place of a repair."""
+        state, old = self._state, self.values.copy()
+        roots = state.take_roots()
+        self._block = None
+        if rooted:
+            self._run()
+        else:
+            state.values[:] = self.scratch()[self._selection.state]
+        moved = np.flatnonzero(state.values != old).astype(np.int32)
+        self._done.append(_Done(_Rerun(moved, old[moved], roots), before, *edges))
+        return Change(moved.copy(), old[moved], state.values[moved])
 
     def follow(self, stretch: Stretch, patience: Patience) -> Followed:
         """Many advances and rollbacks in one call, graph included, as far as patience goes.
@@ -162,8 +192,10 @@ class FixpointMaintainer:
         """
         graph = self.graph
         assert self.vertices == graph.vertices
+        if not self._state.rooted:
+            self._run()
         limits = StretchLimits(graph.live, self.patience, *patience)
-        context, state, now = self._context, self._state, self._advances + 1
+        context, state, now = self._context, self._state.record, self._advances + 1
         rows, way, length, steps, graph.live = self.kernels.follow_stretch(
             context, state, stretch, now, limits
         )
@@ -189,8 +221,12 @@ class FixpointMaintainer:
         if not self._done:
             raise InputError("there is no advance to roll back")
         last = self._done.pop()
-        if last.log is not None:
-            self._put_back(last.log)
+        if isinstance(last.what, records.ChangeLog):
+            self._state.put_back(last.what)
+        elif isinstance(last.what, _Rerun):
+            self.values[last.what.vertices] = last.what.values
+            self._state.put_roots(last.what.roots)
+            self._block = None
         if last.vertices != self.vertices:
             self._fit(last.vertices)
         return last
@@ -210,59 +246,35 @@ class FixpointMaintainer:
             )
 
     def _run(self) -> None:
+        """Values and roots of the version that the graph is at."""
         state = self._state
-        reached = records.Reached(state.value, state.parent, state.level)
-        settle(self.kernels, self._context, reached, state.heap)
+        settle(self.kernels, self._context, state.reached, state.record.heap)
+        state.rooted = True
 
-    def _run_again(self) -> tuple[records.ChangeLog, int]:
-        """Run from scratch; a log of what comes out otherwise, and how many values are in it."""
-        state = self._state
-        kept = (state.value, state.parent, state.level)
-        before = tuple(array.copy() for array in kept)
-        self._run()
-        moved = state.value != before[0]
-        turned = (state.parent != before[1]) | (state.level != before[2])
-        vertices = np.concatenate([np.flatnonzero(moved), np.flatnonzero(turned & ~moved)])
-        log = records.ChangeLog(vertices.astype(np.int32), *(old[vertices] for old in before))
-        return log, int(np.count_nonzero(moved))
+    def _with_new_vertices(self) -> int:
+        """Give vertices that came later their start; their edges are offered by the repair.
 
-    def _put_back(self, log: records.ChangeLog) -> None:
-        """Undo what is logged; every vertex is in the log once."""
-        state = self._state
-        state.value[log.vertex] = log.value
-        state.parent[log.vertex] = log.parent
-        state.level[log.vertex] = log.level
-
-    def _add_vertices(self, first: int) -> None:
-        """Give vertices that came later their start; their edges are offered by the repair."""
-        self._fit(self.graph.vertices)
-        for name in ("stamp", "place"):
-            self._arrays[name].view[first:] = -1
-        state = self._state
-        reached = records.Reached(state.value, state.parent, state.level)
-        self.kernels.begin(self._context, reached, first, state.heap)
+        Returns how many vertices there were before.
+        """
+        before, now = self.vertices, self.graph.vertices
+        if before != now:
+            self._fit(now)
+            state = self._state
+            self.kernels.begin(self._context, state.reached, before, state.record.heap)
+        return before
 
     def _fit(self, vertices: int) -> None:
-        for array in self._arrays.values():
-            array.resize(vertices)
+        self._state.fit(vertices)
         self._parameters.resize(vertices)
-        self.vertices = vertices
-        self.__dict__.pop("_state", None)
         self._seen = self._block = None
-
-    @cached_property
-    def _state(self) -> records.FixpointState:
-        kept = {name: array.view for name, array in self._arrays.items()}
-        room = self.vertices // 4 + 1024
-        types = np.int32, self._arrays["value"].dtype, np.int32, np.int32
-        log = records.ChangeLog(*(np.empty(room, dtype) for dtype in types))
-        return records.FixpointState(**kept, log=log, fallen=np.empty(room, np.int32))
 
     def _handed_over(self) -> Block:
         """All that an advance works with; made anew where any of it is."""
         context = self._context
         parameters = parameter_arrays(self.program, context.parameters)
-        return Block(context.graph, self._state, self._orders, context.properties, parameters)
+        return Block(
+            context.graph, self._state.record, self._orders, context.properties, parameters
+        )
 
     @property
     def _context(self) -> records.Context:
