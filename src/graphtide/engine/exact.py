@@ -4,7 +4,8 @@ Results equal those of a synchronous run from scratch in every iteration. Where 
 iterations is not bounded, the plan must prove that a run settles.
 
 A repair that has done a fair share of the work of a run from scratch is broken off and replaced by
-one; the state before it is then kept as a whole, for the undoing.
+one; the state before it is then kept as a whole, for the undoing. Where that happens again and
+again, it is not tried any more.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from graphtide.engine.binding import (
 )
 from graphtide.engine.changes import Change
 from graphtide.engine.exact_state import ExactState, logged, new_desk
+from graphtide.engine.experience import Experience
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph, misplaced
@@ -86,12 +88,14 @@ class ExactMaintainer:
         self._work = 0
         self._room = 256
         self._orders = np.zeros(3, np.int64)
+        self._experience = Experience()
         self._seen: Any = None
         self._read: Any = None
         self._handed: tuple[Any, ...] = ()
         self._block: Block | None = None
         self._no_change = Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)
         self.touched = 0
+        """How many edges the last repair looked at."""
 
     @cached_property
     def kernels(self) -> Any:
@@ -152,17 +156,20 @@ class ExactMaintainer:
         return self._follow(self.graph.delta(inserted, deleted), (inserted, deleted), False)
 
     def _follow(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
-        """An advance or a repair."""
-        before = self._state.vertices
-        if before != self.graph.vertices:
-            self._add_vertices(before)
+        """An advance or a repair: one that is tried, or a run from scratch."""
+        if not self._experience.worth_trying(len(delta.sources)):
+            if flips:
+                self.graph.flip(*edges)
+            change = self._run_anew(self._with_new_vertices(), edges)
+            self.touched = self._work
+            return change
+        before = self._with_new_vertices()
         self._advances += 1
         stopped, vertices, entries, changed = self._repaired(delta, flips, before)
-        if stopped == records.TOO_MUCH:
-            was, self._state = self._state, self._run()
-            self._done.append(_Done(None, was, before, *edges))
-            moved = np.flatnonzero(was.value != self.values).astype(np.int32)
-            return Change(moved, was.value[moved], self.values[moved])
+        too_much = stopped == records.TOO_MUCH
+        self._experience.learn(len(delta.sources), broken_off=too_much)
+        if too_much:
+            return self._run_anew(before, edges)
         log = logged(self._desk, vertices, entries) if vertices else None
         self._done.append(_Done(log, None, before, *edges))
         if log is None or not changed:
@@ -170,6 +177,13 @@ class ExactMaintainer:
         new = self.values[log.vertex]
         differs = new != log.last
         return Change(log.vertex[differs], log.last[differs], new[differs])
+
+    def _run_anew(self, before: int, edges: tuple[Int32, Int32]) -> Change:
+        """Run from scratch on a graph that has been flipped, in place of a repair."""
+        was, self._state = self._state, self._run()
+        self._done.append(_Done(None, was, before, *edges))
+        moved = np.flatnonzero(was.value != self.values).astype(np.int32)
+        return Change(moved, was.value[moved], self.values[moved])
 
     def rollback(self) -> None:
         """Undo the last advance that has not been undone, graph included."""
@@ -212,6 +226,7 @@ class ExactMaintainer:
         count = self.graph.vertices
         state = ExactState(count, self._type, count + 16)
         self._work = self._run_rounds(state, state.value, keep=True)
+        state.line_up()
         return state
 
     def _run_rounds(self, state: ExactState, value: NDArray[Any], *, keep: bool) -> int:
@@ -272,12 +287,17 @@ class ExactMaintainer:
             self._block = Block(context.graph, kept, self._desk, given, read)
         return self._block
 
-    def _add_vertices(self, before: int) -> None:
-        """Vertices that came later start with an empty history; offers come by their edges."""
-        self._fit(self.graph.vertices)
-        parameters = self._parameters.view
-        for vertex in range(before, self.graph.vertices):
-            self.values[vertex] = self.kernels.initial(vertex, parameters)
+    def _with_new_vertices(self) -> int:
+        """Vertices that came later start with an empty history; offers come by their edges.
+
+        Returns how many vertices there were before.
+        """
+        before, now = self._state.vertices, self.graph.vertices
+        if before != now:
+            self._fit(now)
+            for vertex in range(before, now):
+                self.values[vertex] = self.kernels.initial(vertex, self._parameters.view)
+        return before
 
     def _fit(self, vertices: int) -> None:
         self._state.fit(vertices)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
 from graphtide.kernels import exact_records as records
+from graphtide.kernels.histories import line_up_entries
 
 COUNTERS = 8
 
@@ -55,6 +56,13 @@ class ExactState:
         larger = np.empty(room, self._entries.dtype)
         larger[: len(self._entries)] = self._entries
         self._entries = larger
+        self._view()
+
+    def line_up(self) -> None:
+        """Put the entries of each vertex side by side. O(entries); room stays as it is."""
+        fresh = np.empty(len(self._entries), self._entries.dtype)
+        line_up_entries(self.histories, fresh["time"], fresh["value"], fresh["following"])
+        self._entries = fresh
         self._view()
 
     def _view(self) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphtide.kernels.exact_records import (
     DESK_FULL,
     ENTRIES,
@@ -19,7 +22,10 @@ from graphtide.kernels.exact_records import (
     Histories,
     Log,
 )
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import bare_kernel, kernel, lean_kernel
+from graphtide.kernels.prefetch import NEAR, prefetch
+
+Int32 = NDArray[np.int32]
 
 
 @lean_kernel
@@ -116,6 +122,28 @@ def write_entry(histories: Histories, desk: Desk, vertex: int, time: int, value:
     """Set the entry of a logged vertex; breaks the work off where there is no room."""
     if not put_entry(histories, vertex, time, value):
         desk.counts[STOPPED] = HISTORIES_FULL
+
+
+@bare_kernel
+def line_up_entries(histories: Histories, time: Int32, value: Any, following: Int32) -> None:
+    """Copy the entries to where there is as much room, those of a vertex side by side.
+
+    A run appends entries iteration by iteration, so that those of a vertex are far apart; side by
+    side they are one or two places of memory to whoever walks a history.
+    """
+    count = 0
+    for vertex in range(len(histories.head)):
+        if vertex + NEAR < len(histories.head):
+            prefetch(histories.time, histories.head[vertex + NEAR])
+        at = histories.head[vertex]
+        if at != NOTHING:
+            histories.head[vertex] = count
+        while at != NOTHING:
+            time[count], value[count] = histories.time[at], histories.value[at]
+            at = histories.following[at]
+            following[count] = NOTHING if at == NOTHING else count + 1
+            count += 1
+    histories.free[0], histories.free[1] = NOTHING, count
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.algorithms import BFS, WCC
+from graphtide.engine.exact import ExactMaintainer
 from graphtide.engine.experience import LONGEST, Experience
 from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
@@ -110,3 +111,21 @@ def test_components_without_roots_are_right() -> None:
     for _ in range(12):
         maintainer.rollback()
     assert (maintainer.values == first).all()
+
+
+def test_exact_mode_learns_too_and_undoes_what_it_did_not_try() -> None:
+    path = np.arange(20000, dtype=np.int32)
+    graph = ResidentGraph(20001, path, path + 1)
+    maintainer = ExactMaintainer(graph, BFS.plan, (0,))
+    maintainer.start()
+    head, looked = np.array([10], np.int32), []
+    for _ in range(4):
+        maintainer.advance(NOTHING, head)
+        looked.append(maintainer.touched)
+        assert maintainer.values[10:13].tolist() == [10, np.inf, np.inf]
+        maintainer.rollback()
+    assert all(touched > 10 for touched in looked[:2])
+    assert looked[2:] == [10, 10], "a run from the source ends where the path does"
+    maintainer.advance(NOTHING, np.array([19999, 19998], np.int32))
+    assert maintainer.touched < 10
+    assert maintainer.values.tolist() == [*range(19999), np.inf, np.inf]
