@@ -147,14 +147,13 @@ class FixpointMaintainer:
     def _try(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
         """Repair, or run from scratch if that turns out to be too much."""
         graph, before = self.graph, self._with_new_vertices()
-        if self._block is None or self._seen is not graph.adjacency:
-            self._block = self._handed_over()
+        words = self._words()
         self._advances += 1
         more = len(edges[0]) - len(edges[1]) if flips else 0
         most = int(self.patience * max(graph.live + more, graph.vertices)) + 1024
         orders = self._orders
         orders[records.NOW], orders[records.MOST] = self._advances, most
-        misfit, logged, changed, touched = self.kernels.advance(self._block.words, *delta, flips)
+        misfit, logged, changed, touched = self.kernels.advance(words, *delta, flips)
         if misfit >= 0:
             if before != self.vertices:
                 self._fit(before)
@@ -195,9 +194,8 @@ class FixpointMaintainer:
         if not self._state.rooted:
             self._run()
         limits = StretchLimits(graph.live, self.patience, *patience)
-        context, state, now = self._context, self._state.record, self._advances + 1
         rows, way, length, steps, graph.live = self.kernels.follow_stretch(
-            context, state, stretch, now, limits
+            self._words(), stretch, self._advances + 1, limits
         )
         self._advances += steps + 1
         if stretch.final[:steps].any():
@@ -268,13 +266,13 @@ class FixpointMaintainer:
         self._parameters.resize(vertices)
         self._seen = self._block = None
 
-    def _handed_over(self) -> Block:
-        """All that an advance works with; made anew where any of it is."""
-        context = self._context
-        parameters = parameter_arrays(self.program, context.parameters)
-        return Block(
-            context.graph, self._state.record, self._orders, context.properties, parameters
-        )
+    def _words(self) -> NDArray[np.int64]:
+        """Where all that an advance works with is; written anew where any of it was replaced."""
+        if self._block is None or self._seen is not self.graph.adjacency:
+            context, state = self._context, self._state.record
+            read = context.properties, parameter_arrays(self.program, context.parameters)
+            self._block = Block(context.graph, state, self._orders, read)
+        return self._block.words
 
     @property
     def _context(self) -> records.Context:

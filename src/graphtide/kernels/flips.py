@@ -62,14 +62,15 @@ def flip_delta(graph: Adjacency, delta: Delta) -> int:
     its second place.
     """
     count = len(delta.inserted)
+    alive = count >= 0  # True, but no constant: for each of those, all would be compiled anew.
     sources, targets = delta.sources[count:], delta.targets[count:]
-    misfit = flip_both(graph, delta.deleted, sources, targets, False)
+    misfit = flip_both(graph, delta.deleted, sources, targets, not alive)
     if misfit >= 0:
         return misfit
-    misfit = flip_both(graph, delta.inserted, delta.sources[:count], delta.targets[:count], True)
+    misfit = flip_both(graph, delta.inserted, delta.sources[:count], delta.targets[:count], alive)
     if misfit < 0:
         return -1
-    flip_both(graph, delta.deleted, sources, targets, True)
+    flip_both(graph, delta.deleted, sources, targets, alive)
     return len(delta.deleted) + misfit
 
 
@@ -86,8 +87,9 @@ def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, al
         find_ends_of(graph, edges[last:ahead], sources[last:ahead], targets[last:ahead])
         misfit = flip_side(graph.out, edges, sources, (first, last, ahead), alive)
         if misfit >= 0:
-            flip_side(graph.out, edges, sources, (0, misfit, misfit), not alive)
-            flip_side(graph.into, edges, targets, (0, first, first), not alive)
+            start = first - first
+            flip_side(graph.out, edges, sources, (start, misfit, misfit), not alive)
+            flip_side(graph.into, edges, targets, (start, first, first), not alive)
             return misfit
         flip_side(graph.into, edges, targets, (first, last, ahead), alive)
     return -1

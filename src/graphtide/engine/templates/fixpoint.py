@@ -114,7 +114,7 @@ def repair(
     """
     graph = context.graph
     count, fallen, touched = trim(context, state, delta, (now, most))
-    size = 0
+    size = count - count  # 0, but no constant, for which what follows would be compiled twice.
     if touched <= most:
         for at in range(fallen):
             vertex = state.fallen[at]

@@ -13,13 +13,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtide.engine.templates.fixpoint import repair, roll_back
+from graphtide.engine.templates.fixpoint_call import context_at, state_at
 from graphtide.kernels.clock import cycles
-from graphtide.kernels.fixpoint_records import ChangeLog, Context, FixpointState
+from graphtide.kernels.fixpoint_records import ChangeLog
 from graphtide.kernels.flips import Delta, flip_delta
 from graphtide.kernels.jit import kernel
 from graphtide.kernels.stretch_records import Stretch, StretchLimits, StretchPath, StretchRows
+
+Int64 = NDArray[np.int64]
 
 LEAVING = 16384
 """Edges that are looked at in the time that it takes to break a stretch off and begin another."""
@@ -45,22 +49,24 @@ def with_room(log: ChangeLog, room: int) -> ChangeLog:
         np.empty(room, log.parent.dtype),
         np.empty(room, log.level.dtype),
     )
-    larger.vertex[:had] = log.vertex
-    larger.value[:had] = log.value
-    larger.parent[:had] = log.parent
-    larger.level[:had] = log.level
+    for at in range(had):
+        larger.vertex[at] = log.vertex[at]
+        larger.value[at] = log.value[at]
+        larger.parent[at] = log.parent[at]
+        larger.level[at] = log.level[at]
     return larger
 
 
 @kernel
 def follow_stretch(
-    context: Context, state: FixpointState, stretch: Stretch, now: int, limits: StretchLimits
+    words: Int64, stretch: Stretch, now: int, limits: StretchLimits
 ) -> tuple[StretchRows, StretchPath, int, int, int]:
     """Follow the steps of a stretch as far as its limits allow.
 
     Returns the rows, the path to where it stands, its length, how many steps were made, and how
     many edges are live. Repairs are stamped from `now` on.
     """
+    context, state = context_at(words), state_at(words)
     steps = len(stretch.parent)
     widest = 0
     for step in range(steps):
@@ -104,7 +110,8 @@ def follow_stretch(
         changed = with_room(changed, count + logged)
         if len(new) < len(changed.vertex):
             longer = np.empty(len(changed.vertex), new.dtype)
-            longer[:count] = new[:count]
+            for at in range(count):  # An assignment of slices takes two seconds to compile.
+                longer[at] = new[at]
             new = longer
         for at in range(logged):
             vertex = log.vertex[at]
