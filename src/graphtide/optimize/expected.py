@@ -60,7 +60,7 @@ class Expected:
         self._state = sizes.prices.state if sizes.prices else _STATE
         self._border = _SPREADING if sizes.spreads else np.inf
         self._largest = 0.0
-        self._doubts = 0
+        self._doubted = -1
         self._flips, self._flipping, self._flip = 0, 0.0, _FLIP
         self._rest = [np.cumsum(item[::-1])[::-1] for item in (sizes.version, sizes.delta)]
 
@@ -175,36 +175,36 @@ class Expected:
             self._bare.observe(self._version[step], seconds)
 
     def saw_following(self, step: int, seconds: float) -> None:
-        """A step was followed: learn the line, or where it ends.
-
-        A small delta that takes long though larger ones did not is believed the second time.
-        """
-        share, size = self.share(step), self._version[step]
+        """A step was followed: learn the line, or where it ends."""
+        size = self._version[step]
         working = seconds - self._flip * self._delta[step]
-        if not working >= _BROKEN_OFF * _IN_VAIN * self.start(size):
-            self._learn(step, seconds)
-            self._largest, self._doubts = max(share, self._largest), 0
-            self._widen(share)
-        elif share > self._largest or self._doubts:
+        if working >= _BROKEN_OFF * _IN_VAIN * self.start(size):
             self._in_vain.observe(size, working)
-            self._narrow(share, working > _DEAR * self._scratch(size))
-        else:
-            self._doubts += 1
+            self.saw_border(step, working > _DEAR * self._scratch(size))
+            return
+        self._learn(step, seconds)
+        self._went_well(self.share(step))
 
-    def saw_border(self, step: int) -> None:
-        """Following a step would look at too much."""
-        self._narrow(self.share(step), False)
+    def saw_border(self, step: int, dear: bool = False) -> None:
+        """Following a step looked, or would look, at too much.
+
+        Where larger deltas did not, it is believed when it happens to another step as well.
+        """
+        share = self.share(step)
+        if share > self._largest or self._doubted not in (-1, step):
+            self._narrow(share, dear)
+        else:
+            self._doubted = step
 
     def saw_stretch(self, step: int, seconds: list[float]) -> None:
         """Steps were followed together: none of them was broken off."""
         for at, took in enumerate(seconds, step):
             self._learn(at, took)
-        share = max(self.share(step + at) for at in range(len(seconds)))
-        self._largest, self._doubts = max(self._largest, share), 0
-        self._widen(share)
+        self._went_well(max(self.share(step + at) for at in range(len(seconds))))
 
-    def _widen(self, share: float) -> None:
-        """A step of this share went well."""
+    def _went_well(self, share: float) -> None:
+        """A step of this share was followed to its end."""
+        self._largest, self._doubted = max(self._largest, share), -1
         if share >= self._border:
             self._border = _BEYOND * share
         elif share * _BEYOND >= self._border:

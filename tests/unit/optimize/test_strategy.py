@@ -240,6 +240,18 @@ def test_a_step_that_ended_a_stretch_is_not_followed_but_its_like_are() -> None:
     assert chooser.certain(51, 100) == 49
 
 
+def test_one_outage_that_ended_a_stretch_says_nothing_of_the_others() -> None:
+    chooser = Adaptive(star(5_000, 100, 1))
+    chooser.observe(0, Observation(chooser.choose(0, False), 1e-3, 0.0))
+    chooser.observe_stretch(1, np.full(40, 2e-6))
+    chooser.observe_stuck(41)
+    assert chooser.choose(41, True) == Move.FOLLOW
+    chooser.observe(41, Observation(Move.FOLLOW, 0.0, 2e-3))
+    assert chooser.certain(42, 101) == 59
+    chooser.observe_stuck(42)
+    assert chooser.certain(43, 101) == 0
+
+
 def test_what_is_far_better_is_followed_for_long_once_it_was_seen() -> None:
     sizes = chain([100_000] * 500, [100_000] + [10] * 499)
     chooser = Adaptive(sizes)
