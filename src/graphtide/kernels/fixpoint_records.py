@@ -37,6 +37,13 @@ class ChangeLog(NamedTuple):
     level: Int32
 
 
+class Line(NamedTuple):
+    """Vertices in the order in which they are settled, and who has been made an offer."""
+
+    queue: Int32
+    offered: NDArray[np.uint8]
+
+
 class FixpointState(NamedTuple):
     """What is kept a vertex; `stamp` is the last advance that logged it.
 

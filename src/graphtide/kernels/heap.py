@@ -5,7 +5,8 @@ The indexed heap is ordered by a key array that the caller may improve: `heap[:s
 more room than there are vertices.
 
 The keyed heap holds the keys beside the vertices and has four below each, which is faster. Who
-improves a key puts the vertex in again, and passes over what is stale when it comes out.
+improves a key puts the vertex in again, and passes over what is stale when it comes out. Its places
+are numbers without a sign, which Numba need not ask whether they count from the end.
 
 Every function returns the new size where it changes. `sign` is 1 for smallest key first, -1 for
 largest.
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from graphtide.kernels.jit import lean_kernel
 
 Int32 = NDArray[np.int32]
+
+_NONE, _ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in range(5))
 
 
 class Keyed(NamedTuple):
@@ -76,11 +79,11 @@ def heap_pop(heap: Int32, place: Int32, size: int, key: Any, sign: int) -> int:
 
 
 @lean_kernel
-def keyed_push(heap: Keyed, size: int, vertex: int, key: Any, sign: int) -> int:
+def keyed_push(heap: Keyed, size: int, vertex: Any, key: Any, sign: int) -> int:
     """Put a vertex in. There must be room. O(log size)."""
-    at = size
-    while at > 0:
-        above = (at - 1) >> 2
+    at = np.uint64(size)
+    while at > _NONE:
+        above = (at - _ONE) >> _TWO
         if sign * heap.key[above] <= sign * key:
             break
         heap.vertex[at] = heap.vertex[above]
@@ -95,32 +98,33 @@ def keyed_push(heap: Keyed, size: int, vertex: int, key: Any, sign: int) -> int:
 def keyed_pop(heap: Keyed, size: int, sign: int) -> int:
     """Take the best, heap.vertex[0] with heap.key[0], out; read them before. O(log size)."""
     size -= 1
-    vertex, key = heap.vertex[size], heap.key[size]
-    at, below = 0, 1
-    while below < size:
-        least = best_of_four(heap, below, size, sign)
+    last = np.uint64(size)
+    vertex, key = heap.vertex[last], heap.key[last]
+    at, below = _NONE, _ONE
+    while below < last:
+        least = best_of_four(heap, below, last, sign)
         if sign * key <= sign * heap.key[least]:
             break
         heap.vertex[at] = heap.vertex[least]
         heap.key[at] = heap.key[least]
-        at, below = least, 4 * least + 1
+        at, below = least, _FOUR * least + _ONE
     heap.vertex[at] = vertex
     heap.key[at] = key
     return size
 
 
 @lean_kernel
-def best_of_four(heap: Keyed, first: int, size: int, sign: int) -> int:
+def best_of_four(heap: Keyed, first: Any, size: Any, sign: int) -> Any:
     """The best of up to four places next to each other, of which the first is in use."""
-    if first + 3 < size:
-        one, other = first, first + 2
-        if sign * heap.key[first + 1] < sign * heap.key[first]:
-            one = first + 1
-        if sign * heap.key[first + 3] < sign * heap.key[first + 2]:
-            other = first + 3
+    if first + _THREE < size:
+        one, other = first, first + _TWO
+        if sign * heap.key[first + _ONE] < sign * heap.key[first]:
+            one = first + _ONE
+        if sign * heap.key[first + _THREE] < sign * heap.key[other]:
+            other = first + _THREE
         return other if sign * heap.key[other] < sign * heap.key[one] else one
     best = first
-    for at in range(first + 1, size):
+    for at in range(first + _ONE, size):
         if sign * heap.key[at] < sign * heap.key[best]:
             best = at
     return best
