@@ -19,12 +19,19 @@ Int32 = NDArray[np.int32]
 
 
 @lean_kernel
-def find_root(above: Int32, vertex: int) -> int:
-    """The root of a vertex; halves the chain on the way."""
-    while above[vertex] != vertex:
-        above[vertex] = above[above[vertex]]
-        vertex = above[vertex]
-    return vertex
+def find_root(above: Int32, vertex: Any) -> int:
+    """The root of a vertex; halves the chain on the way.
+
+    Indices have no sign: Numba would ask each whether it counts from the end.
+    """
+    at = np.uint32(vertex)
+    up = np.uint32(above[at])
+    while up != at:
+        beyond = np.uint32(above[up])
+        above[at] = beyond
+        at = beyond
+        up = np.uint32(above[at])
+    return int(at)
 
 
 @lean_kernel
@@ -52,14 +59,15 @@ def label_components(graph: Adjacency, above: Int32, label: Any, sign: int) -> N
         above[vertex] = vertex
     for vertex in range(count):
         root = find_root(above, vertex)
-        start = graph.out.start[vertex]
-        for at in range(start, start + graph.out.live[vertex]):
-            other = graph.out.neighbour[at]
+        first = np.uint64(graph.out.start[vertex])
+        for at in range(first, first + np.uint64(graph.out.live[vertex])):
+            other = np.uint32(graph.out.neighbour[at])
             if above[other] != root:
                 found = find_root(above, other)
                 if found != root:
                     root = join_components(above, root, found, sign)
     for step in range(count):
-        vertex = step if sign > 0 else count - 1 - step
-        above[vertex] = above[above[vertex]]
-        label[vertex] = above[vertex]
+        place = np.uint32(step if sign > 0 else count - 1 - step)
+        top = above[np.uint32(above[place])]
+        above[place] = top
+        label[place] = top
