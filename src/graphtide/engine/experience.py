@@ -8,8 +8,8 @@ doubling: what a thousand edges do says nothing of one edge.
 
 from __future__ import annotations
 
-FAILURES = 2
-"""So many in a row are bad luck."""
+FAILURES = 3
+"""So many in a row are no accident; two are, where a hub is cut off and comes back."""
 LONGEST = 16
 """At least one in so many is tried."""
 _SIZES = 64
@@ -30,7 +30,7 @@ class Experience:
         failures = self._failures[size]
         if failures < FAILURES:
             return True
-        if self._passed[size] >= min(1 << (failures - 1), LONGEST):
+        if self._passed[size] >= min(2 << (failures - FAILURES), LONGEST):
             return True
         self._passed[size] += 1
         return False
