@@ -126,6 +126,7 @@ class Machine:
         start = bucket + layout.BUCKET_ROWS
         rows = self.words[start : start + count * width].reshape(count, width).copy()
         self.release(bucket)
+        self._give_back()
         return rows
 
     def send(self, operator: int, rows: Int64, position: int) -> None:
