@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections import Counter
 
 import numpy as np
@@ -99,3 +101,18 @@ def test_batches_are_sorted_and_add_up(rows: int, by_time: bool, wide: bool) -> 
                 assert diff != 0
                 found[key, value, version] += diff
         assert {k: v for k, v in found.items() if v} == {k: v for k, v in expected.items() if v}
+
+
+def test_no_two_words_of_a_block_share_a_place() -> None:
+    source = inspect.getsource(layout)
+    for block in source.split("\n# "):
+        places = re.findall(r"^([A-Z_]+) = (\d+)$", block, re.MULTILINE)
+        if block.startswith(("Header: the run", "Header: the allocator")):
+            continue
+        for prefix in ("OP_", "TRACE_", "PORT_", "EDGE_", "SLOT_"):
+            numbers = [number for name, number in places if name.startswith(prefix)]
+            assert len(numbers) == len(set(numbers)), block
+    header = source[source.index("# Header: the allocator") : source.index("FREE_LISTS = ")]
+    numbers = re.findall(r"^[A-Z_]+ = (\d+)$", header, re.MULTILINE)
+    assert len(numbers) == len(set(numbers)) > 30
+    assert max(map(int, numbers)) < layout.FREE_LISTS

@@ -95,3 +95,11 @@ def test_every_operator_is_its_definition(
     program: Program, history: list[Change], ends: list[int]
 ) -> None:
     check(program, INPUTS, history, ends, debug=True)
+
+
+@given(programs(), histories(), stops(), st.sampled_from((1, 2, 3, 8)))
+@settings(deadline=None, max_examples=80)
+def test_pauses_of_joins_change_nothing(
+    program: Program, history: list[Change], ends: list[int], fuel: int
+) -> None:
+    check(program, INPUTS, history, ends, fuel=fuel)

@@ -5,6 +5,10 @@ batches are joined by going through the keys of the one with fewer and seeking t
 so the work is in proportion to the smaller side, however large the other is. A pair of rows meets
 at the least upper bound of their times; where that lies at a later position, the result waits in
 the port of its consumer until the run comes there.
+
+A join that has sent as many rows as it has fuel pauses, in the middle of a key if need be, and the
+run comes back to Python, which may stop it. It goes on where it was, before anything else runs:
+no other operator ever sees half of what it sends.
 """
 
 from __future__ import annotations
@@ -27,10 +31,19 @@ from graphtide.kernels.dataflow_layout import (
     FRAME_DIFF,
     FRAME_TIME,
     FRAME_WIDTH,
+    FUEL,
+    FUEL_LEFT,
+    OP_AT_KEY,
+    OP_AT_LEFT,
+    OP_AT_RIGHT,
+    OP_AT_ROW,
     OP_IN,
     OP_LEFT,
     OP_LEFT_AT,
     OP_LEFT_NEWS,
+    OP_NEW_LEFT,
+    OP_NEW_RIGHT,
+    OP_PHASE,
     OP_RIGHT,
     OP_RIGHT_AT,
     OP_RIGHT_NEWS,
@@ -49,34 +62,56 @@ from graphtide.kernels.jit import inlined_kernel, inner_kernel
 
 
 @inlined_kernel
-def join(memory: Memory, operator: int, position: int) -> None:
-    """Send what the news at this position add to the join."""
+def join(memory: Memory, operator: int, position: int) -> bool:
+    """Send what the news at this position add to the join; True where it has paused."""
+    left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
+    memory[FUEL_LEFT] = memory[FUEL]
+    if memory[operator + OP_PHASE] == 0:
+        _begin(memory, operator, position)
+    left_news, right_news = memory[operator + OP_NEW_LEFT], memory[operator + OP_NEW_RIGHT]
+    paused = False
+    one, other = memory[operator + OP_AT_LEFT], memory[operator + OP_AT_RIGHT]
+    while one < count_batches(memory, left):
+        is_news = _is_news(memory, left, one, left_news)
+        if batch_at(memory, left, one) != 0 and (is_news or right_news != 0):
+            while other < count_batches(memory, right) and not paused:
+                if batch_at(memory, right, other) != 0 and (
+                    is_news or _is_news(memory, right, other, right_news)
+                ):
+                    paused = _join_batches(
+                        memory,
+                        operator,
+                        batch_at(memory, left, one),
+                        batch_at(memory, right, other),
+                    )
+                if not paused:
+                    other += 1
+        if paused:
+            break
+        one += 1
+        other = 0
+    memory[operator + OP_PHASE] = 1 if paused else 0
+    memory[operator + OP_AT_LEFT], memory[operator + OP_AT_RIGHT] = one, other
+    flush(memory, operator, _columns(memory, left, right))
+    return paused
+
+
+@inlined_kernel
+def _begin(memory: Memory, operator: int, position: int) -> None:
+    """Take the news of both sides, count them, and stand before the first pair of batches."""
     left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
     left_news = _take_news(memory, operator, OP_LEFT_NEWS, OP_LEFT_AT, position)
     right_news = _take_news(memory, operator, OP_RIGHT_NEWS, OP_RIGHT_AT, position)
-    for one in range(count_batches(memory, left)):
-        if batch_at(memory, left, one) == 0:
-            continue
-        is_news = _is_news(memory, left, one, left_news)
-        if is_news:
-            memory[operator + OP_IN] += memory[batch_at(memory, left, one) + BATCH_ROWS]
-        elif right_news == 0:
-            continue
-        for other in range(count_batches(memory, right)):
-            if batch_at(memory, right, other) == 0:
-                continue
-            if is_news or _is_news(memory, right, other, right_news):
-                _join_batches(
-                    memory,
-                    operator,
-                    batch_at(memory, left, one),
-                    batch_at(memory, right, other),
-                )
+    memory[operator + OP_NEW_LEFT], memory[operator + OP_NEW_RIGHT] = left_news, right_news
+    for place in range(OP_AT_LEFT, OP_AT_ROW + 1):
+        memory[operator + place] = 0
+    for place in range(count_batches(memory, left)):
+        batch = batch_at(memory, left, place)
+        if batch != 0 and _is_news(memory, left, place, left_news):
+            memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
     if right_news == 1:
-        memory[operator + OP_IN] += memory[
-            batch_at(memory, right, count_batches(memory, right) - 1) + BATCH_ROWS
-        ]
-    flush(memory, operator, _columns(memory, left, right))
+        batch = batch_at(memory, right, count_batches(memory, right) - 1)
+        memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
 
 
 @inner_kernel
@@ -105,29 +140,31 @@ def _columns(memory: Memory, left: int, right: int) -> int:
 
 
 @inlined_kernel
-def _join_batches(memory: Memory, operator: int, left: int, right: int) -> None:
-    """Go through the keys of the batch with fewer and seek each in the other."""
+def _join_batches(memory: Memory, operator: int, left: int, right: int) -> bool:
+    """Go through the keys of the batch with fewer and seek each in the other; True for a pause."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
-    lefts, rights = memory[left + BATCH_KEYS], memory[right + BATCH_KEYS]
-    if lefts <= rights:
-        keys = memory[left + BATCH_KEYS_AT]
-        for number in range(lefts):
-            found = seek_key(memory, right, keys + number * words, words)
-            if found >= 0:
-                _join_key(memory, operator, left, number, right, found)
-    else:
-        keys = memory[right + BATCH_KEYS_AT]
-        for number in range(rights):
-            found = seek_key(memory, left, keys + number * words, words)
-            if found >= 0:
-                _join_key(memory, operator, left, found, right, number)
+    by_left = memory[left + BATCH_KEYS] <= memory[right + BATCH_KEYS]
+    fewer, more = (left, right) if by_left else (right, left)
+    keys, count = memory[fewer + BATCH_KEYS_AT], memory[fewer + BATCH_KEYS]
+    number = memory[operator + OP_AT_KEY]
+    paused = False
+    while number < count and not paused:
+        found = seek_key(memory, more, keys + number * words, words)
+        if found >= 0:
+            left_key, right_key = (number, found) if by_left else (found, number)
+            _join_key(memory, operator, left, left_key, right, right_key)
+            paused = memory[FUEL_LEFT] <= 0
+        if memory[operator + OP_AT_ROW] == 0:
+            number += 1
+    memory[operator + OP_AT_KEY] = number if paused else 0
+    return paused
 
 
 @inner_kernel
 def _join_key(
     memory: Memory, operator: int, left: int, left_key: int, right: int, right_key: int
 ) -> None:
-    """Stage every pair of rows of one key."""
+    """Stage every pair of rows of one key, from the left row on that OP_AT_ROW says."""
     one, other = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
     shape, version_shape = memory[operator + OP_SHAPE], memory[VERSION_SHAPE]
     keys = memory[one + TRACE_KEY_WORDS]
@@ -144,14 +181,18 @@ def _join_key(
     time_mask = memory[time_field + FIELD_MASK]
     diff_word, diff_shift = memory[diff_field + FIELD_WORD], memory[diff_field + FIELD_SHIFT]
     diff_mask, least = memory[diff_field + FIELD_MASK], memory[diff_field + FIELD_LEAST]
-    left_row = memory[left + BATCH_ROWS_AT] + memory[left_starts] * left_width
+    first = memory[operator + OP_AT_ROW]
+    memory[operator + OP_AT_ROW] = 0
+    left_row = memory[left + BATCH_ROWS_AT] + (memory[left_starts] + first) * left_width
+    left_rows = memory[left_starts + 1] - memory[left_starts]
+    right_rows = memory[right_starts + 1] - memory[right_starts]
     stage = memory[STAGE]
-    for _ in range(memory[left_starts + 1] - memory[left_starts]):
+    for at in range(first, left_rows):
         left_time = time_of(memory, left, left_row)
         position, version = memory[left_time], memory[left_time + 1]
         left_diff = diff_of(memory, left, left_row)
         right_row = memory[right + BATCH_ROWS_AT] + memory[right_starts] * right_width
-        for _ in range(memory[right_starts + 1] - memory[right_starts]):
+        for _ in range(right_rows):
             place = stage + memory[STAGED]
             for word in range(keys):
                 memory[place + word * CHUNK] = memory[key + word]
@@ -173,3 +214,7 @@ def _join_key(
             if memory[STAGED] == CHUNK:
                 flush(memory, operator, columns)
         left_row += left_width
+        memory[FUEL_LEFT] -= right_rows
+        if memory[FUEL_LEFT] <= 0 and at + 1 < left_rows:
+            memory[operator + OP_AT_ROW] = at + 1
+            break

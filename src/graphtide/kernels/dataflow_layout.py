@@ -86,6 +86,10 @@ ROWS_TOLD_APART = 38
 """Rows that all looks at several versions have gone through, of input and output."""
 SINCE_PAUSE = 35
 """Operators run since the run last came back to Python."""
+FUEL = 39
+"""Rows that a join sends before it pauses, and that wait in a bucket before they are added up."""
+FUEL_LEFT = 6
+"""Rows that the join that runs may still send before it pauses."""
 FREE_LISTS = 40
 HEADER_WORDS = 256
 LARGE_CLASS = 44
@@ -257,7 +261,15 @@ OP_TODO = 23
 OP_ANSWER = 24
 """Address of the rows that Python wants the groups to have: group, values, multiplicity."""
 OP_ANSWERS = 25
-OP_WORDS = 26
+OP_NEW_LEFT = 26
+"""What a join that has paused took as news, as in OP_LEFT_NEWS and OP_RIGHT_NEWS,"""
+OP_NEW_RIGHT = 27
+OP_AT_LEFT = 28
+"""and where it goes on: batches of both traces, the key of the one with fewer, its left row."""
+OP_AT_RIGHT = 29
+OP_AT_KEY = 30
+OP_AT_ROW = 31
+OP_WORDS = 32
 
 # Kinds of operators
 ARRANGE = 1

@@ -3,14 +3,21 @@
 A row in a bucket is its data words, the version and the diff; the position is the bucket's. The
 operator takes the whole bucket when the run comes to that position. Buckets are kept ascending by
 position, and the one written last is tried first, so a row costs a comparison and a store.
+
+A bucket that is full is added up before it grows, once it has as many rows as operators may send
+in one go. So what waits takes no more than twice the memory of what it adds up to, even where a
+join of two hubs sends every pair of their neighbours. Each such pass is paid for by the rows that
+have come since the last one: as many as were left then.
 """
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow_adding import add_up_bucket
 from graphtide.kernels.dataflow_layout import (
     BUCKET_COUNT,
     BUCKET_ROOM,
     BUCKET_ROWS,
+    FUEL,
     PORT_COUNT,
     PORT_LAST,
     PORT_LIST,
@@ -68,14 +75,29 @@ def new_row(memory: Memory, port: int, position: int) -> int:
     width = memory[port + PORT_WIDTH]
     count = memory[bucket + BUCKET_COUNT]
     if count == memory[bucket + BUCKET_ROOM]:
-        bucket = larger_block(
-            memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + 2 * count * width
-        )
-        memory[bucket + BUCKET_ROOM] = 2 * count
+        bucket = _more_room(memory, bucket, width)
+        count = memory[bucket + BUCKET_COUNT]
         memory[pairs + 2 * last + 1] = bucket
     memory[bucket + BUCKET_COUNT] = count + 1
     memory[port + PORT_RECEIVED] += 1
     return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def _more_room(memory: Memory, bucket: int, width: int) -> int:
+    """The bucket with room for one more row: added up where that frees half of it, or larger."""
+    count = memory[bucket + BUCKET_COUNT]
+    room = count
+    if count >= memory[FUEL]:
+        add_up_bucket(memory, bucket, width)
+        count = memory[bucket + BUCKET_COUNT]
+        if 2 * count <= room:
+            return bucket
+    fresh = larger_block(
+        memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + 2 * room * width
+    )
+    memory[fresh + BUCKET_ROOM] = 2 * room
+    return fresh
 
 
 @inner_kernel

@@ -5,7 +5,8 @@ position when something waits for it there. A loop goes from one position to the
 operator in it waits for, as long as the rounds of the loops around stay the same; then the run
 goes on behind it. So everything that is not after the position, in the order of numbers, is final:
 the frontier. A run that meets an operator of Python's stops there with all its state in memory,
-and goes on when it is called again.
+and goes on when it is called again. So does one whose join has sent as much as it may in one go:
+nothing else runs until that join has sent the rest.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ def run(memory: Memory, schedule: int) -> int:
         code, operand, jump = memory[at], memory[at + 1], memory[at + 2]
         if code == DO:
             if waits_at(memory, operand) == memory[POSITION]:
-                if _activate(memory, operand):
-                    return WANTS_PYTHON
+                ended = _activate(memory, operand)
+                if ended != DONE:
+                    return ended
                 memory[SINCE_PAUSE] += 1
             memory[COUNTER] = counter + 1
             if memory[SINCE_PAUSE] >= RUN_LENGTH:
@@ -120,16 +122,17 @@ def _enter_next_round(
 
 
 @inlined_kernel
-def _activate(memory: Memory, operator: int) -> bool:
-    """Run one operator at the current position; True where Python has to do it."""
+def _activate(memory: Memory, operator: int) -> int:
+    """Run one operator at the current position; PAUSED where it has not finished."""
     position = memory[POSITION]
     kind = memory[operator + OP_KIND]
     if memory[operator + OP_PHASE] == 0:
         memory[operator + OP_ACTIVATIONS] += 1
+    ended = DONE
     if kind == JOIN:
-        join(memory, operator, position)
+        ended = PAUSED if join(memory, operator, position) else DONE
     elif kind == REDUCE:
-        return reduce(memory, operator, position)
+        ended = WANTS_PYTHON if reduce(memory, operator, position) else DONE
     elif kind == ARRANGE:
         _arrange(memory, operator, position)
     elif kind == CONSOLIDATE:
@@ -139,8 +142,8 @@ def _activate(memory: Memory, operator: int) -> bool:
     elif kind == IMPORT:
         _import(memory, operator)
     elif kind == FOREIGN:
-        return True
-    return False
+        ended = WANTS_PYTHON
+    return ended
 
 
 @inlined_kernel

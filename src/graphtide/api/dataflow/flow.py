@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.dataflow.times import Clock, Time
 from graphtide.engine.dataflow.host import Dweller, Host
-from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
+from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Import, Input, Node, Schema, Scope
 from graphtide.plan.dataflow_expressions import ColumnType
@@ -36,6 +36,9 @@ class Dataflow:
     operators can be added. Another one `beside` it may be built at any time; both share the clock
     and the memory, and the new one can import arrangements of the old one.
 
+    `memory` bounds the bytes it may take. `effort` is how many rows of merging each new row pays
+    for. A join that has sent `fuel` rows pauses, and so many rows wait for an operator before
+    they are added up: less of it takes less memory where few distinct records come of many pairs.
     With `debug`, every operator is held to its definition after every batch, which is slow.
     """
 
@@ -47,10 +50,15 @@ class Dataflow:
         coordinates: int = 1,
         memory: int = DEFAULT_MEMORY,
         effort: int = 4,
+        fuel: int = DEFAULT_FUEL,
         debug: bool = False,
     ) -> None:
         if beside is None:
-            host = Host(coordinates=coordinates, memory=memory, effort=effort, debug=debug)
+            if fuel < 1:
+                raise InputError(f"fuel cannot be {fuel}", hint="give a number of rows, 1 or more")
+            host = Host(
+                coordinates=coordinates, memory=memory, effort=effort, fuel=fuel, debug=debug
+            )
             self.clock = Clock(host)
         else:
             self.clock = beside.clock

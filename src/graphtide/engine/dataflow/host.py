@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from graphtide.engine.dataflow.checking import Checker
 from graphtide.engine.dataflow.foreign import Function, Rounds, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
-from graphtide.engine.dataflow.machine import DEFAULT_MEMORY, Int64, Machine
+from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
 from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.kernels import dataflow_layout as layout
@@ -45,12 +45,16 @@ class Host:
     coordinates: int = 1
     memory: int = DEFAULT_MEMORY
     effort: int = 4
+    fuel: int = DEFAULT_FUEL
     debug: bool = False
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
         self.machine = Machine(
-            memory=self.memory, version_coordinates=self.coordinates, effort=self.effort
+            memory=self.memory,
+            version_coordinates=self.coordinates,
+            effort=self.effort,
+            fuel=self.fuel,
         )
         self.dwellers: list[Dweller] = []
         self.shared: dict[int, int] = {}

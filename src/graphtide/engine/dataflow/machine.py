@@ -28,6 +28,7 @@ Handler = Callable[[int, int], None]
 """Carries out an operator of Python's: its address, and the position."""
 
 DEFAULT_MEMORY = 1 << 36
+DEFAULT_FUEL = 1 << 20
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _WORTH_GIVING_BACK = 1 << 20
 """Words of free blocks whose pages are kept for the next run; more where more is in use."""
@@ -40,7 +41,12 @@ class Machine:
     """One memory, its operators, and the schedule that runs them."""
 
     def __init__(
-        self, *, memory: int = DEFAULT_MEMORY, version_coordinates: int = 1, effort: int = 4
+        self,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        version_coordinates: int = 1,
+        effort: int = 4,
+        fuel: int = DEFAULT_FUEL,
     ) -> None:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
@@ -50,6 +56,7 @@ class Machine:
         words[layout.END_OF_MEMORY] = len(words)
         words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
         words[layout.EFFORT] = effort
+        words[layout.FUEL] = fuel
         words[layout.SKIPPING] = 2
         words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
         words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
