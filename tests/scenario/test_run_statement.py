@@ -133,6 +133,18 @@ def test_a_dataflow_runs_like_any_program(session: Session, text: str) -> None:
     assert session.runs() == ["years-SCC"]
 
 
+def test_a_collection_fed_as_a_grid(session: Session) -> None:
+    years = session.collection("years")
+    plain = years.run(gt.algorithms.SCC, name="plain")
+    run = years.run(gt.algorithms.SCC, grid=(5, 6), verify=4)
+    assert run.to_arrow().equals(plain.to_arrow())
+    assert "grid of 5 x 6 views" in run.explain()
+    again = years.run(gt.algorithms.SCC, grid=(5, 6), resume=True)
+    assert again.to_arrow().equals(plain.to_arrow())
+    with pytest.raises(gt.GraphtideError, match="cannot be resumed"):
+        years.run(gt.algorithms.SCC, resume=True)
+
+
 def test_a_dataflow_of_ones_own_and_resuming(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "own.py"
     path.write_text(OWN_DATAFLOW.format(by="dst"))

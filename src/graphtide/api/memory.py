@@ -172,6 +172,7 @@ class Graph:
         strategy: Strategy = "adaptive",
         mode: Mode = "auto",
         verify: int | None = None,
+        grid: tuple[int, int] | None = None,
     ) -> Run:
         """Run a program on many versions of the graph, and return all results, in memory.
 
@@ -190,7 +191,8 @@ class Graph:
         row = np.argsort(numbers)
         edges = EdgeList(self._known, inside[row], numbers[row])
         chosen = chosen_program(program, mode)
-        return run_versions(edges, versions, chosen, (order, strategy), RunSettings(verify=verify))
+        settings = RunSettings(verify=verify)
+        return run_versions(edges, versions, chosen, (order, strategy), settings, grid)
 
     def advance(self, insert: Any = None, delete: Any = None) -> None:
         """Go to the next version: edges in, edges out, and every program follows.

@@ -25,6 +25,7 @@ from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels import dataflow_run
 from graphtide.lang.python.dataflow_program import BoundDataflow
+from graphtide.plan.expressions import ValueType
 
 Int32 = NDArray[np.int32]
 
@@ -156,11 +157,7 @@ class DataflowMaintainer:
 
     def _edges(self, edges: Int32) -> Columns:
         """Ends and properties of edges, which stay known when the graph forgets them."""
-        src, dst = self.graph.ends(edges)
-        columns: dict[str, NDArray[Any]] = {"src": src, "dst": dst}
-        for name, kind in self._bound.program.properties:
-            columns[name] = self.graph.column(name, DTYPES[kind.value])[edges]
-        return columns
+        return edge_columns(self.graph, edges, self._bound.program.properties)
 
     def _drop(self) -> None:
         if self._running is not None:
@@ -168,6 +165,17 @@ class DataflowMaintainer:
         self._running = None
         self._owed.clear()
         self._stale.clear()
+
+
+def edge_columns(
+    graph: ResidentGraph, edges: Int32, properties: tuple[tuple[str, ValueType], ...]
+) -> Columns:
+    """Edges as records: their ends, and some of their properties."""
+    src, dst = graph.ends(edges)
+    columns: dict[str, NDArray[Any]] = {"src": src, "dst": dst}
+    for name, kind in properties:
+        columns[name] = graph.column(name, DTYPES[kind.value])[edges]
+    return columns
 
 
 def _differs(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:

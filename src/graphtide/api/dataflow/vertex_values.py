@@ -47,7 +47,11 @@ class VertexValues:
 
     def take(self, rows: Int64) -> Int64:
         """Take up rows of vertex, value, version and diff; the vertices that they are about."""
-        changed = add_up(np.delete(rows, -2, axis=1))
+        return self.apply(np.delete(rows, -2, axis=1))
+
+    def apply(self, rows: Int64) -> Int64:
+        """The same with rows of vertex, value and diff."""
+        changed = add_up(rows)
         vertices, diffs = changed[:, 0], changed[:, -1]
         self._check_vertices(vertices)
         gone, come = changed[diffs < 0], changed[diffs > 0]

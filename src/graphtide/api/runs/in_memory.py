@@ -7,7 +7,7 @@ views, and the versions are arranged by the same planner.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -66,15 +66,26 @@ def run_versions(
     chosen: ChosenProgram,
     how: tuple[Order, Strategy],
     settings: RunSettings,
+    grid: object = None,
 ) -> Run:
     """Run a program over versions of a graph, which itself stays as it is."""
-    hand = RunInHand(chosen, arranged(edges, given, how[0]))
-    base, parts = hand.base(), PartsInMemory()
-    hand.run(base, parts, hand.chooser(how[1]), settings)
+    versions, parts, reason = arranged(edges, given, how[0]), PartsInMemory(), None
+    if grid is None:
+        hand = RunInHand(chosen, versions)
+        base = hand.base()
+        hand.run(base, parts, hand.chooser(how[1]), settings)
+    else:
+        from graphtide.api.runs.grid import as_grid
+
+        gridded, versions = as_grid(chosen, versions, grid)
+        hand, reason = RunInHand(chosen, versions), gridded.reason
+        base = hand.base()
+        hand.run_grid(gridded, base, parts, settings)
     differences = Differences(parts, chosen.fields)
     vertices = FixedVertices(edges.known.ids)
     rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
     facts = _facts(chosen, how[1], hand.pairs)
+    facts = facts if reason is None else replace(facts, reason=reason)
     return Run(RunContents(facts, hand.steps, differences, base, rows))
 
 

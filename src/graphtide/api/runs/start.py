@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 
@@ -32,6 +32,9 @@ from graphtide.optimize.strategy import (
 from graphtide.plan.collection import CollectionPlan
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.results import Parts
+
+if TYPE_CHECKING:
+    from graphtide.api.runs.grid import GridVersions
 
 CHOOSERS: dict[str, Callable[[StepSizes], Chooser]] = {
     "adaptive": Adaptive,
@@ -80,6 +83,14 @@ class RunInHand:
             for step in steps.path(int(steps.parent[first])):
                 runner.descend(step, known.of(step), moves[step] == Move.PASS)
             runner.run(first, chooser, settings)
+
+    def run_grid(self, grid: GridVersions, base: Values, parts: Parts, how: RunSettings) -> None:
+        """All views of a grid that are not finished yet; the steps are those of the grid."""
+        from graphtide.api.runs.grid import GridRun
+
+        first = Differences(parts, self.chosen.fields).finished
+        if first < len(self.steps):
+            GridRun(grid, self.steps, self._deltas, self._prepared).run(base, parts, first, how)
 
     def explain(self, plan: CollectionPlan) -> str:
         """What a run would do, and about how long it would take. Only before anything is run."""

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A run that a user asks for. `chooser` overrides what the strategy would choose."""
+    """A run that a user asks for. `chooser` overrides what the strategy would choose.
+
+    With `grid`, rows and columns, the views are fed as versions of two coordinates.
+    """
 
     name: str
     chosen: ChosenProgram
@@ -45,14 +48,19 @@ class RunRequest:
     resume: bool = False
     settings: RunSettings = field(default_factory=RunSettings)
     chooser: Callable[[RunInHand], Chooser] | None = None
+    grid: tuple[int, int] | None = None
 
 
 def run_collection(session: Session, stored: StoredCollection, request: RunRequest) -> Run:
     """Run a program over a collection, or go on where an earlier run was left off."""
     with shown(f"run {request.name}", enabled=session.progress) as report:
         report("reading the collection")
-        hand = _in_hand(session, stored, request.chosen)
         settings = replace(request.settings, report=report)
+        versions = _versions(session, stored, request.chosen)
+        if request.grid is not None:
+            _run_grid(session, stored, replace(request, settings=settings), versions)
+            return open_stored_run(session, request.name)
+        hand = RunInHand(request.chosen, versions)
         chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
         if request.resume:
             _resume(session, stored, request, hand, (chooser, settings))
@@ -63,7 +71,7 @@ def run_collection(session: Session, stored: StoredCollection, request: RunReque
 
 def explain_run(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> str:
     """What a run would do, and about how long it would take; runs on one view."""
-    return _in_hand(session, stored, chosen).explain(stored.plan)
+    return RunInHand(chosen, _versions(session, stored, chosen)).explain(stored.plan)
 
 
 def open_stored_run(session: Session, name: str) -> Run:
@@ -91,11 +99,31 @@ def open_stored_run(session: Session, name: str) -> Run:
     return Run(contents, lambda: session.spark)
 
 
-def _in_hand(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> RunInHand:
+def _versions(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> Versions:
     graph = graph_of(session, stored)
     known, grouped = load_graph(graph, stored, chosen.needed)
     names = tuple(view.name for view in stored.views)
-    return RunInHand(chosen, Versions(stored.plan, names, known, grouped))
+    return Versions(stored.plan, names, known, grouped)
+
+
+def _run_grid(
+    session: Session, stored: StoredCollection, request: RunRequest, versions: Versions
+) -> None:
+    """Begin, or go on with, a run over the views as a grid."""
+    from graphtide.api.runs.grid import as_grid
+
+    grid, versions = as_grid(request.chosen, versions, request.grid)
+    hand = RunInHand(request.chosen, versions)
+    facts = replace(_facts(stored, request, hand.pairs), reason=grid.reason)
+    if request.resume:
+        with continue_run(session.catalog, request.name) as run:
+            _check_same(run, facts)
+            hand.run_grid(grid, base_values(run.base()), run.parts, request.settings)
+        return
+    base = hand.base()
+    tables = base_table(base), steps_table(hand.steps)
+    with begin_run(session.catalog, request.name, facts.to_json(), *tables) as run:
+        hand.run_grid(grid, base, run.parts, request.settings)
 
 
 def _begin(
@@ -137,6 +165,8 @@ def _check_same(run: StoredRun, wanted: RunFacts) -> None:
 def _facts(stored: StoredCollection, request: RunRequest, pairs: Pairs | None) -> RunFacts:
     chosen, facts = request.chosen, stored.facts
     versions = f"{stored.name}|{stored.created.isoformat()}|{facts.graph_identity}"
+    if request.grid is not None:
+        versions += f"|{request.grid}"
     return RunFacts(
         name=request.name,
         program=str(chosen.bound),
