@@ -19,7 +19,7 @@ def test_quick_run(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
     figures = json.loads(report.read_text())["figures"]
-    assert len(figures) == 21
+    assert len(figures) == 27
     assert not any("differ" in item["note"] for item in figures)
     alone = [item for item in figures if item["name"].startswith("query")]
     assert all(item["measured"] is not None for item in alone)
