@@ -198,6 +198,12 @@ def test_an_empty_graph(session: Session, data: Path) -> None:
     assert run.summary().column("components").to_pylist() == [2, 1]
 
 
+@pytest.mark.parametrize("strategy", ["adaptive", "differential", "scratch"])
+def test_several_versions_of_a_graph_without_vertices(strategy: Any) -> None:
+    run = gt.Graph([], []).run(WCC(), {"one": [], "two": []}, strategy=strategy)
+    assert [row["components"] for row in run.summary().to_pylist()] == [0, 0]
+
+
 def test_versions_of_a_graph_in_memory_that_are_refused() -> None:
     graph = gt.Graph([1, 2], [2, 3])
     for versions, message in [

@@ -76,9 +76,12 @@ class RunSteps:
         return found
 
     def sizes(self, vertices: int) -> StepSizes:
-        """What strategies are chosen by, but for what depends on the program."""
-        version, delta = self.edges + vertices, self.inserted + self.deleted
-        return StepSizes(version, delta, self.parent, self.end, vertices, self.skipped)
+        """What strategies are chosen by, but for what depends on the program.
+
+        Deltas are told as shares of versions: nothing at all counts as one.
+        """
+        version, delta = self.edges + max(1, vertices), self.inserted + self.deleted
+        return StepSizes(version, delta, self.parent, self.end, max(1, vertices), self.skipped)
 
 
 class Deltas:
