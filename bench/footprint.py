@@ -90,8 +90,8 @@ def _walk(item: Any, seen: set[int], kept: set[int]) -> Iterator[NDArray[Any]]:
         for part in item:
             yield from _walk(part, seen, kept)
     elif type(item).__module__.startswith("graphtide.engine"):
-        slots = [getattr(item, name) for name in getattr(type(item), "__slots__", ())]
-        yield from _walk([*slots, *getattr(item, "__dict__", {}).values()], seen, kept)
+        for name in (*getattr(type(item), "__slots__", ()), *getattr(item, "__dict__", ())):
+            yield from _walk(getattr(item, name), seen, kept)
 
 
 def _histories(exact: Any) -> list[Figure]:

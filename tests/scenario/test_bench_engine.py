@@ -40,6 +40,8 @@ def test_quick_run(tmp_path: Path) -> None:
     compared = [item for item in figures if "differ" in item["name"] or "error" in item["name"]]
     assert len(compared) > 15
     assert [item["name"] for item in compared if item["verdict"] == "missed"] == []
+    (state,) = (item["measured"] for item in figures if item["name"] == "fixpoint state")
+    assert state > 20, "a value, a parent, a level, a stamp and two places in a heap"
 
 
 def test_an_absent_peer_is_skipped_and_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
