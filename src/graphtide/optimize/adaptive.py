@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.expected import Expected
+from graphtide.optimize.expected import LOOKAHEAD, Expected
 from graphtide.optimize.prices import expected_gains
 from graphtide.optimize.strategy import LONGEST_STRETCH, Move, Observation, StepSizes
 
@@ -22,8 +22,8 @@ TRIAL_SHARE = 0.03
 TRIAL_EVERY = 8
 """So many steps at least lie between what was seen of a strategy and its trial."""
 
-LOOKAHEAD, LOOKAHEAD_FAR = 16, 4096
-"""How many steps ahead the worth of a state is looked for; and where states are dear."""
+LOOKAHEAD_FAR = 4096
+"""How many steps ahead the worth of a state is looked for where states are dear."""
 
 _CERTAIN, _FAR = 2.0, 4.0
 _FIRST_STRETCH, _STRETCH_SHARE, _LEARNED = 4e-3, 0.25, 16

@@ -15,6 +15,7 @@ its border is taken to be near nothing: a few rounds on, any change has reached 
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from graphtide.optimize.linear_model import LinearModel
@@ -22,8 +23,14 @@ from graphtide.optimize.strategy import StepSizes
 
 Float64 = NDArray[np.float64]
 
+LOOKAHEAD = 16
+"""How many steps ahead the worth of a state is looked for."""
+
 _STATE = 2.0
 """How much longer a run from scratch takes that leaves a state, until it has been seen."""
+
+_SUMS = 20.0
+"""The same where a program adds up: from scratch, eight views may be run as one, with no state."""
 
 _IN_VAIN = 1.25
 """A repair that is broken off and run anew, as a multiple of a start."""
@@ -57,8 +64,9 @@ class Expected:
         self._bare, self._fresh = LinearModel(), LinearModel()
         self._followed, self._in_vain = LinearModel(), LinearModel()
         self._prices = sizes.prices
-        self._state = sizes.prices.state if sizes.prices else _STATE
+        self._state = sizes.prices.state if sizes.prices else _SUMS if sizes.spreads else _STATE
         self._border = _SPREADING if sizes.spreads else np.inf
+        self._least_ahead = _least_ahead(sizes.delta / sizes.version)
         self._largest = 0.0
         self._doubted = -1
         self._flips, self._flipping, self._flip = 0, 0.0, _FLIP
@@ -127,8 +135,11 @@ class Expected:
     def saved(self, first: int, behind: int) -> float:
         """What a state at the parent of the first of these steps saves over them; 0 or more.
 
-        They are taken for a chain, each reached in the best way, with the state and without.
+        They are taken for a chain, each reached in the best way, with the state and without. Where
+        all are beyond the border, following is never the best way, and nothing is saved.
         """
+        if self._least_ahead[first] >= self._border:
+            return 0.0
         follow, scratch = self.each(first, behind)
         flips = self._flip * self._deltas[first:behind]
         start = flips + self._start_each(self._versions[first:behind])
@@ -261,3 +272,10 @@ class Expected:
             each = self._scratch(self._version[0]) / self._version[0]
             return each * self._prices.step, each * self._prices.edge
         return _CALL, _FLIPS * self._flip
+
+
+def _least_ahead(shares: Float64) -> list[float]:
+    """The least of each share and those that are looked at with it; one more, for no steps."""
+    padded = np.append(shares, np.full(LOOKAHEAD, np.inf))
+    found: list[float] = sliding_window_view(padded, LOOKAHEAD).min(axis=1).tolist()
+    return found
