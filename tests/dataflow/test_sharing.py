@@ -187,3 +187,10 @@ def test_handles_hold_and_let_go() -> None:
         arranged.read(3)
     with arranged.hold() as again:
         assert again.version == 5
+
+
+@pytest.mark.parametrize("setting", [{"debug": True}, {"fuel": 8}, {"coordinates": 2}])
+def test_settings_are_those_of_the_first(setting: dict[str, Any]) -> None:
+    first = Dataflow("first", memory=MEMORY)
+    with pytest.raises(InputError, match="second shares clock, memory and settings with first"):
+        Dataflow("second", beside=first, **setting)

@@ -90,6 +90,8 @@ def test_grids_that_cannot_be() -> None:
             graph.run(gt.algorithms.SCC(), versions, grid=grid)  # type: ignore[arg-type]
     with pytest.raises(gt.GraphtideError, match="WCC is no dataflow"):
         graph.run(gt.algorithms.WCC(), versions, grid=(1, 3))
+    with pytest.raises(gt.GraphtideError, match="cannot be run from scratch"):
+        graph.run(gt.algorithms.SCC(), versions, grid=(1, 3), strategy="scratch")
 
 
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,7 +180,7 @@ class Collection(Sequence[View]):
         from graphtide.api.runs.start import check_strategy, check_verify
         from graphtide.api.runs.stored import RunRequest, run_collection
 
-        check_strategy(strategy)
+        check_strategy(strategy, grid)
         check_verify(verify)
         chosen = chosen_program(program, mode)
         name = name or f"{self.name}-{chosen.bound.program.name}"

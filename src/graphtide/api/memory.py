@@ -184,7 +184,7 @@ class Graph:
         from graphtide.api.runs.runner import RunSettings
         from graphtide.api.runs.start import check_strategy, check_verify
 
-        check_strategy(strategy)
+        check_strategy(strategy, grid)
         check_verify(verify)
         inside = self._resident.live_edges()
         numbers = self._outside(inside)

@@ -61,6 +61,12 @@ class Dataflow:
             )
             self.clock = Clock(host)
         else:
+            given = (coordinates, memory, effort, fuel, debug)
+            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, False):
+                raise InputError(
+                    f"{name} shares clock, memory and settings with {beside.name}",
+                    hint="give coordinates, memory, effort, fuel and debug to the first dataflow",
+                )
             self.clock = beside.clock
         self.host = self.clock.host
         self.plan = DataflowPlan(name)

@@ -106,11 +106,16 @@ class RunInHand:
         return CHOOSERS[strategy](replace(sizes, spreads=prepared.adds_up, prices=prepared.prices))
 
 
-def check_strategy(strategy: str) -> None:
-    """InputError if there is no such strategy."""
+def check_strategy(strategy: str, grid: object = None) -> None:
+    """InputError if there is no such strategy, or none to choose."""
     if strategy not in CHOOSERS:
         known = ", ".join(f"'{name}'" for name in get_args(Strategy))
         raise InputError(f"strategy cannot be {strategy!r}", hint=f"use one of {known}")
+    if grid is not None and strategy == "scratch":
+        raise InputError(
+            "the views of a grid are followed together, and cannot be run from scratch",
+            hint="leave out `strategy`, or `grid`",
+        )
 
 
 def check_verify(verify: int | None) -> None:
