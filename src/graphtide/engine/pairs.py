@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, change_between
 from graphtide.engine.maintainer import Maintainer, field_values
 
 Int32 = NDArray[np.int32]
@@ -75,7 +75,7 @@ class PairsMaintainer:
             raise
         self.touched = sum(part.touched for part in self.parts)
         before, self._values = self._values, self._current()
-        return {name: _change(before[name], after) for name, after in self._values.items()}
+        return {name: change_between(before[name], after) for name, after in self._values.items()}
 
     def restore(self) -> None:
         """Undo the last repair; flipping the graph back is left to the caller."""
@@ -108,10 +108,3 @@ class PairsMaintainer:
                     gathered[name] = np.empty((self._count, *column.shape[1:]), column.dtype)
                 gathered[name][places] = column[targets]
         return gathered
-
-
-def _change(before: NDArray[Any], after: NDArray[Any]) -> Change:
-    """Where results differ; NaN is the same as NaN."""
-    differs = (before != after) & ((before == before) | (after == after))
-    pairs = np.flatnonzero(differs.any(axis=1) if differs.ndim == 2 else differs).astype(np.int32)
-    return Change(pairs, before[pairs], after[pairs])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, differs
 from graphtide.engine.row_layout import Column, RowLayout
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
@@ -57,9 +57,8 @@ def field_changes(
     found = {}
     for name in columns.names():
         before, after = columns.values(old, name), columns.values(new, name)
-        differs = (before != after) & ~((before != before) & (after != after))
-        differs = differs.any(axis=1) if differs.ndim == 2 else differs
-        found[name] = Change(vertices[differs], before[differs], after[differs])
+        moved = differs(before, after)
+        found[name] = Change(vertices[moved], before[moved], after[moved])
     return found
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.dataflow.running import Columns, RunningDataflow
 from graphtide.api.dataflow.vertex_values import DTYPES
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, differs
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels import dataflow_run
@@ -93,7 +93,7 @@ class DataflowMaintainer:
         assert self._running is not None
         found = self._running.values
         known = candidates[candidates < before]
-        moved = known[_differs(self.values[known], found[known])]
+        moved = known[differs(self.values[known], found[known])]
         change = Change(moved.astype(np.int32), self.values[moved], found[moved])
         self._values.view[moved] = found[moved]
         self._values.extend(found[before:])
@@ -116,7 +116,7 @@ class DataflowMaintainer:
     def verify(self) -> None:
         """Compare with a run from scratch; AssertionError at the first difference."""
         expected = self.scratch()[self._bound.program.result.name]
-        wrong = np.flatnonzero(_differs(self.values, expected))
+        wrong = np.flatnonzero(differs(self.values, expected))
         if len(wrong):
             vertex = int(wrong[0])
             raise AssertionError(
@@ -176,8 +176,3 @@ def edge_columns(
     for name, kind in properties:
         columns[name] = graph.column(name, DTYPES[kind.value])[edges]
     return columns
-
-
-def _differs(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where values differ; NaN is the same as NaN."""
-    return np.asarray((one != other) & ((one == one) | (other == other)))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.changes import differs
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import Texts, decode
 from graphtide.engine.growing import GrowingArray
@@ -88,9 +89,7 @@ class VertexValues:
 
     def _check_gone(self, gone: Int64) -> None:
         vertices = gone[:, 0]
-        held = self._values.view[vertices]
-        given = self._decoded(gone)
-        same = (held == given) | ((held != held) & (given != given))
+        same = ~differs(self._values.view[vertices], self._decoded(gone))
         right = self._there.view[vertices] & same & (gone[:, -1] == -1)
         if not right.all():
             self._refuse(vertices[~right])

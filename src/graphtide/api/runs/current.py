@@ -6,13 +6,14 @@ them, and so becomes differences from the parent like those of a maintainer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, change_between, differs
+from graphtide.model.errors import DifferenceError
 
 Values = Mapping[str, NDArray[Any]]
 Changes = Mapping[str, Change]
@@ -26,12 +27,7 @@ class CurrentResults:
 
     def differences(self, values: Values) -> dict[str, Change]:
         """What differs in `values`, field by field. O(vertices)."""
-        found = {}
-        for name, before in self.values.items():
-            after = values[name]
-            vertices = np.flatnonzero(_differs(before, after)).astype(np.int32)
-            found[name] = Change(vertices, before[vertices], after[vertices])
-        return found
+        return {name: change_between(item, values[name]) for name, item in self.values.items()}
 
     def no_differences(self) -> dict[str, Change]:
         """What there is to tell where nothing changed."""
@@ -49,27 +45,30 @@ class CurrentResults:
             self.values[name][change.vertices] = change.old
 
 
-def _differs(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where rows differ; NaN is the same as NaN."""
-    found: NDArray[np.bool_] = np.asarray(one != other)
-    if one.dtype.kind == "f":
-        found &= (one == one) | (other == other)
-    return _rows(found, np.any)
+def check_same(
+    values: Values, scratch: Values, share: float, program: str, place: str, without: str
+) -> None:
+    """Refuse results of a place that differ from those of a run from scratch."""
+    found = first_difference(values, scratch, share)
+    if found is None:
+        return
+    field, vertex = found
+    raise DifferenceError(
+        f"{program}: vertex {vertex} has {field} = {values[field][vertex]}, "
+        f"from scratch {scratch[field][vertex]}",
+        where=f"the view '{place}'",
+        hint=f"please report it; {without} does without what went wrong",
+    )
 
 
 def first_difference(one: Values, other: Values, share: float) -> tuple[str, int] | None:
     """The first field and vertex whose values differ by more than a share of themselves."""
     for name, column in one.items():
-        wrong = _differs(column, other[name])
+        wrong = differs(column, other[name])
         if share and column.dtype.kind == "f":
             with np.errstate(invalid="ignore"):
                 near = np.isclose(column, other[name], rtol=share, atol=0.0)
-            wrong &= ~_rows(near, np.all)
+            wrong &= ~(near.all(axis=1) if near.ndim == 2 else near)
         if wrong.any():
             return name, int(np.argmax(wrong))
     return None
-
-
-def _rows(cells: NDArray[np.bool_], told: Callable[..., Any]) -> NDArray[np.bool_]:
-    """A truth value a vertex, where a result may be an array."""
-    return np.asarray(told(cells, axis=1)) if cells.ndim == 2 else cells

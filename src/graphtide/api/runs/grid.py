@@ -23,7 +23,7 @@ from graphtide.api.dataflow.running import BuiltDataflow
 from graphtide.api.dataflow.vertex_values import VertexValues
 from graphtide.api.maintain import ChosenProgram
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import CurrentResults, Values, first_difference
+from graphtide.api.runs.current import CurrentResults, Values, check_same
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import Versions
@@ -31,7 +31,7 @@ from graphtide.api.runs.steps import Deltas, RunSteps
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.kernels.dataflow_times import field_width
 from graphtide.lang.python import BoundDataflow
-from graphtide.model.errors import DifferenceError, GraphtideError, InputError
+from graphtide.model.errors import GraphtideError, InputError
 from graphtide.optimize.strategy import Move
 from graphtide.plan.grid import GridPlan, check_grid, grid_plans
 from graphtide.store.collection import GroupedEdges
@@ -176,16 +176,8 @@ class GridRun:
         graph.flip(*self._deltas.of(step))
         if (step + 1) % settings.verify:
             return
-        scratch = self._prepared.scratch()
-        found = first_difference(values, scratch, 0.0)
-        if found is not None:
-            field, vertex = found
-            raise DifferenceError(
-                f"{self._prepared.chosen.bound}: vertex {vertex} has {field} = "
-                f"{values[field][vertex]}, from scratch {scratch[field][vertex]}",
-                where=f"the view '{self._steps.label(step)}'",
-                hint="please report it; without `grid` it does without what went wrong",
-            )
+        told = str(self._prepared.chosen.bound), self._steps.label(step), "a run without `grid`"
+        check_same(values, self._prepared.scratch(), 0.0, *told)
 
 
 def _negated(rows: Int64) -> Int64:

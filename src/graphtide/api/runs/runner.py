@@ -25,13 +25,13 @@ from typing import NamedTuple
 
 from graphtide.api.progress import Report, silent
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import Changes, CurrentResults, Values, first_difference
+from graphtide.api.runs.current import Changes, CurrentResults, Values, check_same
 from graphtide.api.runs.groups import Groups, Passed
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.states import States
 from graphtide.api.runs.steps import Deltas, Int32, RunSteps
 from graphtide.api.runs.stretches import RunParts, Stretches
-from graphtide.model.errors import DifferenceError, GraphtideError
+from graphtide.model.errors import GraphtideError
 from graphtide.optimize.strategy import Chooser, Move, Observation
 from graphtide.store.results import Parts
 
@@ -282,16 +282,9 @@ class Runner:
 
     def _compare(self, step: int, values: Values) -> None:
         """Refuse current results that differ from those of a run from scratch."""
-        found = first_difference(self._current.values, values, self._prepared.rounding)
-        if found is None:
-            return
-        field, vertex = found
-        raise DifferenceError(
-            f"{self._prepared.chosen.bound}: vertex {vertex} has {field} = "
-            f"{self._current.values[field][vertex]}, from scratch {values[field][vertex]}",
-            where=f"the view '{self._steps.label(step)}'",
-            hint='please report it; strategy="scratch" does without what went wrong',
-        )
+        prepared, place = self._prepared, self._steps.label(step)
+        told = str(prepared.chosen.bound), place, 'strategy="scratch"'
+        check_same(self._current.values, values, prepared.rounding, *told)
 
     def _keep(self, finished: int, settings: RunSettings) -> None:
         """Make the finished steps a part."""
