@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pyarrow.compute as pc
 from rich.table import Table
 
 import graphtide as gt
@@ -62,7 +63,8 @@ def verdict(gain: float) -> str:
 
 
 def chosen(run: gt.Run) -> str:
-    """How the views of a run were reached, in a sentence."""
-    ways = run.record().column("strategy").to_pylist()
+    """How the views of a run were reached, in a sentence; stepping stones are no views."""
+    record = run.record()
+    ways = record.filter(pc.invert(record.column("stone"))).column("strategy").to_pylist()
     scratch = ways.count("scratch")
     return f"views that shared work: {len(ways) - scratch:,}; run from scratch: {scratch:,}"
