@@ -40,6 +40,8 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
         ("create view v where a = 1 adn b = 2", "'adn'", "`and`"),
         ("create view v where a =< 1", "=<", "`<=`"),
         ("create view v where a = 1 && b = 2", "&&", "`and`"),
+        ("create view collection c for y in 0..9 [{y}: t < y * 4]", "`*`", "a `step`"),
+        ("create view v where a / 2 > 3", "`/`", "`y + 1`"),
         ("create view v where a = 'x", "not closed", "end it with '"),
         ("create view v where `a = 1", "not closed", "end it with `"),
         ("create view v where a = 1 /* so", "not closed", "*/"),

@@ -46,7 +46,11 @@ _NOT_OURS = (
         "load the graph and create the collection: `create view collection NAME [...]`",
     ),
 )
+_ARITHMETIC = "a name may be shifted, as in `y + 1`, and no more; a loop or a window has a `step`"
 _FOREIGN = {
+    "*": _ARITHMETIC,
+    "/": _ARITHMETIC,
+    "%": _ARITHMETIC,
     "&&": "join conditions with `and`",
     "&": "join conditions with `and`",
     "||": "join conditions with `or`",
