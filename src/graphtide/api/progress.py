@@ -5,11 +5,12 @@ Work reports `(stage, share done or None)`. What lasts less than a second shows 
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+from graphtide.model.audience import somebody_looks
 
 
 class Report(Protocol):
@@ -32,7 +33,7 @@ def shown(title: str, *, enabled: bool | None = None) -> Iterator[Report]:
 
     `enabled=None` shows it where standard error is a terminal or a notebook.
     """
-    if enabled is False or (enabled is None and not _somebody_looks()):
+    if enabled is False or (enabled is None and not somebody_looks()):
         yield silent
         return
     from rich.console import Console
@@ -59,7 +60,3 @@ def shown(title: str, *, enabled: bool | None = None) -> Iterator[Report]:
     finally:
         starter.cancel()
         bar.stop()
-
-
-def _somebody_looks() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules

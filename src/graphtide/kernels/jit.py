@@ -35,8 +35,11 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
 
+from graphtide.kernels.first_use import tell_of_first_use  # noqa: E402
+
 # Whoever imported numba before us has fixed its folder; it would change at the first compilation.
 vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
+tell_of_first_use(cache_root())
 
 _NO_WAY_IN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

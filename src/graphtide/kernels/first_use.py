@@ -1,0 +1,82 @@
+"""Says once that machine code is being made, so that nobody wonders what takes so long.
+
+A kernel is compiled at its first use and then found on disk. That takes seconds, in places where
+users do not expect them: the first line that asks for a result. So once our kernels have been
+compiling for a second, a line says so, where somebody looks. Nothing is said of what is found on
+disk, nor of kernels that are not ours.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from numba.core import event
+
+from graphtide.model.audience import somebody_looks
+
+_PATIENCE = 1.0
+
+
+class FirstUse:
+    """Adds up the time that our kernels take to compile, and speaks once it is a second."""
+
+    def __init__(self, folder: Path, ours: str = "graphtide") -> None:
+        self._folder = folder
+        self._ours = ours
+        self._depth = 0
+        self._spent = self._began = 0.0
+        self._timer: threading.Timer | None = None
+        self.said = False
+
+    def begin(self, module: str) -> None:
+        """A function of a module is being compiled; those that it calls come within."""
+        if self.said or not (self._depth or module.startswith(self._ours)):
+            return
+        self._depth += 1
+        if self._depth == 1:
+            self._began = time.monotonic()
+            self._timer = threading.Timer(max(0.0, _PATIENCE - self._spent), self._say)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        """The function that was begun last is compiled."""
+        if not self._depth:
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            self._spent += time.monotonic() - self._began
+            assert self._timer is not None
+            self._timer.cancel()
+
+    def _say(self) -> None:
+        self.said = True
+        if somebody_looks():
+            print(
+                "graphtide: compiling, which takes some seconds at the first use; "
+                f"kept in {self._folder}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+class _Listener(event.Listener):
+    """Hands on what Numba tells of compiling."""
+
+    def __init__(self, first_use: FirstUse) -> None:
+        self._first_use = first_use
+
+    def on_start(self, event: Any) -> None:
+        self._first_use.begin(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event: Any) -> None:
+        self._first_use.end()
+
+
+def tell_of_first_use(folder: Path) -> None:
+    """Watch Numba compile, from now on."""
+    event.register("numba:compile", _Listener(FirstUse(folder)))  # type: ignore[no-untyped-call]

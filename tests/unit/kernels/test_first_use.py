@@ -1,0 +1,79 @@
+"""One line says that kernels are being compiled, where somebody looks; otherwise nothing does."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from graphtide.kernels import first_use
+from graphtide.kernels.first_use import FirstUse
+
+FOLDER = Path("some-folder")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_use, "_PATIENCE", 0.05)
+    monkeypatch.setattr(first_use, "somebody_looks", lambda: True)
+
+
+def compile_for(seconds: float, told: FirstUse, module: str = "graphtide.kernels.some") -> None:
+    """Compile two functions, one within the other; as long as asked, or until it is said."""
+    told.begin(module)
+    told.begin("numba.cpython.some")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not told.said:
+        time.sleep(0.001)
+    told.end()
+    told.end()
+
+
+def test_a_line_says_it_once(capsys: pytest.CaptureFixture[str]) -> None:
+    told = FirstUse(FOLDER)
+    for _ in range(3):
+        compile_for(5.0, told)
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "compiling" in err
+    assert "some-folder" in err
+
+
+def test_many_short_ones_add_up() -> None:
+    told = FirstUse(FOLDER)
+    for _ in range(200):
+        compile_for(0.01, told)
+    assert told.said
+
+
+def test_nothing_is_said_of_what_is_over_soon() -> None:
+    told = FirstUse(FOLDER)
+    compile_for(0.0, told)
+    time.sleep(0.1)
+    assert not told.said
+
+
+def test_nothing_is_said_of_other_peoples_functions() -> None:
+    told = FirstUse(FOLDER)
+    compile_for(0.2, told, "somebody.elses")
+    assert not told.said
+
+
+def test_nothing_is_written_where_nobody_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_use, "somebody_looks", lambda: False)
+    compile_for(5.0, FirstUse(FOLDER))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_it_is_watched_from_the_first_kernel_on() -> None:
+    from numba.core import event
+
+    import graphtide.kernels.jit  # noqa: F401
+
+    listeners = event._registered["numba:compile"]
+    assert any(type(item).__module__ == first_use.__name__ for item in listeners)
+    assert "graphtide.kernels.first_use" in sys.modules
