@@ -20,6 +20,7 @@ from graphtide.api.maintain import begin_maintained, chosen_program
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, Mode
 from graphtide.api.numbering import number_vertices
+from graphtide.api.progress import shown
 from graphtide.api.result_rows import GraphVertices, PairRows
 from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
 from graphtide.api.versions import Versions
@@ -173,12 +174,14 @@ class Graph:
         mode: Mode = "auto",
         verify: int | None = None,
         grid: tuple[int, int] | None = None,
+        progress: bool | None = None,
     ) -> Run:
         """Run a program on many versions of the graph, and return all results, in memory.
 
         `versions` is a list or a dict of them: each a truth value for every row of `edges()`, or
         a list of edge numbers. `order` arranges them as in a collection (`chain`, `tree`,
-        `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it is.
+        `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it is. `progress`
+        forces the progress line on or off; a terminal or notebook has one from a second on.
         """
         from graphtide.api.runs.in_memory import EdgeList, run_versions
         from graphtide.api.runs.runner import RunSettings
@@ -191,8 +194,10 @@ class Graph:
         row = np.argsort(numbers)
         edges = EdgeList(self._known, inside[row], numbers[row])
         chosen = chosen_program(program, mode)
-        settings = RunSettings(verify=verify)
-        return run_versions(edges, versions, chosen, (order, strategy), settings, grid)
+        with shown(f"run {chosen.bound.program.name}", enabled=progress) as report:
+            report("arranging the versions")
+            settings = RunSettings(verify=verify, report=report)
+            return run_versions(edges, versions, chosen, (order, strategy), settings, grid)
 
     def advance(self, insert: Any = None, delete: Any = None) -> None:
         """Go to the next version: edges in, edges out, and every program follows.
