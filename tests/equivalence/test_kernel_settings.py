@@ -47,6 +47,16 @@ def test_lanes_hold_interpreted() -> None:
     run_tests({"NUMBA_DISABLE_JIT": "1"}, lanes, "-k", "every_lane or grows")
 
 
+def test_summaries_hold_interpreted() -> None:
+    summaries = "tests/equivalence/test_summaries.py"
+    run_tests({"NUMBA_DISABLE_JIT": "1"}, summaries, "-k", "recomputation and followed")
+
+
+def test_summaries_hold_with_every_index_checked() -> None:
+    summaries = "tests/equivalence/test_summaries.py"
+    run_tests({"NUMBA_BOUNDSCHECK": "1"}, summaries, "-k", "recomputation and followed")
+
+
 def test_campaigns_hold_with_every_index_checked() -> None:
     """Two programs; `make checked` runs them all."""
     chosen = "BFS-random or ShortestPaths-random-repairing"

@@ -43,13 +43,13 @@ class Differences:
         return 0 if self.record is None else int(self.record.num_rows)
 
     @cached_property
-    def _part_of(self) -> NDArray[np.int64]:
+    def first_steps(self) -> NDArray[np.int64]:
         """The first step of every part."""
         return np.array([self.parts.first_step(at) for at in range(len(self.parts))])
 
     def of(self, step: int) -> dict[str, Change]:
         """What a finished step changed."""
-        part = int(np.searchsorted(self._part_of, step, side="right")) - 1
+        part = int(np.searchsorted(self.first_steps, step, side="right")) - 1
         return {field: self._field(part, field).of(step) for field in self.fields}
 
     def of_vertex(self, field: str, vertex: int) -> Iterator[tuple[int, Any]]:

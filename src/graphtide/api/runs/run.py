@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
-from graphtide.api.runs import summaries, tables
+from graphtide.api.runs import leaders, summaries, tables
 from graphtide.api.runs.contents import RunContents
 from graphtide.model.errors import InputError
 
@@ -129,7 +129,7 @@ class Run:
         """The vertices with the greatest values of each view, and how many places they rose."""
         if count < 1:
             raise InputError(f"count cannot be {count}", hint="give 1 or more")
-        return summaries.top_table(self._contents, self._contents.field(field), count)
+        return leaders.top_table(self._contents, self._contents.field(field), count)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.reader().__arrow_c_stream__(requested_schema)

@@ -1,0 +1,45 @@
+"""Leaders and places of every view, kept from what changes between views."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.api.runs.contents import RunContents
+from graphtide.api.runs.followed import holds_floats
+from graphtide.api.runs.leaders import Int64, Led, Questions, WholeRanking
+from graphtide.api.runs.walks import Walk
+from graphtide.kernels.leaders import follow_leaders
+from graphtide.kernels.summary_records import Asked, FoundLeaders
+from graphtide.kernels.value_blocks import blocks_of
+
+_NONE = np.empty(0, np.int64)
+
+
+def followed_ranking(contents: RunContents, field: str) -> WholeRanking | None:
+    """The ranking of a result; None where kernels cannot hold its values."""
+    return FollowedRanking(contents, field) if holds_floats(contents, field) else None
+
+
+class FollowedRanking(WholeRanking):
+    """The same as from whole results, at the cost of the differences."""
+
+    def leaders(self, count: int) -> Led:
+        """The first so many vertices of each view."""
+        found = self._follow(count, (_NONE, _NONE))
+        return found.vertices, found.values.astype(self.contents.base[self.field].dtype)
+
+    def places(self, questions: Questions) -> Int64:
+        """The place of each vertex in its view."""
+        return self._follow(0, questions).places
+
+    def _follow(self, count: int, questions: Questions) -> FoundLeaders:
+        views = len(self.contents.finished_views())
+        starts = np.searchsorted(questions[0], np.arange(views + 1))
+        asked = Asked(starts, np.ascontiguousarray(questions[1]))
+        led = np.zeros((views, count), np.int64), np.zeros((views, count))
+        found = FoundLeaders(*led, np.zeros(len(questions[1]), np.int64))
+        blocks = blocks_of(self.contents.base[self.field].astype(np.float64))
+        for part in Walk(self.contents).parts(self.field, np.float64):
+            changes = part.vertices, part.old, part.new
+            follow_leaders(part.moves, changes, blocks, asked, found)
+        return found

@@ -1,0 +1,58 @@
+"""What sums up the results of one version, in plain Python: counted and sorted anew."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+
+def components(labels: Sequence[int]) -> dict[str, Any]:
+    sizes = list(Counter(labels).values())
+    return {
+        "components": len(sizes),
+        "largest": max(sizes, default=0),
+        "single": sizes.count(1),
+    }
+
+
+def numbers(values: Sequence[float], missing: float | None) -> dict[str, Any]:
+    usual = [value for value in values if math.isfinite(value)]
+    found: dict[str, Any] = {}
+    if missing is not None:
+        found["reached"] = sum(value != missing for value in values)
+    found["least"] = min(usual, default=None)
+    found["greatest"] = max(usual, default=None)
+    found["mean"] = mean(usual) if usual else None
+    return found
+
+
+def mean(values: Sequence[float]) -> float:
+    """The exact sum, rounded, over the count; of whole numbers, or too great a sum, rounded once."""
+    total = sum(map(Fraction, values))
+    if all(isinstance(value, int) for value in values):
+        return float(total / len(values))
+    try:
+        return float(total) / len(values)
+    except OverflowError:
+        return float(total / len(values))
+
+
+def order(values: Sequence[float]) -> list[int]:
+    """All vertices, greater values first, the same ones in their order, NaN last."""
+    return sorted(range(len(values)), key=lambda at: (math.isnan(values[at]), -values[at], at))
+
+
+def top(views: Sequence[Sequence[float]], count: int) -> list[tuple[int, int, int, float, Any]]:
+    """View, place, vertex, value, and the places that the vertex rose since the view before."""
+    rows: list[tuple[int, int, int, float, Any]] = []
+    before: list[int] | None = None
+    for view, values in enumerate(views):
+        ordered = order(values)
+        for place, vertex in enumerate(ordered[:count], start=1):
+            rose = None if before is None else before.index(vertex) + 1 - place
+            rows.append((view, place, vertex, values[vertex], rose))
+        before = ordered
+    return rows
