@@ -30,7 +30,7 @@ def numbers(values: Sequence[float], missing: float | None) -> dict[str, Any]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The exact sum, rounded, over the count; of whole numbers, or too great a sum, rounded once."""
+    """The exact sum, rounded, over the count; whole numbers and huge sums are rounded once."""
     total = sum(map(Fraction, values))
     if all(isinstance(value, int) for value in values):
         return float(total / len(values))

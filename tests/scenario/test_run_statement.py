@@ -219,6 +219,35 @@ def test_no_results_keeps_none(session: Session) -> None:
         assert "keeps nothing" in refused(session, f"run wcc on years noresults {words}").what
 
 
+def test_no_results_writes_nothing(session: Session, data: Path) -> None:
+    before = sorted(data.rglob("*"))
+    answer = carried_out(session, "run wcc on years verify 1 noresults")
+    run = session.collection("years").run(gt.algorithms.WCC, results=False, verify=1)
+    assert sorted(data.rglob("*")) == before
+    kept = session.collection("years").run(gt.algorithms.WCC)
+    told = kept.record().drop_columns(["seconds"]).column_names
+    assert answer.table is not None
+    for record in (answer.table, run.record()):
+        assert record.select(["view", "edges", "changed"]) == kept.record().select(
+            ["view", "edges", "changed"]
+        )
+        assert record.drop_columns(["seconds"]).column_names == told
+    assert "differences found" in run.explain()
+    assert run.finished
+    assert not run.kept
+    assert run.picture(of="times").title.endswith("time by view")
+    assert "microseconds" in run._repr_html_()
+    for read in (run.summary, run.to_arrow, run.top, lambda: run.table(0), run.differences):
+        with pytest.raises(gt.GraphtideError, match="were not kept"):
+            read()
+
+
+@pytest.mark.parametrize("more", [{"name": "other"}, {"resume": True}])
+def test_what_is_not_kept_has_no_name(session: Session, more: dict[str, Any]) -> None:
+    with pytest.raises(gt.GraphtideError, match="results=False keeps nothing"):
+        session.collection("years").run(gt.algorithms.WCC, results=False, **more)
+
+
 def test_pairs_of_vertices(session: Session, tmp_path: Path) -> None:
     goals = "goals=[('ann', 'Zoë'), ('Zoë', 'ann'), ('ann', 'ann')]"
     answer = carried_out(

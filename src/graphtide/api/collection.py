@@ -165,6 +165,7 @@ class Collection(Sequence[View]):
         mode: Mode = "auto",
         verify: int | None = None,
         resume: bool = False,
+        results: bool = True,
         grid: tuple[int, int] | None = None,
     ) -> Run:
         """Run a program on every view, and return its results. Needs no Spark.
@@ -173,19 +174,21 @@ class Collection(Sequence[View]):
         `adaptive`: whichever is expected to be faster, view by view. `verify=n` compares every
         n-th view with a run from scratch and stops at the first difference. Results are stored
         under `name` (default: collection and program) in place of an earlier run; what is finished
-        when a run is interrupted is kept, and `resume=True` goes on from there. `grid`, rows and
-        columns, feeds the views to a dataflow as versions of two coordinates: for products.
+        when a run is interrupted is kept, and `resume=True` goes on from there. `results=False`
+        writes nothing: the run has its record, and of pairs its results. `grid`, rows and columns,
+        feeds the views to a dataflow as versions of two coordinates: for products.
         """
         from graphtide.api.runs.runner import RunSettings
-        from graphtide.api.runs.start import check_strategy, check_verify
+        from graphtide.api.runs.start import check_kept, check_strategy, check_verify
         from graphtide.api.runs.stored import RunRequest, run_collection
 
         check_strategy(strategy, grid)
         check_verify(verify)
+        check_kept(results, name, resume)
         chosen = chosen_program(program, mode)
         name = name or f"{self.name}-{chosen.bound.program.name}"
         settings = RunSettings(verify=verify)
-        request = RunRequest(name, chosen, strategy, resume, settings, grid=grid)
+        request = RunRequest(name, chosen, strategy, resume, settings, grid=grid, kept=results)
         return run_collection(self._session, self._stored, request)
 
     def picture(self, path: str | Path | None = None) -> Picture:

@@ -96,7 +96,7 @@ def run_html(run: Run) -> str:
             strict=True,
         )
         parts += bars_html(list(took), "microseconds of each step")
-    if len(run):
+    if len(run) and run.kept:
         parts.append(table_html(run.summary(), COUNTS))
         parts.append(_paragraph("run.picture() draws it, run.table(VIEW) reads one view"))
     return _block(parts)

@@ -7,9 +7,6 @@ much of it is kept and how to go on.
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +61,7 @@ def run_program(collection: Collection, statement: s.Run, program: Bound, name: 
         statement.resume,
         RunSettings(verify=strategy.verify),
         forced_splits(collection, statement),
+        kept=statement.results != "noresults",
     )
     try:
         return run_collection(session, collection._stored, request)
@@ -74,21 +72,6 @@ def run_program(collection: Collection, statement: s.Run, program: Bound, name: 
         place = error_place(error, statement)
         error.where = error.where or (render_span(place) if place else None)
         raise
-
-
-@contextlib.contextmanager
-def forgotten(session: Session, name: str) -> Iterator[None]:
-    """Delete the run of that name afterwards, whatever happens."""
-    try:
-        yield
-    finally:
-        with contextlib.suppress(NotFoundError):
-            session.delete_run(name)
-
-
-def passing_name() -> str:
-    """A name for a run that is not kept."""
-    return f"noresults-{os.getpid()}"
 
 
 def check_run(statement: s.Run) -> None:
@@ -113,11 +96,9 @@ def _timed(
     collection: Collection, statement: s.Run, program: Bound, notes: tuple[str, ...]
 ) -> Answer:
     """Run, tell what it took (of pairs, what was found), and keep nothing."""
-    name = passing_name()
-    with forgotten(collection._session, name):
-        run = run_program(collection, statement, program, name)
-        table = run.to_arrow() if run.of_pairs else run.record()
-        return Answer(f"{run.explain()}\n  no results are kept", table, notes=notes)
+    run = run_program(collection, statement, program, run_name(statement, program.program.name))
+    table = run.to_arrow() if run.of_pairs else run.record()
+    return Answer(f"{run.explain()}\n  no results are kept", table, notes=notes)
 
 
 def _saved(run: Run, statement: s.Run) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphtide.model.errors import StoreError
+from graphtide.model.errors import InputError, StoreError
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Manifest, begin, hold, open_committed, sync_path, sync_tree
 
@@ -85,6 +85,21 @@ class PartsInMemory:
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
         return self._parts[part].differences[field]
+
+
+class RecordOnly(PartsInMemory):
+    """The records of finished steps, and none of their results."""
+
+    def append(self, part: Part) -> None:
+        """Keep what is said of the steps; their differences are let go."""
+        super().append(Part(part.record, {}))
+
+    def differences(self, part: int, field: str) -> pa.Table:
+        """InputError: there are none."""
+        raise InputError(
+            "the results of this run were not kept",
+            hint="its record is there; run it again with results to read them",
+        )
 
 
 class PartsOnDisk:

@@ -16,6 +16,7 @@ from graphtide.api.runs.reading import Cursor, Differences
 from graphtide.api.runs.steps import RunSteps
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
+from graphtide.store.results import RecordOnly
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class RunContents:
     def fields(self) -> tuple[str, ...]:
         """The names of the results."""
         return self.facts.fields
+
+    @property
+    def kept(self) -> bool:
+        """False where there is a record, and no results."""
+        return not isinstance(self.differences.parts, RecordOnly)
 
     @cached_property
     def step_of(self) -> NDArray[np.int64]:

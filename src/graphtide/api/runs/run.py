@@ -63,6 +63,11 @@ class Run:
         return self._contents.facts.pairs is not None
 
     @property
+    def kept(self) -> bool:
+        """False where `results=False` left a record, and no results to read."""
+        return self._contents.kept
+
+    @property
     def mode(self) -> str:
         """`fixpoint`, `exact` or `dataflow`."""
         return self._contents.facts.mode

@@ -126,6 +126,16 @@ def check_verify(verify: int | None) -> None:
         raise InputError(f"verify cannot be {verify}", hint="1 verifies every view, None none")
 
 
+def check_kept(results: bool, name: str | None, resume: bool) -> None:
+    """InputError if nothing is to be kept of a run that is to be found again."""
+    for given, word in ((name, "name"), (resume, "resume")):
+        if given and not results:
+            raise InputError(
+                f"results=False keeps nothing, so there is nothing for `{word}`",
+                hint="leave out one of the two",
+            )
+
+
 def base_table(base: Values) -> pa.Table:
     """The results of the empty version as they are stored."""
     return pa.table({name: arrow_column(column) for name, column in base.items()})

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from graphtide.api.maintain import ChosenProgram
 from graphtide.api.progress import shown
-from graphtide.api.result_rows import PairRows, Pairs
+from graphtide.api.result_rows import PairRows, Pairs, ResultRows
 from graphtide.api.runs.contents import RunContents
+from graphtide.api.runs.current import Values
 from graphtide.api.runs.facts import (
     RunFacts,
     Strategy,
@@ -28,8 +29,16 @@ from graphtide.api.view import graph_of
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.optimize.strategy import Chooser
 from graphtide.store.collection import StoredCollection
-from graphtide.store.graph import open_graph
-from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
+from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.results import (
+    Parts,
+    PartsInMemory,
+    RecordOnly,
+    StoredRun,
+    begin_run,
+    continue_run,
+    open_run,
+)
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -39,7 +48,8 @@ if TYPE_CHECKING:
 class RunRequest:
     """A run that a user asks for. `chooser` overrides what the strategy would choose.
 
-    With `grid`, rows and columns, the views are fed as versions of two coordinates.
+    With `grid`, rows and columns, the views are fed as versions of two coordinates. Where results
+    are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
     """
 
     name: str
@@ -49,23 +59,35 @@ class RunRequest:
     settings: RunSettings = field(default_factory=RunSettings)
     chooser: Callable[[RunInHand], Chooser] | None = None
     grid: tuple[int, int] | None = None
+    kept: bool = True
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A run that is ready to go: what is known of it, and what makes the steps not made yet."""
+
+    hand: RunInHand
+    facts: RunFacts
+    go: Callable[[Values, Parts], None]
 
 
 def run_collection(session: Session, stored: StoredCollection, request: RunRequest) -> Run:
     """Run a program over a collection, or go on where an earlier run was left off."""
     with shown(f"run {request.name}", enabled=session.progress) as report:
         report("reading the collection")
-        settings = replace(request.settings, report=report)
-        versions = _versions(session, stored, request.chosen)
-        if request.grid is not None:
-            _run_grid(session, stored, replace(request, settings=settings), versions)
-            return open_stored_run(session, request.name)
-        hand = RunInHand(request.chosen, versions)
-        chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
+        request = replace(request, settings=replace(request.settings, report=report))
+        work = _work(session, stored, request)
+        if not request.kept:
+            return _run_unkept(session, stored, work)
         if request.resume:
-            _resume(session, stored, request, hand, (chooser, settings))
+            with continue_run(session.catalog, request.name) as run:
+                _check_same(run, work.facts)
+                work.go(base_values(run.base()), run.parts)
         else:
-            _begin(session, stored, request, hand, (chooser, settings))
+            base = work.hand.base()
+            tables = base_table(base), steps_table(work.hand.steps)
+            with begin_run(session.catalog, request.name, work.facts.to_json(), *tables) as run:
+                work.go(base, run.parts)
     return open_stored_run(session, request.name)
 
 
@@ -88,15 +110,15 @@ def open_stored_run(session: Session, name: str) -> Run:
             + ("is gone" if graph is None else "has been loaded anew since"),
             hint="the ids of its results are not known any more: run the program again",
         )
-    vertices = StoredVertices(graph)
-    contents = RunContents(
-        facts,
-        steps_from(stored.steps()),
-        Differences(stored.parts, facts.fields),
-        base_values(stored.base()),
-        vertices if facts.pairs is None else PairRows(vertices, facts.pairs),
-    )
+    steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.fields)
+    rows = _rows(graph, facts.pairs)
+    contents = RunContents(facts, steps, differences, base_values(stored.base()), rows)
     return Run(contents, lambda: session.spark)
+
+
+def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
+    vertices = StoredVertices(graph)
+    return vertices if pairs is None else PairRows(vertices, pairs)
 
 
 def _versions(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> Versions:
@@ -106,49 +128,32 @@ def _versions(session: Session, stored: StoredCollection, chosen: ChosenProgram)
     return Versions(stored.plan, names, known, grouped)
 
 
-def _run_grid(
-    session: Session, stored: StoredCollection, request: RunRequest, versions: Versions
-) -> None:
-    """Begin, or go on with, a run over the views as a grid."""
+def _work(session: Session, stored: StoredCollection, request: RunRequest) -> _Work:
+    """Everything that can be refused is refused here, before anything is written."""
+    versions, settings = _versions(session, stored, request.chosen), request.settings
+    if request.grid is None:
+        hand = RunInHand(request.chosen, versions)
+        chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
+        facts = _facts(stored, request, hand.pairs)
+        return _Work(hand, facts, lambda base, parts: hand.run(base, parts, chooser, settings))
     from graphtide.api.runs.grid import as_grid
 
     grid, versions = as_grid(request.chosen, versions, request.grid)
     hand = RunInHand(request.chosen, versions)
     facts = replace(_facts(stored, request, hand.pairs), reason=grid.reason)
-    if request.resume:
-        with continue_run(session.catalog, request.name) as run:
-            _check_same(run, facts)
-            hand.run_grid(grid, base_values(run.base()), run.parts, request.settings)
-        return
-    base = hand.base()
-    tables = base_table(base), steps_table(hand.steps)
-    with begin_run(session.catalog, request.name, facts.to_json(), *tables) as run:
-        hand.run_grid(grid, base, run.parts, request.settings)
+    return _Work(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
 
 
-def _begin(
-    session: Session,
-    stored: StoredCollection,
-    request: RunRequest,
-    hand: RunInHand,
-    how: tuple[Chooser, RunSettings],
-) -> None:
-    base, facts = hand.base(), _facts(stored, request, hand.pairs)
-    tables = base_table(base), steps_table(hand.steps)
-    with begin_run(session.catalog, request.name, facts.to_json(), *tables) as run:
-        hand.run(base, run.parts, *how)
-
-
-def _resume(
-    session: Session,
-    stored: StoredCollection,
-    request: RunRequest,
-    hand: RunInHand,
-    how: tuple[Chooser, RunSettings],
-) -> None:
-    with continue_run(session.catalog, request.name) as run:
-        _check_same(run, _facts(stored, request, hand.pairs))
-        hand.run(base_values(run.base()), run.parts, *how)
+def _run_unkept(session: Session, stored: StoredCollection, work: _Work) -> Run:
+    """Run without writing anything: nothing to lock, to resume or to find by name."""
+    pairs = work.hand.pairs
+    parts = RecordOnly() if pairs is None else PartsInMemory()
+    base = work.hand.base()
+    work.go(base, parts)
+    differences = Differences(parts, work.facts.fields)
+    rows = _rows(graph_of(session, stored), pairs)
+    contents = RunContents(work.facts, work.hand.steps, differences, base, rows)
+    return Run(contents, lambda: session.spark)
 
 
 def _check_same(run: StoredRun, wanted: RunFacts) -> None:

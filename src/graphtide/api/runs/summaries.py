@@ -61,7 +61,8 @@ def _explained(contents: RunContents) -> Iterator[str]:
         took = seconds[np.array(names) == name].sum()
         yield f"  {number:,} steps {_WORDS[name]}: {took:.3g} s"
     splits = np.count_nonzero(moves == Move.SPLIT)
-    yield f"  {splits:,} times a new state was begun, {_rows(contents):,} differences kept"
+    found = f"{_rows(contents):,} differences {'kept' if contents.kept else 'found'}"
+    yield f"  {splits:,} times a new state was begun, {found}"
 
 
 _WORDS = {"differential": "differentially", "scratch": "from scratch"}
