@@ -13,6 +13,7 @@ import graphtide as gt
 from graphtide.api.maintain import chosen_program
 from graphtide.api.runs import in_memory, start, states
 from graphtide.api.runs.in_memory import EdgeList
+from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.reading import Cursor, Differences
 from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import RunInHand
@@ -249,3 +250,21 @@ def test_a_wrong_result_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPat
     with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
         graph.run(program, versions, order="manual", strategy="differential", verify=3)
     assert "upto-5" in str(caught.value)
+    assert "vertex 6 has hops = 7.0, from scratch 6.0" in str(caught.value)
+
+
+def test_a_wrong_result_of_a_pair_is_told_by_both_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = gt.Graph(list("abc"), list("bcd"))
+    versions = {f"first-{at}": np.arange(3) <= at for at in range(3)}
+    told = PreparedProgram.scratch
+
+    def lie(self: Any) -> Any:
+        found = {name: column.copy() for name, column in told(self).items()}
+        found["distance"][1:] = 9.0
+        return found
+
+    monkeypatch.setattr(PreparedProgram, "scratch", lie)
+    program = gt.algorithms.PairHops(pairs=[("a", "b"), ("b", "d")])
+    with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
+        graph.run(program, versions, order="manual", strategy="differential", verify=1)
+    assert "the pair 'b' to 'd' has distance = " in str(caught.value)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, change_between, differs
-from graphtide.model.errors import DifferenceError
 
 Values = Mapping[str, NDArray[Any]]
 Changes = Mapping[str, Change]
@@ -45,24 +44,8 @@ class CurrentResults:
             self.values[name][change.vertices] = change.old
 
 
-def check_same(
-    values: Values, scratch: Values, share: float, program: str, place: str, without: str
-) -> None:
-    """Refuse results of a place that differ from those of a run from scratch."""
-    found = first_difference(values, scratch, share)
-    if found is None:
-        return
-    field, vertex = found
-    raise DifferenceError(
-        f"{program}: vertex {vertex} has {field} = {values[field][vertex]}, "
-        f"from scratch {scratch[field][vertex]}",
-        where=f"the view '{place}'",
-        hint=f"please report it; {without} does without what went wrong",
-    )
-
-
 def first_difference(one: Values, other: Values, share: float) -> tuple[str, int] | None:
-    """The first field and vertex whose values differ by more than a share of themselves."""
+    """The first field and row whose values differ by more than a share of themselves."""
     for name, column in one.items():
         wrong = differs(column, other[name])
         if share and column.dtype.kind == "f":

@@ -23,7 +23,7 @@ from graphtide.api.dataflow.running import BuiltDataflow
 from graphtide.api.dataflow.vertex_values import VertexValues
 from graphtide.api.maintain import ChosenProgram
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import CurrentResults, Values, check_same
+from graphtide.api.runs.current import CurrentResults, Values
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import Versions
@@ -176,8 +176,8 @@ class GridRun:
         graph.flip(*self._deltas.of(step))
         if (step + 1) % settings.verify:
             return
-        told = str(self._prepared.chosen.bound), self._steps.label(step), "a run without `grid`"
-        check_same(values, self._prepared.scratch(), 0.0, *told)
+        told = self._steps.label(step), "a run without `grid`"
+        self._prepared.check_same(values, self._prepared.scratch(), *told)
 
 
 def _negated(rows: Int64) -> Int64:

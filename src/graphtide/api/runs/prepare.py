@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.live import arrow_column
-from graphtide.api.maintain import ChosenProgram, checked_parameters
+from graphtide.api.maintain import ChosenProgram, checked_parameters, pair_numbers
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
+from graphtide.api.runs.current import Values, first_difference
+from graphtide.api.vertex_ids import VertexIds
 from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.maintainer import Maintainer
@@ -26,6 +28,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
+from graphtide.model.errors import DifferenceError
 from graphtide.optimize.prices import Prices
 from graphtide.plan.programs import ParameterKind
 
@@ -51,11 +54,16 @@ class PreparedProgram:
     """Makes as many maintainers of a program as a run needs, all on one graph."""
 
     def __init__(
-        self, chosen: ChosenProgram, graph: ResidentGraph, parameters: tuple[Any, ...]
+        self,
+        chosen: ChosenProgram,
+        graph: ResidentGraph,
+        parameters: tuple[Any, ...],
+        ids: VertexIds | None = None,
     ) -> None:
         self.chosen = chosen
         self.graph = graph
         self.parameters = parameters
+        self._ids = ids
 
     def maintained(self) -> Maintained:
         """One more maintainer, not started."""
@@ -68,6 +76,26 @@ class PreparedProgram:
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""
         return self.stateless.scratch()
+
+    def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:
+        """Refuse results of a place that differ from those of a run from scratch."""
+        found = first_difference(values, scratch, self.rounding)
+        if found is None:
+            return
+        field, row = found
+        raise DifferenceError(
+            f"{self.chosen.bound}: {self._row_name(row)} has {field} = {values[field][row]}, "
+            f"from scratch {scratch[field][row]}",
+            where=f"the view '{place}'",
+            hint=f"please report it; {without} does without what went wrong",
+        )
+
+    def _row_name(self, row: int) -> str:
+        """The vertex or pair that a result stands for, by the users' ids."""
+        pairs = pair_numbers(self.chosen.bound, self.parameters)
+        ends = (row,) if pairs is None else pairs[row]
+        names = [repr(end if self._ids is None else self._ids[end]) for end in ends]
+        return f"vertex {names[0]}" if pairs is None else f"the pair {' to '.join(names)}"
 
     @property
     def has_lanes(self) -> bool:
@@ -119,7 +147,7 @@ def prepare(chosen: ChosenProgram, known: KnownEdges) -> PreparedProgram:
     """A program on a graph, all of whose edges have been checked; compiled when this returns."""
     edges = np.arange(known.resident.edges, dtype=np.int32)
     parameters = checked_parameters(chosen, known, edges)
-    prepared = PreparedProgram(chosen, known.resident, parameters)
+    prepared = PreparedProgram(chosen, known.resident, parameters, known.ids)
     _compile(prepared)
     return prepared
 

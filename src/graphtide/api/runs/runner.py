@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from graphtide.api.progress import Report, silent
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import Changes, CurrentResults, Values, check_same
+from graphtide.api.runs.current import Changes, CurrentResults, Values
 from graphtide.api.runs.groups import Groups, Passed
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.states import States
@@ -282,9 +282,8 @@ class Runner:
 
     def _compare(self, step: int, values: Values) -> None:
         """Refuse current results that differ from those of a run from scratch."""
-        prepared, place = self._prepared, self._steps.label(step)
-        told = str(prepared.chosen.bound), place, 'strategy="scratch"'
-        check_same(self._current.values, values, prepared.rounding, *told)
+        told = self._steps.label(step), 'strategy="scratch"'
+        self._prepared.check_same(self._current.values, values, *told)
 
     def _keep(self, finished: int, settings: RunSettings) -> None:
         """Make the finished steps a part."""
