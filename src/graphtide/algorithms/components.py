@@ -9,8 +9,9 @@ class WCC:
 
     `component` is the number of the vertex that stands first in the component: its place in the
     results, which is its id where ids are 0, 1, 2, ... Fixpoint mode. From scratch O(vertices +
-    edges); an insertion that joins two components costs the one whose number is the greater, a
-    deletion costs what loses its support.
+    edges); an insertion that joins two components costs the one whose number is the greater, or
+    one pass over the vertices where that holds most of them; a deletion costs what loses its
+    support.
     """
 
     component: int

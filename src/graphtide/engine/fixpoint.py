@@ -13,7 +13,7 @@ undone like a repair.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,8 @@ from graphtide.engine.binding import (
 )
 from graphtide.engine.changes import Change
 from graphtide.engine.experience import Experience
-from graphtide.engine.fixpoint_state import Roots, VertexState
+from graphtide.engine.fixpoint_state import VertexState
+from graphtide.engine.fixpoint_undo import Done, Rerun, renamed, undo
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.resident import ResidentGraph, misplaced
 from graphtide.engine.sections import fixpoint_section
@@ -37,30 +38,19 @@ from graphtide.kernels.blocks import Block
 from graphtide.kernels.flips import Delta
 from graphtide.kernels.stretch_records import Stretch, StretchLimits
 from graphtide.model.errors import InputError
-from graphtide.plan.program_analysis import Selection, selection, why_not_selection
+from graphtide.plan.program_analysis import (
+    Selection,
+    is_plain_components,
+    selection,
+    why_not_selection,
+)
 from graphtide.plan.programs import VertexProgram
 
 Int32 = NDArray[np.int32]
 
 
 _NO_EDGES = np.empty(0, np.int32)
-
-
-class _Rerun(NamedTuple):
-    """What a run from scratch replaced: values that came out otherwise, and the roots of all."""
-
-    vertices: Int32
-    values: NDArray[Any]
-    roots: Roots | None
-
-
-class _Done(NamedTuple):
-    """A repair, or a run in its place, that can be undone; `what` is None if it changed nothing."""
-
-    what: records.ChangeLog | _Rerun | None
-    vertices: int
-    inserted: Int32
-    deleted: Int32
+_TEMPLATES = ("selecting", "settling", "trimming", "fixpoint", "fixpoint_call", "stretch")
 
 
 class FixpointMaintainer:
@@ -75,11 +65,12 @@ class FixpointMaintainer:
         self.graph = graph
         self.program = program
         self._selection = _checked_selection(program)
+        self._labels = is_plain_components(program)
         self._parameters = GrowingParameters(program, parameters, graph.vertices)
         edge_arrays(graph, program)
-        self._done: list[_Done] = []
+        self._done: list[Done] = []
         self._advances = 0
-        self._orders = np.zeros(2, np.int64)
+        self._orders = np.zeros(4, np.int64)
         self._seen: Any = None
         self._read: Any = None
         self._block: Block | None = None
@@ -94,8 +85,8 @@ class FixpointMaintainer:
     def kernels(self) -> Any:
         """The compiled module of the program."""
         section = fixpoint_section(self.program, self._selection)
-        templates = ("selecting", "settling", "trimming", "fixpoint", "fixpoint_call", "stretch")
-        source = generated_source(section, *templates)
+        more = ("relabelling",) if self._labels else ()
+        source = generated_source(section, *_TEMPLATES, *more)
         return generated_module(source, self.program.name)
 
     @property
@@ -147,13 +138,14 @@ class FixpointMaintainer:
     def _try(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
         """Repair, or run from scratch if that turns out to be too much."""
         graph, before = self.graph, self._with_new_vertices()
-        words = self._words()
-        self._advances += 1
+        words, orders = self._words(), self._orders
         more = len(edges[0]) - len(edges[1]) if flips else 0
         most = int(self.patience * max(graph.live + more, graph.vertices)) + 1024
-        orders = self._orders
-        orders[records.NOW], orders[records.MOST] = self._advances, most
-        misfit, logged, changed, touched = self.kernels.advance(words, *delta, flips)
+        orders[records.NOW], orders[records.MOST] = self._advances + 1, most
+        self._advances += records.ATTEMPTS
+        kernels = self.kernels
+        advance = kernels.advance_labels if self._labels else kernels.advance
+        misfit, logged, changed, touched = advance(words, *delta, flips)
         if misfit >= 0:
             if before != self.vertices:
                 self._fit(before)
@@ -164,10 +156,19 @@ class FixpointMaintainer:
         if touched > most:
             return self._run_anew(before, edges, rooted=True)
         if not logged:
-            self._done.append(_Done(None, before, *edges))
+            self._done.append(Done(None, before, *edges))
             return self._no_change
+        return self._report(logged, changed, before, edges)
+
+    def _report(self, logged: int, changed: int, before: int, edges: tuple[Int32, Int32]) -> Change:
+        """What a repair changed, by its log, which is kept for the way back."""
         log = records.ChangeLog(*(array[:logged].copy() for array in self._state.record.log))
-        self._done.append(_Done(log, before, *edges))
+        old, new = self._orders[records.LABEL :].tolist()
+        if old != new:
+            what, change = renamed(self._state, log, old, new)
+            self._done.append(Done(what, before, *edges))
+            return change
+        self._done.append(Done(log, before, *edges))
         vertices = log.vertex[:changed].copy()
         return Change(vertices, log.value[:changed].copy(), self.values[vertices])
 
@@ -181,7 +182,7 @@ class FixpointMaintainer:
         else:
             state.values[:] = self.scratch()[self._selection.state]
         moved = np.flatnonzero(state.values != old).astype(np.int32)
-        self._done.append(_Done(_Rerun(moved, old[moved], roots), before, *edges))
+        self._done.append(Done(Rerun(moved, old[moved], roots), before, *edges))
         return Change(moved.copy(), old[moved], state.values[moved])
 
     def follow(self, stretch: Stretch, patience: Patience) -> Followed:
@@ -204,7 +205,7 @@ class FixpointMaintainer:
         for step, log in path:
             if log is not None:
                 edges = step_edges(stretch, step)
-                self._done.append(_Done(log, self.vertices, *edges))
+                self._done.append(Done(log, self.vertices, *edges))
         if steps:
             self.touched = int(rows.touched[steps - 1])
         return followed(rows, steps, tuple(entry.step for entry in path))
@@ -214,16 +215,13 @@ class FixpointMaintainer:
         last = self.restore()
         self.graph.flip(inserted=last.deleted, deleted=last.inserted)
 
-    def restore(self) -> _Done:
+    def restore(self) -> Done:
         """Undo the last repair; flipping the graph back is left to the caller."""
         if not self._done:
             raise InputError("there is no advance to roll back")
         last = self._done.pop()
-        if isinstance(last.what, records.ChangeLog):
-            self._state.put_back(last.what)
-        elif isinstance(last.what, _Rerun):
-            self.values[last.what.vertices] = last.what.values
-            self._state.put_roots(last.what.roots)
+        undo(self._state, last.what)
+        if isinstance(last.what, Rerun):
             self._block = None
         if last.vertices != self.vertices:
             self._fit(last.vertices)

@@ -16,8 +16,11 @@ from graphtide.kernels.adjacency import Adjacency
 
 Int32 = NDArray[np.int32]
 
-NOW, MOST = range(2)
-"""The orders of an advance: its number, and the most edges that it may look at."""
+NOW, MOST, LABEL, NEW_LABEL = range(4)
+"""The orders of an advance: its number and the most edges that it may look at. And its report: the
+label of a component that was renamed, and the new one; the same where none was."""
+ATTEMPTS = 2
+"""An advance may begin anew, under the next number."""
 
 
 class Reached(NamedTuple):

@@ -1,9 +1,10 @@
 """Fixpoint maintenance, first half: what deleted edges take away.
 
 A vertex whose parent edge is gone asks its live in-edges for another one that yields the same
-value from a lower level. Vertices are asked in ascending order of level, so whoever could support
-one is settled before it. One that finds none falls back to its initial value, and those it
-supported are asked in turn. The fallen then pull from what is valid.
+value from a lower level. One that finds none falls back to its initial value, and those it
+supported are asked in turn. Vertices are asked in ascending order of level, as far as there are
+lists for it (`kernels.levels`): whoever could support one is then settled before it. If not, it is
+asked once more when its new support falls. The fallen then pull from what is valid.
 
 Every vertex is logged before it is first changed, for the changes to report and to roll back.
 """
@@ -20,8 +21,14 @@ from graphtide.engine.templates.settling import NO_EDGE
 from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.fixpoint_records import Context, FixpointState
 from graphtide.kernels.flips import Delta
-from graphtide.kernels.heap import heap_pop, heap_push
 from graphtide.kernels.jit import joined_kernel
+from graphtide.kernels.levels import (
+    NOT_WAITING,
+    clear_lists,
+    next_list,
+    put_in_list,
+    take_from_list,
+)
 from graphtide.kernels.prefetch import FAR, prefetch
 
 Int32 = NDArray[np.int32]
@@ -30,13 +37,27 @@ Int32 = NDArray[np.int32]
 @joined_kernel
 def is_orphan(state: FixpointState, vertex: int, edge: int) -> bool:
     """True if the vertex got its value by that edge and has not been lined up."""
-    return bool(state.parent[vertex] == edge and state.place[vertex] < 0)
+    return bool(state.parent[vertex] == edge and state.place[vertex] == NOT_WAITING)
 
 
 @joined_kernel
-def line_up_orphans(state: FixpointState, delta: Delta) -> int:
-    """Put those who lost their parent edge into the heap, by level; returns how many."""
-    size, first = 0, len(delta.inserted)
+def is_alone(context: Context, vertex: int) -> bool:
+    """True if the vertex has no live edges."""
+    graph = context.graph
+    return bool(graph.out.live[vertex] == 0 and graph.into.live[vertex] == 0)
+
+
+@joined_kernel
+def line_up_orphans(
+    context: Context, state: FixpointState, delta: Delta, now: int
+) -> tuple[int, int]:
+    """Line up those who lost their parent edge; returns how many, and entries logged.
+
+    Those who are left without any edge fall at once, and nobody else with them.
+    """
+    size, count, first = 0, 0, len(delta.inserted)
+    if len(delta.deleted) > 0:
+        clear_lists(state.heap)
     for at in range(min(FAR, len(delta.deleted))):
         if FORWARD:
             prefetch(state.parent, delta.targets[first + at])
@@ -51,10 +72,24 @@ def line_up_orphans(state: FixpointState, delta: Delta) -> int:
         edge = delta.deleted[at]
         source, target = delta.sources[first + at], delta.targets[first + at]
         if FORWARD and is_orphan(state, target, edge):
-            size = heap_push(state.heap, state.place, size, target, state.level, 1)
+            size, count = line_up_orphan(context, state, target, (now, size, count))
         if BACKWARD and is_orphan(state, source, edge):
-            size = heap_push(state.heap, state.place, size, source, state.level, 1)
-    return size
+            size, count = line_up_orphan(context, state, source, (now, size, count))
+    return size, count
+
+
+@joined_kernel
+def line_up_orphan(
+    context: Context, state: FixpointState, vertex: int, work: Any
+) -> tuple[int, int]:
+    """Line one up, or let it fall; `work` is (now, those lined up, entries logged)."""
+    now, size, count = work
+    if count == len(state.log.vertex) or not is_alone(context, vertex):
+        put_in_list(state.heap, state.place, vertex, state.level[vertex])
+        return size + 1, count
+    count = record(state, now, count, vertex)
+    begin_again(context, state, vertex)
+    return size, count
 
 
 @joined_kernel
@@ -83,13 +118,17 @@ def line_up_children(state: FixpointState, slabs: Slabs, vertex: int, size: int)
     for at in range(start, start + slabs.live[vertex]):
         other = slabs.neighbour[at]
         if is_orphan(state, other, slabs.edge[at]):
-            size = heap_push(state.heap, state.place, size, other, state.level, 1)
+            put_in_list(state.heap, state.place, other, state.level[other])
+            size += 1
     return size
 
 
 @joined_kernel
-def pull(context: Context, state: FixpointState, slabs: Slabs, vertex: int) -> None:
-    """Take the best offer of the live edges of one direction, if it beats what there is."""
+def pull(context: Context, state: FixpointState, slabs: Slabs, vertex: int, goal: Any) -> int:
+    """Take the best offer of the live edges of one direction, if it beats what there is.
+
+    `goal` is (a value, True if an offer that is no worse is enough). Returns the edges looked at.
+    """
     start = slabs.start[vertex]
     for at in range(start, start + slabs.live[vertex]):
         other = slabs.neighbour[at]
@@ -102,6 +141,9 @@ def pull(context: Context, state: FixpointState, slabs: Slabs, vertex: int) -> N
             state.value[vertex] = offered
             state.parent[vertex] = edge
             state.level[vertex] = state.level[other] + 1
+            if goal[1] and not better(goal[0], offered):
+                return int(at - start + 1)
+    return int(slabs.live[vertex])
 
 
 @joined_kernel
@@ -128,22 +170,26 @@ def fall(context: Context, state: FixpointState, vertex: int, size: int) -> tupl
     if BACKWARD:
         size = line_up_children(state, context.graph.into, vertex, size)
         looked += context.graph.into.live[vertex]
-    state.value[vertex] = initial(vertex, context.parameters)
-    state.parent[vertex] = NO_EDGE
-    state.level[vertex] = 0
+    begin_again(context, state, vertex)
     return size, looked
 
 
 @joined_kernel
-def pull_both(context: Context, state: FixpointState, vertex: int) -> int:
-    """Take the best offer that the fallen vertex gets; the edges looked at."""
+def begin_again(context: Context, state: FixpointState, vertex: int) -> None:
+    """Give a vertex its start."""
+    state.value[vertex] = initial(vertex, context.parameters)
+    state.parent[vertex] = NO_EDGE
+    state.level[vertex] = 0
+
+
+@joined_kernel
+def pull_both(context: Context, state: FixpointState, vertex: int, goal: Any) -> int:
+    """Take the best offer that the fallen vertex gets, or one that is enough; edges looked at."""
     looked = 0
     if FORWARD:
-        pull(context, state, context.graph.into, vertex)
-        looked += context.graph.into.live[vertex]
-    if BACKWARD:
-        pull(context, state, context.graph.out, vertex)
-        looked += context.graph.out.live[vertex]
+        looked += pull(context, state, context.graph.into, vertex, goal)
+    if BACKWARD and not (goal[1] and not better(goal[0], state.value[vertex])):
+        looked += pull(context, state, context.graph.out, vertex, goal)
     return looked
 
 
@@ -165,15 +211,16 @@ def trim(context: Context, state: FixpointState, delta: Delta, order: Any) -> An
     """Let fall what no live edge supports any more, and let the fallen pull.
 
     `order` is (now, the most edges to look at); beyond that, or when the log is full, it is broken
-    off. Returns how many are logged, how many fell, who have yet to pass on what they have now,
-    and the edges looked at.
+    off. Returns how many are logged, how many of the fallen have another value than before, which
+    they have yet to pass on, and the edges looked at.
     """
     now, most = order
-    count, fallen, touched = 0, 0, 0
-    size = line_up_orphans(state, delta)
+    fallen, touched, lowest = 0, 0, 0
+    size, count = line_up_orphans(context, state, delta, now)
     while size > 0 and touched <= most and count < len(state.log.vertex):
-        vertex = state.heap[0]
-        size = heap_pop(state.heap, state.place, size, state.level, 1)
+        lowest = next_list(state.heap, lowest)
+        vertex = take_from_list(state.heap, state.place, lowest)
+        size, before = size - 1, count
         count = record(state, now, count, vertex)
         kept, looked = keeps_value(context, state, vertex)
         touched += looked
@@ -181,13 +228,44 @@ def trim(context: Context, state: FixpointState, delta: Delta, order: Any) -> An
             continue
         size, looked = fall(context, state, vertex, size)
         touched += looked
-        state.fallen[fallen] = vertex
+        state.fallen[fallen] = before if count > before else -1 - vertex
         fallen += 1
-    leave(state, size)
-    for at in range(fallen):
-        if touched <= most:
-            touched += pull_both(context, state, state.fallen[at])
+    for _ in range(size):
+        lowest = next_list(state.heap, lowest)
+        take_from_list(state.heap, state.place, lowest)
+    fallen, touched = pull_all(context, state, fallen, (touched, most))
     return count, fallen, touched
+
+
+@joined_kernel
+def pull_all(context: Context, state: FixpointState, fallen: int, work: Any) -> tuple[int, int]:
+    """Let the fallen pull, and list those who do not get their value back.
+
+    Who gets it back has no news for anybody but the fallen, and of these only for whoever pulled
+    before and did not get theirs: they pull again. Edges that were inserted are another matter: all
+    of them make an offer later. Returns how many are listed, and the edges looked at.
+    """
+    touched, most = work
+    listed, late = 0, False
+    for at in range(fallen):
+        if touched > most:
+            break
+        entry = state.fallen[at]
+        known = entry >= 0
+        vertex = state.log.vertex[entry] if known else -1 - entry
+        value = state.log.value[entry] if known else state.value[vertex]
+        touched += pull_both(context, state, vertex, (value, known))
+        if known and state.value[vertex] == value:
+            late = late or listed > 0
+        else:
+            state.fallen[listed] = vertex
+            listed += 1
+    for at in range(listed if late else 0):
+        if touched > most:
+            break
+        vertex = state.fallen[at]
+        touched += pull_both(context, state, vertex, (state.value[vertex], False))
+    return listed, touched
 
 
 @joined_kernel
