@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel, kernel
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -88,7 +88,7 @@ def revive_all(slabs: Slabs) -> None:
         slabs.live[vertex] = slabs.used[vertex]
 
 
-@lean_kernel
+@joined_kernel
 def swap_entries(slabs: Slabs, one: int, other: int) -> None:
     """Exchange two entries of the pool."""
     one_edge, other_edge = slabs.edge[one], slabs.edge[other]
@@ -99,13 +99,13 @@ def swap_entries(slabs: Slabs, one: int, other: int) -> None:
     slabs.slot[other_edge] = one
 
 
-@lean_kernel
+@joined_kernel
 def source_of(graph: Adjacency, edge: int) -> int:
     """The vertex that an edge leaves."""
     return int(graph.into.neighbour[graph.into.slot[edge]])
 
 
-@lean_kernel
+@joined_kernel
 def destination_of(graph: Adjacency, edge: int) -> int:
     """The vertex that an edge enters."""
     return int(graph.out.neighbour[graph.out.slot[edge]])

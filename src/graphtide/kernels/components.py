@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import Adjacency
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel, kernel
 
 Int32 = NDArray[np.int32]
 
 
-@lean_kernel
+@joined_kernel
 def find_root(above: Int32, vertex: Any) -> int:
     """The root of a vertex; halves the chain on the way.
 
@@ -34,7 +34,7 @@ def find_root(above: Int32, vertex: Any) -> int:
     return int(at)
 
 
-@lean_kernel
+@joined_kernel
 def join_components(above: Int32, one: int, other: int, sign: int) -> int:
     """Put two roots' components together; returns the root. `sign` is 1 for least, -1 for greatest.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import Adjacency, Slabs, swap_entries
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, NEAR, prefetch
 
 Int32 = NDArray[np.int32]
@@ -133,7 +133,7 @@ def ask_for_first(slabs: Slabs, edges: Int32, ends: Int32, alive: bool) -> None:
         prefetch(slabs.slot, slabs.edge[border_of(slabs, ends[at], alive)])
 
 
-@lean_kernel
+@joined_kernel
 def border_of(slabs: Slabs, end: int, alive: bool) -> int:
     """The entry that an edge of the vertex changes places with: the first dead or the last live.
 
@@ -145,7 +145,7 @@ def border_of(slabs: Slabs, end: int, alive: bool) -> int:
     return int(max(border - 1, 0))
 
 
-@lean_kernel
+@joined_kernel
 def ask_for_border(slabs: Slabs, edge: int, end: int) -> None:
     """Ask for what leads to the entries of a flip."""
     prefetch(slabs.start, end)
@@ -153,7 +153,7 @@ def ask_for_border(slabs: Slabs, edge: int, end: int) -> None:
     prefetch(slabs.slot, edge)
 
 
-@lean_kernel
+@joined_kernel
 def ask_for_entries(slabs: Slabs, edge: int, border: int) -> None:
     """Ask for the two entries that change places."""
     slot = slabs.slot[edge]

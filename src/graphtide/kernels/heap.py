@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.jit import joined_kernel
 
 Int32 = NDArray[np.int32]
 
@@ -33,7 +33,7 @@ class Keyed(NamedTuple):
     key: Any
 
 
-@lean_kernel
+@joined_kernel
 def heap_push(heap: Int32, place: Int32, size: int, vertex: int, key: Any, sign: int) -> int:
     """Put a vertex in, or move it up after its key got better. O(log size)."""
     at = place[vertex]
@@ -53,7 +53,7 @@ def heap_push(heap: Int32, place: Int32, size: int, vertex: int, key: Any, sign:
     return size
 
 
-@lean_kernel
+@joined_kernel
 def heap_pop(heap: Int32, place: Int32, size: int, key: Any, sign: int) -> int:
     """Take the best vertex, heap[0], out; read it before. O(log size). Returns the new size."""
     place[heap[0]] = -1
@@ -78,7 +78,7 @@ def heap_pop(heap: Int32, place: Int32, size: int, key: Any, sign: int) -> int:
     return size
 
 
-@lean_kernel
+@joined_kernel
 def keyed_push(heap: Keyed, size: int, vertex: Any, key: Any, sign: int) -> int:
     """Put a vertex in. There must be room. O(log size)."""
     at = np.uint64(size)
@@ -94,7 +94,7 @@ def keyed_push(heap: Keyed, size: int, vertex: Any, key: Any, sign: int) -> int:
     return size + 1
 
 
-@lean_kernel
+@joined_kernel
 def keyed_pop(heap: Keyed, size: int, sign: int) -> int:
     """Take the best, heap.vertex[0] with heap.key[0], out; read them before. O(log size)."""
     size -= 1
@@ -113,7 +113,7 @@ def keyed_pop(heap: Keyed, size: int, sign: int) -> int:
     return size
 
 
-@lean_kernel
+@joined_kernel
 def best_of_four(heap: Keyed, first: Any, size: Any, sign: int) -> Any:
     """The best of up to four places next to each other, of which the first is in use."""
     if first + _THREE < size:

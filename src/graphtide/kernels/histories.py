@@ -22,13 +22,13 @@ from graphtide.kernels.exact_records import (
     Histories,
     Log,
 )
-from graphtide.kernels.jit import bare_kernel, kernel, lean_kernel
+from graphtide.kernels.jit import bare_kernel, joined_kernel, kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
 
 Int32 = NDArray[np.int32]
 
 
-@lean_kernel
+@joined_kernel
 def entry_at(histories: Histories, vertex: int, time: int) -> int:
     """The entry of exactly that iteration, or NOTHING."""
     at = histories.head[vertex]
@@ -39,7 +39,7 @@ def entry_at(histories: Histories, vertex: int, time: int) -> int:
     return NOTHING
 
 
-@lean_kernel
+@joined_kernel
 def new_entry(histories: Histories) -> int:
     """An entry that nobody uses, or NOTHING."""
     fresh = histories.free[0]
@@ -51,7 +51,7 @@ def new_entry(histories: Histories) -> int:
     return int(fresh)
 
 
-@lean_kernel
+@joined_kernel
 def put_entry(histories: Histories, vertex: int, time: int, value: Any) -> bool:
     """Set the entry of an iteration; False if there is no room for a new one."""
     before, at = NOTHING, histories.head[vertex]
@@ -73,7 +73,7 @@ def put_entry(histories: Histories, vertex: int, time: int, value: Any) -> bool:
     return True
 
 
-@lean_kernel
+@joined_kernel
 def take_entry(histories: Histories, vertex: int, time: int) -> None:
     """Remove the entry of an iteration, if there is one."""
     before, at = NOTHING, histories.head[vertex]
@@ -89,7 +89,7 @@ def take_entry(histories: Histories, vertex: int, time: int) -> None:
     histories.free[0] = at
 
 
-@lean_kernel
+@joined_kernel
 def log_history(histories: Histories, desk: Desk, vertex: int, now: int) -> bool:
     """Copy a vertex's history into the log, once an advance; False if the log is full."""
     if histories.stamp[vertex] == now:
@@ -117,7 +117,7 @@ def log_history(histories: Histories, desk: Desk, vertex: int, now: int) -> bool
     return True
 
 
-@lean_kernel
+@joined_kernel
 def write_entry(histories: Histories, desk: Desk, vertex: int, time: int, value: Any) -> None:
     """Set the entry of a logged vertex; breaks the work off where there is no room."""
     if not put_entry(histories, vertex, time, value):

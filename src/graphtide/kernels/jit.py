@@ -36,19 +36,33 @@ import numba  # noqa: E402
 import numpy as np  # noqa: E402
 
 from graphtide.kernels.first_use import tell_of_first_use  # noqa: E402
+from graphtide.kernels.linking import KNOWN, KernelCache, LinkedCache, LinkedCompiler  # noqa: E402
 
 # Whoever imported numba before us has fixed its folder; it would change at the first compilation.
 vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
 tell_of_first_use(cache_root())
 
-_NO_WAY_IN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Kernels are called from Python or from kernels, never through a pointer.
+_ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
     if vars(numba.config)["DISABLE_JIT"]:
         return np.errstate(all="ignore")(function)  # Compiled code divides by 0 without a word.
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **more)(function)
+    compiled: Any = numba.njit(cache=not KNOWN, **_ALL, **more)(function)
+    if KNOWN:
+        compiled._cache = KernelCache(function)
     return cast(Callable[Inputs, Output], compiled)
+
+
+def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
+    """Compiled for kernels alone: there is no way in from Python."""
+    inner = {**more, "no_cpython_wrapper": True}
+    if not KNOWN or vars(numba.config)["DISABLE_JIT"]:
+        return _compiled(function, inner)
+    linked: Any = numba.njit(pipeline_class=LinkedCompiler, **_ALL, **inner)(function)
+    linked._cache = LinkedCache(function)
+    return cast(Callable[Inputs, Output], linked)
 
 
 def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -78,8 +92,7 @@ def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
 
 def inner_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
     """The same for a kernel that only kernels call: it has no way in from Python to be compiled."""
-    inner: dict[str, Any] = {"_nrt": False, **_NO_WAY_IN}
-    return _compiled(function, inner)
+    return _linked(function, {"_nrt": False})
 
 
 def joined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -88,8 +101,7 @@ def joined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output
     A call hands over every array as seven words: with all that an advance works with, some 300
     words, which took longer than what the kernel then did.
     """
-    joined: dict[str, Any] = {"_nrt": False, "forceinline": True, **_NO_WAY_IN}
-    return _compiled(function, joined)
+    return _linked(function, {"_nrt": False, "forceinline": True})
 
 
 def inlined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:

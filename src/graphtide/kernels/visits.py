@@ -20,10 +20,10 @@ from graphtide.kernels.exact_records import (
     Histories,
 )
 from graphtide.kernels.histories import entry_at
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.jit import joined_kernel
 
 
-@lean_kernel
+@joined_kernel
 def plan_visit(agenda: Agenda, desk: Desk, vertex: int, time: int, arc: Any) -> None:
     """Line up a visit; `arc` is (source, edge), with edge NOTHING for a look at all in-edges."""
     count = desk.counts[VISITS]
@@ -40,7 +40,7 @@ def plan_visit(agenda: Agenda, desk: Desk, vertex: int, time: int, arc: Any) -> 
     desk.counts[VISITS] = count + 1
 
 
-@lean_kernel
+@joined_kernel
 def push_time(desk: Desk, time: int) -> None:
     """Put an iteration into the heap of those that have visits. It has room for one a visit."""
     at = desk.counts[TIMES]
@@ -51,7 +51,7 @@ def push_time(desk: Desk, time: int) -> None:
     desk.times[at] = time
 
 
-@lean_kernel
+@joined_kernel
 def pop_time(desk: Desk) -> int:
     """Take the earliest iteration out of the heap."""
     earliest = desk.times[0]
@@ -71,7 +71,7 @@ def pop_time(desk: Desk) -> int:
     return int(earliest)
 
 
-@lean_kernel
+@joined_kernel
 def note_change(histories: Histories, desk: Desk, vertex: int, time: int, serial: int) -> None:
     """Keep what a vertex's entry at the current iteration was, the first time it is touched."""
     if desk.mark[vertex] == serial:
@@ -89,7 +89,7 @@ def note_change(histories: Histories, desk: Desk, vertex: int, time: int, serial
     desk.counts[CHANGED] = count + 1
 
 
-@lean_kernel
+@joined_kernel
 def clear_agenda(agenda: Agenda, desk: Desk) -> None:
     """Leave nothing behind for the next advance, whether the work was done or broken off."""
     for number in range(desk.counts[VISITS]):

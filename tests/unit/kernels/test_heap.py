@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from graphtide.kernels.heap import Keyed, heap_pop, heap_push, keyed_pop, keyed_push
+from graphtide.kernels import heap as heaps
+from graphtide.kernels.heap import Keyed
+from graphtide.kernels.jit import kernel
+
+
+@kernel
+def keyed_push(heap: Keyed, size: int, vertex: int, key: float, sign: int) -> int:
+    return heaps.keyed_push(heap, size, vertex, key, sign)
+
+
+@kernel
+def keyed_pop(heap: Keyed, size: int, sign: int) -> int:
+    return heaps.keyed_pop(heap, size, sign)
+
+
+@kernel
+def heap_push(heap: Any, place: Any, size: int, vertex: int, key: Any, sign: int) -> int:
+    return heaps.heap_push(heap, place, size, vertex, key, sign)
+
+
+@kernel
+def heap_pop(heap: Any, place: Any, size: int, key: Any, sign: int) -> int:
+    return heaps.heap_pop(heap, place, size, key, sign)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -27,7 +27,7 @@ from graphtide.kernels.exact_records import (
     Histories,
     Rounds,
 )
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel, kernel
 
 
 @kernel
@@ -73,7 +73,7 @@ def run_rounds(context: Context, histories: Histories, rounds: Rounds) -> bool:
         progress[FRONTIER] = 0
 
 
-@lean_kernel
+@joined_kernel
 def send_along(context: Context, rounds: Rounds, slabs: Slabs, vertex: int) -> None:
     """Messages of one vertex along one direction."""
     held = rounds.value[vertex]
@@ -93,7 +93,7 @@ def send_along(context: Context, rounds: Rounds, slabs: Slabs, vertex: int) -> N
     rounds.progress[WORK] += slabs.live[vertex]
 
 
-@lean_kernel
+@joined_kernel
 def keep_entries(histories: Histories, rounds: Rounds) -> None:
     """Append what improved in this iteration to the histories. There must be room."""
     for number in range(rounds.progress[LISTED]):
@@ -109,7 +109,7 @@ def keep_entries(histories: Histories, rounds: Rounds) -> None:
     histories.free[1] += rounds.progress[LISTED]
 
 
-@lean_kernel
+@joined_kernel
 def accept_values(rounds: Rounds) -> None:
     """What improved is the value from now on, and is to be sent in the next iteration."""
     for number in range(rounds.progress[LISTED]):

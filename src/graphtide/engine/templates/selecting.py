@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.blocks import array_at
-from graphtide.kernels.jit import joined_kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel
 
 # program section: begin
 SIGN = 1
@@ -21,13 +21,13 @@ UNIFORM, SETTLES = True, True
 VALUE = np.float64
 
 
-@lean_kernel
+@joined_kernel
 def initial(vertex: int, parameters: Any) -> float:
     """The value of iteration 0."""
     return 0.0 if vertex == parameters[0] else np.inf
 
 
-@lean_kernel
+@joined_kernel
 def message(value: float, source: int, edge: int, properties: Any, parameters: Any) -> float:
     """What an edge carries from a source of that value."""
     return value + 1.0
@@ -48,7 +48,7 @@ def parameters_at(words: Any, first: int) -> Any:
 # program section: end
 
 
-@lean_kernel
+@joined_kernel
 def better(one: Any, other: Any) -> bool:
     """True if a value wins over another."""
     return bool(SIGN * one < SIGN * other)

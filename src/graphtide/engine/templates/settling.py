@@ -29,7 +29,7 @@ from graphtide.engine.templates.selecting import (
 from graphtide.kernels.adjacency import Adjacency, Slabs
 from graphtide.kernels.fixpoint_records import Context, Line, Reached
 from graphtide.kernels.heap import Keyed, keyed_pop, keyed_push
-from graphtide.kernels.jit import kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel, kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
 
 NO_EDGE = -1
@@ -72,7 +72,7 @@ def settle(context: Context, reached: Reached, starts: Int32, queue: Int32) -> N
         settle_by_heap(context, reached, starts, heap)
 
 
-@lean_kernel
+@joined_kernel
 def settle_in_line(context: Context, reached: Reached, starts: Int32, line: Line) -> None:
     """By a queue. O(edges). A start that has got better is in the queue already."""
     queue = line.queue
@@ -96,7 +96,7 @@ def settle_in_line(context: Context, reached: Reached, starts: Int32, line: Line
             size = line_up(context, reached, context.graph.into, (vertex, line, size))
 
 
-@lean_kernel
+@joined_kernel
 def ask_for_later(graph: Adjacency, queue: Int32, done: int, size: int) -> None:
     """Ask for the slabs of those who come a few places later, and earlier for where they begin."""
     if FORWARD:
@@ -105,7 +105,7 @@ def ask_for_later(graph: Adjacency, queue: Int32, done: int, size: int) -> None:
         ask_for_slab(graph.into, queue, done, size)
 
 
-@lean_kernel
+@joined_kernel
 def ask_for_slab(slabs: Slabs, queue: Int32, done: int, size: int) -> None:
     """The same in one direction: the first lines of a slab, the rest being read in sequence."""
     if done + NEAR < size:
@@ -117,7 +117,7 @@ def ask_for_slab(slabs: Slabs, queue: Int32, done: int, size: int) -> None:
             prefetch(slabs.neighbour, start + 16 * step)
 
 
-@lean_kernel
+@joined_kernel
 def line_up(context: Context, reached: Reached, slabs: Slabs, work: Any) -> int:
     """Settle those along one direction that nobody has made an offer to before.
 
@@ -144,7 +144,7 @@ def line_up(context: Context, reached: Reached, slabs: Slabs, work: Any) -> int:
     return int(size)
 
 
-@lean_kernel
+@joined_kernel
 def live_places(slabs: Slabs, vertex: int) -> tuple[Any, Any]:
     """Where the live part of a slab begins and ends.
 
@@ -155,7 +155,7 @@ def live_places(slabs: Slabs, vertex: int) -> tuple[Any, Any]:
     return first, first + np.uint64(slabs.live[vertex])
 
 
-@lean_kernel
+@joined_kernel
 def settle_by_heap(context: Context, reached: Reached, starts: Int32, heap: Keyed) -> None:
     """By a heap, with room for an offer an edge and way. O(edges log edges) at worst."""
     size = 0
@@ -173,7 +173,7 @@ def settle_by_heap(context: Context, reached: Reached, starts: Int32, heap: Keye
             size = offer_all(context, reached, context.graph.into, (vertex, heap, size))
 
 
-@lean_kernel
+@joined_kernel
 def ask_for_next(graph: Adjacency, heap: Keyed, size: int) -> None:
     """Ask for the slab of whoever is likely to come next, and for where those after it begin."""
     if FORWARD:
@@ -182,7 +182,7 @@ def ask_for_next(graph: Adjacency, heap: Keyed, size: int) -> None:
         ask_for_best(graph.into, heap, size)
 
 
-@lean_kernel
+@joined_kernel
 def ask_for_best(slabs: Slabs, heap: Keyed, size: int) -> None:
     """The same in one direction."""
     if size == 0:
@@ -196,7 +196,7 @@ def ask_for_best(slabs: Slabs, heap: Keyed, size: int) -> None:
         prefetch(slabs.edge, start + 16 * step)
 
 
-@lean_kernel
+@joined_kernel
 def offer_all(context: Context, reached: Reached, slabs: Slabs, work: Any) -> int:
     """Offer a vertex's value along one direction; who takes it gets into the heap.
 
