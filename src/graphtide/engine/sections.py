@@ -45,7 +45,7 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             f"VALUE = {_KERNEL_TYPES[selection.type]}",
             "",
             "",
-            "@joined_kernel",
+            "@lean_kernel",
             "def initial(vertex, parameters):",
             f"    return {_typed(selection.initial, places)}",
             "",

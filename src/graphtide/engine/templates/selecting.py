@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.blocks import array_at
-from graphtide.kernels.jit import joined_kernel
+from graphtide.kernels.jit import joined_kernel, lean_kernel
 
 # program section: begin
 SIGN = 1
@@ -21,7 +21,7 @@ UNIFORM, SETTLES = True, True
 VALUE = np.float64
 
 
-@joined_kernel
+@lean_kernel
 def initial(vertex: int, parameters: Any) -> float:
     """The value of iteration 0."""
     return 0.0 if vertex == parameters[0] else np.inf
