@@ -60,11 +60,13 @@ class GrowingParameters:
         """As kernels take them; to be taken anew after a change of size."""
         return tuple(item.view if isinstance(item, GrowingArray) else item for item in self._values)
 
-    def resize(self, vertices: int) -> None:
-        """Have a truth value for so many vertices in each set."""
-        for item in self._values:
-            if isinstance(item, GrowingArray):
-                item.resize(vertices)
+    def resize(self, vertices: int) -> bool:
+        """Have a truth value for so many vertices in each set; True where that is a change."""
+        grown = [item for item in self._values if isinstance(item, GrowingArray)]
+        changed = any(item.length != vertices for item in grown)
+        for item in grown:
+            item.resize(vertices)
+        return changed
 
 
 def parameter_arrays(program: VertexProgram, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:

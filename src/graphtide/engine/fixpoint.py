@@ -108,8 +108,8 @@ class FixpointMaintainer:
 
     def scratch(self) -> dict[str, NDArray[Any]]:
         """The values of the version that the graph is at, apart from the state."""
-        self._parameters.resize(self.graph.vertices)
-        self._seen = None
+        if self._parameters.resize(self.graph.vertices):
+            self._seen = None
         values = settled_values(self.program, self._selection, self.kernels, self._context)
         return {self._selection.state: values}
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphtide.engine.binding import FIELD_TYPES
 from graphtide.kernels.components import label_components
 from graphtide.kernels.fixpoint_records import Context, Reached
-from graphtide.plan.program_analysis import Selection, is_plain_components
+from graphtide.plan.program_analysis import Selection, labels_components
 from graphtide.plan.programs import AccumulatorKind, VertexProgram
 
 Int32 = NDArray[np.int32]
@@ -28,7 +28,7 @@ def settled_values(
     count = len(context.graph.out.live)
     values: NDArray[Any] = np.empty(count, FIELD_TYPES[selection.type])
     queue = np.empty(count, np.int32)
-    if is_plain_components(program):
+    if labels_components(program, selection):
         label_components(context.graph, queue, values, _sign(selection))
     else:
         settle(kernels, context, Reached(values, _NO_ROOM, _NO_ROOM), queue)

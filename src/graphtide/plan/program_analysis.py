@@ -102,9 +102,13 @@ def is_plain_components(program: VertexProgram) -> bool:
     The result is the least (or greatest) vertex number of each connected component.
     """
     found = selection(program)
+    return found is not None and labels_components(program, found)
+
+
+def labels_components(program: VertexProgram, found: Selection) -> bool:
+    """The same of a program whose selection is known already, which takes a while to find."""
     return (
-        found is not None
-        and found.type is INT
+        found.type is INT
         and program.iterations is None
         and program.direction is Direction.BOTH
         and found.message == StateRef("u", found.state, INT)
