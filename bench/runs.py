@@ -26,7 +26,8 @@ from bench.runs_collections import (
 from bench.runs_figures import ALL, DAILY, better_than_both, compare
 from bench.runs_fixed import fixed_costs
 from bench.runs_graphs import read_edges, read_grid, rmat_edges
-from bench.runs_programs import COMPONENTS, HOPS, PATHS, tasks
+from bench.runs_hindsight import best_in_hindsight
+from bench.runs_programs import COMPONENTS, HOPS, PAIRS, PATHS, tasks
 from bench.runs_rivals import rivals
 from bench.runs_storage import storage
 from bench.runs_trials import Trial
@@ -92,8 +93,12 @@ def year_products(quick: bool) -> list[Figure]:
         versions = arranged(views, order)
         found, took = compare(views, None, SELECTING if quick else ALL, versions)
         figures += [_named(item, word) for item in found]
+        section = found[0].section
         for title, times in took.items():
-            figures.append(_named(better_than_both(title, times, found[0].section), word))
+            figures.append(_named(better_than_both(title, times, section), word))
+        for title in SELECTING if quick else (*SELECTING, PAIRS):
+            bound = best_in_hindsight(title, Trial(views, versions, tasks(graph)[title]), section)
+            figures.append(_named(bound, word))
     return figures
 
 

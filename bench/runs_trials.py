@@ -67,9 +67,9 @@ class Trial:
     def __init__(self, views: Views, versions: Versions, task: Task) -> None:
         self.views = views
         self.task = task
-        self._hands = [RunInHand(chosen_program(item, "auto"), versions) for item in task.programs]
+        self.hands = [RunInHand(chosen_program(item, "auto"), versions) for item in task.programs]
         self._graph = versions.known.resident
-        self._bases = [hand.base() for hand in self._hands]
+        self._bases = [hand.base() for hand in self.hands]
 
     def times(self, strategies: Iterable[str], check: bool = True) -> dict[str, Took]:
         """Each strategy in turns, again and again where it is over soon."""
@@ -83,8 +83,8 @@ class Trial:
     def _run(self, strategy: str, took: Took, check: bool) -> None:
         took.seconds.append(0.0)
         took.moves.clear()
-        for at, hand in enumerate(self._hands):
-            parts, settings = PartsInMemory(), _limited(LIMIT / len(self._hands))
+        for at, hand in enumerate(self.hands):
+            parts, settings = PartsInMemory(), _limited(LIMIT / len(self.hands))
             chooser: Any = hand.chooser(strategy)  # type: ignore[arg-type]
             gc.collect()
             began = time.process_time()
@@ -99,6 +99,15 @@ class Trial:
                 took.wrong += self._wrong_values(at, differences)
             self.rewind()
 
+    def time(self, at: int, chooser: Any) -> float:
+        """Seconds of one of the task's runs as a chooser wants it."""
+        gc.collect()
+        began = time.process_time()
+        self.hands[at].run(self._bases[at], PartsInMemory(), chooser, RunSettings())
+        seconds = time.process_time() - began
+        self.rewind()
+        return seconds
+
     def rewind(self) -> None:
         """Make no edge live again."""
         nothing = np.empty(0, np.int32)
@@ -106,7 +115,7 @@ class Trial:
 
     def _wrong_values(self, at: int, differences: Differences) -> int:
         """Values of a few views that differ from those of a plain loop."""
-        hand, wrong = self._hands[at], 0
+        hand, wrong = self.hands[at], 0
         cursor = Cursor(hand.steps, differences, self._bases[at])
         finished = np.flatnonzero(hand.steps.view[: differences.finished] >= 0)
         places = np.linspace(0, len(finished) - 1, CHECKED_VIEWS).astype(np.int64)

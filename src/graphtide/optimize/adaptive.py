@@ -9,10 +9,13 @@ a small share of the run; each trial in vain doubles the time until the next.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.expected import LOOKAHEAD, Expected
+from graphtide.optimize.expected import Expected
+from graphtide.optimize.outlook import Outlook
 from graphtide.optimize.prices import expected_gains
 from graphtide.optimize.strategy import LONGEST_STRETCH, Move, Observation, StepSizes
 
@@ -22,8 +25,8 @@ TRIAL_SHARE = 0.03
 TRIAL_EVERY = 8
 """So many steps at least lie between what was seen of a strategy and its trial."""
 
-LOOKAHEAD_FAR = 4096
-"""How many steps ahead the worth of a state is looked for where states are dear."""
+LOOKAHEAD, LOOKAHEAD_FAR = 1 << 10, 1 << 12
+"""How many steps ahead the worth of a state is looked for, and where states are dear."""
 
 _CERTAIN, _FAR = 2.0, 4.0
 _FIRST_STRETCH, _STRETCH_SHARE, _LEARNED = 4e-3, 0.25, 16
@@ -42,6 +45,8 @@ class Adaptive:
         self._empty = sizes.start
         self._expected = Expected(sizes)
         self._gains = expected_gains(sizes, TRIAL_SHARE)
+        self._outlook, self._learned = Outlook(sizes), True
+        self._ahead = LOOKAHEAD if self._gains is None else LOOKAHEAD_FAR
         self._spent = self._tried = 0.0
         self._scratch_trial = self._follow_trial = TRIAL_EVERY
         self._scratch_wait = self._follow_wait = TRIAL_EVERY
@@ -52,27 +57,27 @@ class Adaptive:
         """The way of the least expected time, the worth of its state taken off."""
         if self._too_dear(step):
             return Move.PASS
-        if step == 0:
-            return self._first()
+        if not self._expected.known:
+            return self._first(step)
         if ready and step == self._trial:
             return Move.FOLLOW
-        follow, scratch = self.predict(step)
-        if ready and follow <= scratch:
-            return Move.FOLLOW
-        return self._cheapest(step, ready)
-
-    def ahead(self) -> bool:
-        """True once a run from scratch has been seen."""
-        return self._expected.scratch_seen
+        self._look(step, step + self._ahead)
+        move = self._outlook.move(step, ready)
+        return self._tried_again(step, ready) if move == Move.PASS else move
 
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds of following the delta, and of a run from scratch that leaves no state."""
-        return self._expected.follow(step), self._expected.scratch(step)
+        if not self._expected.known:
+            return math.nan, math.nan
+        if not self._outlook.covers(step):
+            self._look(step, step + self._ahead)
+        return self._outlook.seconds(step)
 
     def observe(self, step: int, seen: Observation) -> None:
         """Teach what the move concerns."""
         move, expected = seen.move, self._expected
         self._spent += seen.started + seen.followed
+        self._learned = True
         expected.saw_flips(step, seen.flipped)
         if move == Move.RESTART:
             expected.saw_start(self._parent_size(step), seen.started)
@@ -86,12 +91,12 @@ class Adaptive:
 
     def certain(self, step: int, behind: int) -> int:
         """Steps for which following is expected to be the faster way, or fewer."""
-        if step == self._trial:
+        if step == self._trial or not self._expected.known:
             return 0
-        follow, scratch = self._expected.each(step, min(behind, step + _MOST_ASKED))
-        doubtful = np.flatnonzero(~(follow <= scratch))
-        count = int(doubtful[0]) if len(doubtful) else len(follow)
-        self._far = bool(_FAR * follow[:count].sum() <= scratch[:count].sum())
+        self._look(step, max(min(behind, step + _MOST_ASKED), step + self._ahead))
+        count = self._outlook.followed(step, behind)
+        follow, scratch = self._outlook.sums(step, count)
+        self._far = _FAR * follow <= scratch
         return count
 
     def patience(self) -> float:
@@ -107,32 +112,43 @@ class Adaptive:
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
         """Teach what the last steps took; older ones are forgotten anyway."""
         self._spent += float(seconds.sum())
+        self._learned = True
         first = max(0, len(seconds) - _LEARNED)
         self._expected.saw_stretch(step + first, seconds[first:].tolist())
         self._follow_trial = step + len(seconds) + TRIAL_EVERY
 
     def observe_stuck(self, step: int) -> None:
         """From here on following takes what a start takes."""
+        self._learned = True
         self._expected.saw_border(step)
 
     def probes(self, step: int) -> bool:
         """True where a run from scratch could be the faster way, and has not been seen lately."""
         if step < self._scratch_trial and self._expected.scratch_seen:
             return False
+        self._look(step, step + self._ahead)
         follow, scratch = self.predict(step)
         return follow * _CERTAIN > scratch > 0.0 and scratch <= self._budget(step)
 
     def observe_probe(self, step: int, seconds: float) -> None:
         """Teach what a run from scratch takes, but for its flips."""
+        self._learned = True
         self._expected.saw_scratch(step, seconds)
         self._spent += seconds
         self._tried += seconds
         self._scratch_wait *= 2
         self._scratch_trial = step + self._scratch_wait
 
-    def _first(self) -> Move:
+    def _look(self, step: int, behind: int) -> None:
+        """Bring the outlook up to date."""
+        if self._learned or not self._outlook.covers(step):
+            self._outlook.look(step, behind, self._expected.lines())
+            self._learned = False
+
+    def _first(self, step: int) -> Move:
         """With a state where the next step is expected to make use of it."""
-        if self._end[0] == 1 or self._expected.share(1) >= _LARGE or self._expected.beyond(1):
+        below, expected = step + 1, self._expected
+        if self._end[step] == below or expected.share(below) >= _LARGE or expected.beyond(below):
             return Move.PASS
         return Move.SPLIT
 
@@ -143,7 +159,7 @@ class Adaptive:
         return self._gains[step] <= 0.0
 
     def _followed(self, step: int, seconds: float) -> None:
-        scratch = self._expected.scratch(step)
+        scratch = self._outlook.seconds(step)[1]
         self._expected.saw_following(step, seconds)
         if step == self._trial:
             self._tried += max(0.0, seconds - scratch)
@@ -165,21 +181,6 @@ class Adaptive:
         parent = self._parent[step]
         return len(self._end) if parent < 0 else self._end[parent]
 
-    def _cheapest(self, step: int, ready: bool) -> Move:
-        follow, scratch = self.predict(step)
-        below = self._worth(step + 1, self._end[step])
-        costs = {Move.PASS: scratch}
-        if below > 0.0:
-            costs[Move.SPLIT] = self._expected.split(step) - below
-        if ready:
-            costs[Move.FOLLOW] = follow - below
-        else:
-            beside = self._worth(self._end[step], self._behind_siblings(step))
-            start = self._expected.start(self._parent_size(step))
-            costs[Move.RESTART] = start + follow - below - beside
-        found = min(costs, key=lambda move: (costs[move], move))
-        return self._tried_again(step, ready) if found == Move.PASS else found
-
     def _tried_again(self, step: int, ready: bool) -> Move:
         """Now and then a state where none pays, to see whether following has become cheaper.
 
@@ -189,25 +190,19 @@ class Adaptive:
         if step < self._follow_trial:
             return Move.PASS
         below = step + 1 < self._end[step]
-        expected = self._expected
+        outlook, expected = self._outlook, self._expected
         if ready:
             move, tried, states = Move.FOLLOW, step, 0.0
         elif below:
             move, tried = Move.SPLIT, step + 1
-            states = expected.split(step) - expected.scratch(step)
+            states = outlook.split(step) - outlook.seconds(step)[1]
         elif step + 1 < self._behind_siblings(step):
             move, tried, states = Move.RESTART, step, expected.start(self._parent_size(step))
         else:
             return Move.PASS
-        follow, scratch = self.predict(tried)
+        follow, scratch = outlook.seconds(tried)
         if states + follow - scratch > self._budget(step):
             return Move.PASS
         self._tried += max(0.0, states)
         self._trial = tried
         return move
-
-    def _worth(self, first: int, behind: int) -> float:
-        """What a state at the step before may save over the next steps."""
-        if self._gains is None:
-            return self._expected.saved(first, min(behind, first + LOOKAHEAD))
-        return self._expected.saved_far(first, min(behind, first + LOOKAHEAD_FAR))

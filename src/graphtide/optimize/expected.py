@@ -15,18 +15,12 @@ its border is taken to be near nothing: a few rounds on, any change has reached 
 from __future__ import annotations
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from graphtide.kernels.ways_records import WayLines
 from graphtide.optimize.linear_model import LinearModel
 from graphtide.optimize.strategy import StepSizes
 
-Float64 = NDArray[np.float64]
-
-LOOKAHEAD = 16
-"""How many steps ahead the worth of a state is looked for."""
-
-_STATE = 2.0
+_STATE = 1.5
 """How much longer a run from scratch takes that leaves a state, until it has been seen."""
 
 _SUMS = 20.0
@@ -44,10 +38,10 @@ _BEYOND, _WIDER, _NARROWER = 2.0, 1.05, 1.5
 _DEAR = 3.0
 """A repair in vain is dear if it takes so many runs from scratch."""
 
-_FLIPS = 2.0
-"""An edge is flipped and followed in the time of so many flips."""
+_LOOKS = 4.0
+"""Following an edge takes, beside its flip, what a run from scratch takes for so many of them."""
 
-_CALL, _FLIP, _FEWEST_FLIPS = 2e-5, 3e-8, 1000
+_CALL, _FLIP, _FEWEST_FLIPS, _FEWEST_EDGES = 2e-5, 3e-8, 1000, 256
 _SPREADING = 1e-3
 
 
@@ -55,22 +49,24 @@ class Expected:
     """Seconds by step, as expected now."""
 
     def __init__(self, sizes: StepSizes) -> None:
-        self._versions, self._deltas = sizes.version, sizes.delta
         self._version: list[int] = sizes.version.tolist()
         self._delta: list[int] = sizes.delta.tolist()
         free = np.zeros(len(sizes.end), np.bool_) if sizes.free is None else sizes.free
         self._free: list[bool] = free.tolist()
-        self._frees = free
         self._bare, self._fresh = LinearModel(), LinearModel()
         self._followed, self._in_vain = LinearModel(), LinearModel()
         self._prices = sizes.prices
         self._state = sizes.prices.state if sizes.prices else _SUMS if sizes.spreads else _STATE
         self._border = _SPREADING if sizes.spreads else np.inf
-        self._least_ahead = _least_ahead(sizes.delta / sizes.version)
         self._largest = 0.0
         self._doubted = -1
         self._flips, self._flipping, self._flip = 0, 0.0, _FLIP
         self._rest = [np.cumsum(item[::-1])[::-1] for item in (sizes.version, sizes.delta)]
+
+    @property
+    def known(self) -> bool:
+        """True once anything was run from scratch."""
+        return self._bare.observations + self._fresh.observations > 0
 
     @property
     def scratch_seen(self) -> bool:
@@ -90,26 +86,6 @@ class Expected:
         """True where following is expected to be broken off."""
         return self.share(step) >= self._border
 
-    def follow(self, step: int) -> float:
-        """Following the delta of a step from a state at its parent; NaN before the first step."""
-        delta = self._delta[step]
-        anew = self._anew(self._version[step]) + self._flip * delta
-        if self.beyond(step):
-            return anew
-        if self._followed.observations:
-            return min(anew, self._followed.predict(delta))
-        call, edge = self._unseen()
-        return min(anew, call + edge * delta)
-
-    def scratch(self, step: int) -> float:
-        """A run from scratch that leaves no state."""
-        flips = self._flip * self._delta[step]
-        return flips if self._free[step] else flips + self._scratch(self._version[step])
-
-    def split(self, step: int) -> float:
-        """A run from scratch that leaves a state."""
-        return self._flip * self._delta[step] + self.start(self._version[step])
-
     def start(self, size: int) -> float:
         """Making a state at a version of this size: never less than a run without one."""
         bare = self._bare.predict(size)
@@ -118,44 +94,17 @@ class Expected:
         fresh = self._fresh.predict(size)
         return max(bare, fresh) if self._bare.observations else fresh
 
-    def each(self, first: int, behind: int) -> tuple[Float64, Float64]:
-        """Following, and a run from scratch, for many steps, stepping stones like all others."""
-        versions, deltas = self._versions[first:behind], self._deltas[first:behind]
-        model = self._bare if self._bare.observations else self._fresh
-        dearer = 1.0 if model is self._bare else self._state
-        scratch: Float64 = model.predict_each(versions) / dearer + self._flip * deltas
-        call, edge = self._unseen()
-        follow: Float64 = call + edge * deltas.astype(np.float64)
-        if self._followed.observations:
-            follow = self._followed.predict_each(deltas)
-        anew = self._anew_each(versions) + self._flip * deltas
-        follow = np.where(deltas < self._border * versions, np.minimum(follow, anew), anew)
-        return follow, scratch
-
-    def saved(self, first: int, behind: int) -> float:
-        """What a state at the parent of the first of these steps saves over them; 0 or more.
-
-        They are taken for a chain, each reached in the best way, with the state and without. Where
-        all are beyond the border, following is never the best way, and nothing is saved.
-        """
-        if self._least_ahead[first] >= self._border:
-            return 0.0
-        follow, scratch = self.each(first, behind)
-        flips = self._flip * self._deltas[first:behind]
-        start = flips + self._start_each(self._versions[first:behind])
-        scratch = np.where(self._frees[first:behind], flips, scratch)
-        ready = bare = 0.0
-        columns = follow.tolist(), scratch.tolist(), start.tolist()
-        for following, passing, starting in zip(*(item[::-1] for item in columns), strict=True):
-            left = min(passing + bare, starting + ready)
-            ready, bare = min(following + ready, left), left
-        return bare - ready
-
-    def saved_far(self, first: int, behind: int) -> float:
-        """The same where a state is so dear that it is begun once, if at all."""
-        follow, scratch = self.each(first, behind)
-        gains = np.where(self._frees[first:behind], 0.0, scratch) - follow
-        return float(np.max(np.cumsum(gains), initial=0.0))
+    def lines(self) -> WayLines:
+        """What every way takes, by sizes."""
+        bare, fresh, followed, vain = self._bare, self._fresh, self._followed, self._in_vain
+        call, edge = followed.line if followed.observations else self._unseen()
+        from_scratch = bare.line if bare.observations else _times(1 / self._state, fresh.line)
+        with_state = fresh.line if fresh.observations else _times(self._state, bare.line)
+        in_vain = vain.line if vain.observations else (0.0, 0.0)
+        anew = 1.0 if vain.observations else _IN_VAIN
+        return WayLines(
+            *from_scratch, *with_state, call, edge, *in_vain, anew, self._flip, self._border
+        )
 
     def cheaper_rest(self, step: int) -> float:
         """All steps from this one on, by the cheaper of the two strategies."""
@@ -236,8 +185,8 @@ class Expected:
         """A step was followed. One alone says nothing of the slope: what was expected does."""
         delta, model = self._delta[step], self._followed
         if not model.observations:
-            call, edge = self._unseen()
-            for other in (0, 4 * delta):
+            call, edge = _fitted(self._unseen(), delta, seconds)
+            for other in (0, max(4 * delta, _FEWEST_EDGES)):
                 model.observe(other, call + edge * other)
         model.observe(delta, seconds)
 
@@ -246,36 +195,21 @@ class Expected:
             return self._bare.predict(size)
         return self._fresh.predict(size) / self._state
 
-    def _anew(self, size: int) -> float:
-        """A repair that is broken off, and what it takes to run anew."""
-        start = self.start(size)
-        if not self._in_vain.observations:
-            return _IN_VAIN * start
-        return max(start, self._in_vain.predict(size))
-
-    def _anew_each(self, sizes: NDArray[np.int64]) -> Float64:
-        start = self._start_each(sizes)
-        if not self._in_vain.observations:
-            return _IN_VAIN * start
-        return np.maximum(start, self._in_vain.predict_each(sizes))
-
-    def _start_each(self, sizes: NDArray[np.int64]) -> Float64:
-        bare = self._bare.predict_each(sizes)
-        if not self._fresh.observations:
-            return self._state * bare
-        fresh = self._fresh.predict_each(sizes)
-        return np.maximum(bare, fresh) if self._bare.observations else fresh
-
     def _unseen(self) -> tuple[float, float]:
         """What following takes a step and an edge, before anything was followed."""
+        each = self._scratch(self._version[0]) / self._version[0]
         if self._prices is not None:
-            each = self._scratch(self._version[0]) / self._version[0]
             return each * self._prices.step, each * self._prices.edge
-        return _CALL, _FLIPS * self._flip
+        return _CALL, self._flip + _LOOKS * each
 
 
-def _least_ahead(shares: Float64) -> list[float]:
-    """The least of each share and those that are looked at with it; one more, for no steps."""
-    padded = np.append(shares, np.full(LOOKAHEAD, np.inf))
-    found: list[float] = sliding_window_view(padded, LOOKAHEAD).min(axis=1).tolist()
-    return found
+def _times(factor: float, line: tuple[float, float]) -> tuple[float, float]:
+    return factor * line[0], factor * line[1]
+
+
+def _fitted(line: tuple[float, float], size: int, seconds: float) -> tuple[float, float]:
+    """The line moved to where it tells the truth of one size, the larger part of it the more."""
+    call, edges = line[0], line[1] * size
+    wrong, weight = seconds - call - edges, call * call + edges * edges
+    call += wrong * call * call / weight
+    return max(0.0, call), max(0.0, seconds - call) / size if size else line[1]

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 FADE = 0.9
 FAST_FADE = 0.2
 _FLOOR = 2e-5
@@ -51,9 +48,10 @@ class LinearModel:
         """Seconds that a run of this size is expected to take."""
         return self._base + self._slope * float(size)
 
-    def predict_each(self, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The same for many runs."""
-        return self._base + self._slope * sizes.astype(np.float64)
+    @property
+    def line(self) -> tuple[float, float]:
+        """Seconds of a run of no size, and how many more for each of it."""
+        return self._base, self._slope
 
     def predict_all(self, count: int, sizes: float) -> float:
         """Seconds that so many runs are expected to take, whose sizes add up to this."""

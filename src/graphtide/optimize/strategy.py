@@ -1,8 +1,9 @@
 """The ways to reach the next version of a run, and what decides between them.
 
 A version is reached from scratch, or differentially from its parent. A chooser is asked step by
-step, or for many steps at once, and is told what each took; nothing here runs anything. The two
-choosers that always do the same are here; the one that learns is in `adaptive`.
+step, or for many steps at once, and is told what each took, which may be a few steps later; nothing
+here runs anything. The two choosers that always do the same are here; the one that learns is in
+`adaptive`.
 """
 
 from __future__ import annotations
@@ -77,10 +78,10 @@ class Chooser(Protocol):
     """Decides how steps are reached, one after the other."""
 
     def choose(self, step: int, ready: bool) -> Move:
-        """The way to take; `ready` tells that there is a state at the parent."""
+        """The way to take; `ready` tells that there is a state at the parent.
 
-    def ahead(self) -> bool:
-        """True where it can be asked for a step before it was told of the one before."""
+        Steps that are passed together are asked for before any of them was told of.
+        """
 
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds differentially and from scratch as expected now; NaN where nothing is known."""
@@ -116,10 +117,6 @@ class AlwaysScratch:
     def choose(self, step: int, ready: bool) -> Move:
         """PASS."""
         return Move.PASS
-
-    def ahead(self) -> bool:
-        """Always."""
-        return True
 
     def predict(self, step: int) -> tuple[float, float]:
         """Nothing is learned."""

@@ -221,7 +221,7 @@ def test_programs_that_add_up_are_followed_over_single_edges() -> None:
 
 
 def test_few_large_windows_are_run_from_scratch_without_a_trial() -> None:
-    sizes = chain([10_000 * at for at in range(1, 8)], [10_000] * 7)
+    sizes = chain([10_000 * at for at in range(1, 8)], [10_000] + [30_000] * 6)
     made = capped(world(sizes, edge=1e-7, scratch=5e-9), anew=1.5)
     _, moves = made.run(Adaptive(sizes))
     assert moves.count(Move.PASS) >= 6

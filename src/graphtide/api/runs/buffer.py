@@ -59,8 +59,7 @@ class PartBuffer:
     def take(self) -> Part:
         """All finished steps as a part; the buffer is empty afterwards."""
         pieces = self._pieces
-        record = pa.concat_tables([_record(alone, run) for alone, run in _runs(pieces)])
-        record = record.combine_chunks()
+        record = _record(pieces)
         steps = record.column("step").to_numpy()
         differences = {name: _differences(steps, pieces, name) for name in self._fields}
         self._clear()
@@ -88,10 +87,17 @@ def _runs(pieces: list[_Piece]) -> Iterator[tuple[bool, list[_Piece]]]:
             yield from ((alone, [piece]) for piece in run)
 
 
-def _record(alone: bool, run: list[_Piece]) -> pa.Table:
-    columns = zip(*(piece.told for piece in run), strict=True) if alone else run[0].told
-    told = zip(RECORD_SCHEMA, columns, strict=True)
+def _record(pieces: list[_Piece]) -> pa.Table:
+    columns = zip(*(_columns(alone, run) for alone, run in _runs(pieces)), strict=True)
+    told = zip(RECORD_SCHEMA, map(np.concatenate, columns), strict=True)
     return pa.table([pa.array(column, field.type) for field, column in told], RECORD_SCHEMA)
+
+
+def _columns(alone: bool, run: list[_Piece]) -> Sequence[Any]:
+    """Arrays in the order of the record. A table of each would take longer than its steps."""
+    if not alone:
+        return run[0].told
+    return [np.array(column) for column in zip(*(piece.told for piece in run), strict=True)]
 
 
 def _differences(steps: NDArray[np.int32], pieces: list[_Piece], name: str) -> pa.Table:

@@ -69,7 +69,7 @@ class Groups:
         self._prepared = prepared
         self._states = states
 
-    def possible(self, step: int, chooser: Chooser) -> bool:
+    def possible(self, step: int) -> bool:
         """True where a step gains by those before or behind it that are passed from scratch, too.
 
         That depends on the plan alone: what a view is run with, and so the bits of its sums, is
@@ -77,7 +77,7 @@ class Groups:
         """
         last = step + 1 == self._behind(step)
         several = self._shares[step] or (not last and self._shares[step + 1])
-        return several and chooser.ahead() and self._prepared.has_lanes
+        return several and self._prepared.has_lanes
 
     def run(self, step: int, chooser: Chooser, due: Callable[[int], bool]) -> Group:
         """Pass as many steps as are to be passed, and fit; the graph is then at the last one.

@@ -115,8 +115,8 @@ class Runner:
         step = first
         try:
             while step < len(self._steps):
-                worked = thread_time()
                 self._return_to(self._parent[step])
+                worked = thread_time()
                 move, made = self._stretch(step, chooser, settings)
                 if not made:
                     move, made = self._group(step, chooser, settings)
@@ -157,7 +157,7 @@ class Runner:
 
     def _group(self, step: int, chooser: Chooser, settings: RunSettings) -> tuple[Move, int]:
         """As many steps further as are passed together: none, where that is not to be."""
-        if self._decided is not None or not self._groups.possible(step, chooser):
+        if self._decided is not None or not self._groups.possible(step):
             return Move.PASS, 0
         group = self._groups.run(step, chooser, lambda at: self._due(at, settings))
         self._decided = group.decided
@@ -190,7 +190,11 @@ class Runner:
         return chooser.choose(step, self._states.ready(self._parent[step]))
 
     def _reach(self, step: int, chooser: Chooser, settings: RunSettings, worked: float) -> Move:
-        """One step further down. The chooser is told all that it took since `worked`."""
+        """One step further down. The chooser is told all that it took since `worked`.
+
+        Going back to the parent is no part of it: that depends on the steps before, and is done
+        whichever way is taken.
+        """
         states, parent, began = self._states, self._parent[step], perf_counter()
         inserted, deleted = self._deltas.of(step)
         move = self._choose(step, chooser)
