@@ -41,6 +41,9 @@ _DEAR = 3.0
 _LOOKS = 4.0
 """Following an edge takes, beside its flip, what a run from scratch takes for so many of them."""
 
+_COLD = 2.0
+"""The first step that is followed is believed up to so many times what was expected."""
+
 _CALL, _FLIP, _FEWEST_FLIPS, _FEWEST_EDGES = 2e-5, 3e-8, 1000, 256
 _SPREADING = 1e-3
 
@@ -182,10 +185,15 @@ class Expected:
         self._border, self._largest = min(self._border, found), min(self._largest, share)
 
     def _learn(self, step: int, seconds: float) -> None:
-        """A step was followed. One alone says nothing of the slope: what was expected does."""
+        """A step was followed. One alone says nothing of the slope: what was expected does.
+
+        The first one, whose memory is cold, is not taken at its word where it took very long.
+        """
         delta, model = self._delta[step], self._followed
         if not model.observations:
-            call, edge = _fitted(self._unseen(), delta, seconds)
+            call, edge = self._unseen()
+            believed = min(seconds, _COLD * (call + edge * delta))
+            call, edge = _fitted((call, edge), delta, believed)
             for other in (0, max(4 * delta, _FEWEST_EDGES)):
                 model.observe(other, call + edge * other)
         model.observe(delta, seconds)
