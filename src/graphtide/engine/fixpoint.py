@@ -163,9 +163,9 @@ class FixpointMaintainer:
     def _report(self, logged: int, changed: int, before: int, edges: tuple[Int32, Int32]) -> Change:
         """What a repair changed, by its log, which is kept for the way back."""
         log = records.ChangeLog(*(array[:logged].copy() for array in self._state.record.log))
-        old, new = self._orders[records.LABEL :].tolist()
-        if old != new:
-            what, change = renamed(self._state, log, old, new)
+        orders = self._orders
+        if orders[records.LABEL] != orders[records.NEW_LABEL]:
+            what, change = renamed(self._state, log, changed, orders)
             self._done.append(Done(what, before, *edges))
             return change
         self._done.append(Done(log, before, *edges))

@@ -1,7 +1,7 @@
 """What an advance of fixpoint mode changed, kept for the way back.
 
-A repair is undone by its log. Where a component was renamed, or everything was run from scratch,
-the values that came out otherwise are listed beside what else is to be put back.
+A repair is undone by its log. Where a component was renamed, its members are listed beside it;
+where everything was run from scratch, the values that came out otherwise.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
 from graphtide.engine.fixpoint_state import Roots, VertexState
-from graphtide.kernels.fixpoint_records import ChangeLog
+from graphtide.kernels.fixpoint_records import LABEL, NEW_LABEL, NOW, ChangeLog
 
 Int32 = NDArray[np.int32]
 
@@ -27,10 +27,10 @@ class Rerun(NamedTuple):
 
 
 class Renamed(NamedTuple):
-    """What a repair replaced that renamed a component: values, and the roots in its log."""
+    """What a repair replaced that renamed a component: a label, and the others by its log."""
 
-    vertices: Int32
-    values: NDArray[Any]
+    members: Int32
+    label: int
     log: ChangeLog
 
 
@@ -43,26 +43,33 @@ class Done(NamedTuple):
     deleted: Int32
 
 
-def renamed(state: VertexState, log: ChangeLog, before: int, after: int) -> tuple[Renamed, Change]:
-    """A repair after which the component of one label has another one; and what it changed.
+def renamed(
+    state: VertexState, log: ChangeLog, changed: int, orders: NDArray[np.int64]
+) -> tuple[Renamed, Change]:
+    """A repair that renamed a component; and what it changed.
 
-    Who has the label then had the other one before, but for those in the log.
+    Who has the new label and was not logged had the old one; so many first entries of the log
+    tell of all others whose value changed.
     """
-    values = state.values
-    old = np.where(values == after, before, values)
-    old[log.vertex] = log.value
-    moved = np.flatnonzero(values != old).astype(np.int32)
-    were = old[moved]
-    return Renamed(moved, were, log), Change(moved.copy(), were.copy(), values[moved])
+    values, old, new = state.values, int(orders[LABEL]), int(orders[NEW_LABEL])
+    unlogged = state.record.stamp != orders[NOW]
+    members = np.flatnonzero(unlogged & (values == new)).astype(np.int32)
+    vertices, same = log.vertex[:changed], np.full(len(members), old, values.dtype)
+    change = Change(
+        np.concatenate([members, vertices]),
+        np.concatenate([same, log.value[:changed]]),
+        np.concatenate([np.full_like(same, new), values[vertices]]),
+    )
+    return Renamed(members, old, log), change
 
 
 def undo(state: VertexState, what: ChangeLog | Renamed | Rerun | None) -> None:
     """Put back what an advance changed. O(what it changed)."""
-    if isinstance(what, Renamed | Rerun):
-        state.values[what.vertices] = what.values
     if isinstance(what, Renamed):
+        state.values[what.members] = what.label
         state.put_back(what.log)
     elif isinstance(what, Rerun):
+        state.values[what.vertices] = what.values
         state.put_roots(what.roots)
     elif what is not None:
         state.put_back(what)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.jit import lean_kernel
+from graphtide.kernels.jit import joined_kernel
 
 Int32 = NDArray[np.int32]
 
@@ -20,14 +20,14 @@ LISTS = 1024
 NOT_WAITING, LAST = -1, -2
 
 
-@lean_kernel
+@joined_kernel
 def clear_lists(first: Int32) -> None:
     """Begin with nobody waiting. `first` is work space; there are fewer lists where it is short."""
     for level in range(min(LISTS, len(first))):
         first[level] = LAST
 
 
-@lean_kernel
+@joined_kernel
 def put_in_list(first: Int32, after: Int32, vertex: int, level: int) -> int:
     """Have a vertex wait, which does not yet; returns its list."""
     level = min(max(level, 0), LISTS - 1, len(first) - 1)
@@ -36,7 +36,7 @@ def put_in_list(first: Int32, after: Int32, vertex: int, level: int) -> int:
     return level
 
 
-@lean_kernel
+@joined_kernel
 def next_list(first: Int32, level: int) -> int:
     """The first list from this one on that has somebody; there must be one."""
     while first[level] == LAST:
@@ -44,7 +44,7 @@ def next_list(first: Int32, level: int) -> int:
     return level
 
 
-@lean_kernel
+@joined_kernel
 def take_from_list(first: Int32, after: Int32, level: int) -> int:
     """Take a vertex out of a list that has one."""
     vertex = first[level]

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from graphtide.kernels.levels import (
-    LISTS,
-    NOT_WAITING,
-    clear_lists,
-    next_list,
-    put_in_list,
-    take_from_list,
-)
+from graphtide.kernels import levels as lists_by_level
+from graphtide.kernels.jit import kernel
+from graphtide.kernels.levels import LISTS, NOT_WAITING
+
+
+@kernel
+def clear_lists(first: Any) -> None:
+    lists_by_level.clear_lists(first)
+
+
+@kernel
+def put_in_list(first: Any, after: Any, vertex: int, level: int) -> int:
+    return lists_by_level.put_in_list(first, after, vertex, level)
+
+
+@kernel
+def next_list(first: Any, level: int) -> int:
+    return lists_by_level.next_list(first, level)
+
+
+@kernel
+def take_from_list(first: Any, after: Any, level: int) -> int:
+    return lists_by_level.take_from_list(first, after, level)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, SIGN, better, message
-from graphtide.engine.templates.trimming import leave, record, trim
+from graphtide.engine.templates.trimming import ask_for_edges, ask_for_vertex, leave, record, trim
 from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.fixpoint_records import ChangeLog, Context, FixpointState
 from graphtide.kernels.flips import Delta
@@ -28,6 +28,9 @@ from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
 
 Int32 = NDArray[np.int32]
+
+ASKED = 5
+"""So many of those who are next in the heap are asked for ahead."""
 
 
 @joined_kernel
@@ -124,6 +127,10 @@ def repair(
     while size > 0 and touched <= most and count < len(state.log.vertex):
         vertex = state.heap[0]
         size = heap_pop(state.heap, state.place, size, state.value, SIGN)
+        if size > ASKED:
+            ask_for_edges(graph, state.heap[0])
+            for at in range(1, ASKED):
+                ask_for_vertex(graph, state.heap[at])
         if FORWARD:
             count, size = pass_on(context, state, graph.out, (vertex, now, count, size))
             touched += graph.out.live[vertex]

@@ -8,7 +8,7 @@ turning round the way from there to the old root, and all members are renamed in
 
 Levels only have to rise along the way from a root: they are lowered on the way that is turned
 round, so that nobody beside it is touched. Renamed members are not logged: they are those that have
-the new label, less those in the log.
+the new label, less those in the log, whose stamp tells it.
 """
 
 from __future__ import annotations
@@ -148,13 +148,13 @@ def correct_log(log: ChangeLog, count: int, label: int, other: int) -> None:
 
 @joined_kernel
 def repair_around(
-    context: Context, state: FixpointState, delta: Delta, orders: Int64, now: int
+    context: Context, state: FixpointState, delta: Delta, orders: Int64
 ) -> tuple[int, int]:
     """A repair during which the component of a label counts as the best; then it is renamed.
 
     Returns what `repair` does, everything being undone where it was broken off.
     """
-    label, most = orders[LABEL], orders[MOST]
+    label, now, most = orders[LABEL], orders[NOW], orders[MOST]
     best = -1 if SIGN > 0 else len(state.value)
     rename(state.value, label, best)
     count, touched = repair(context, state, delta, now, most)
@@ -190,13 +190,14 @@ def advance_labels(
             return misfit, 0, 0, 0
     most, count, touched = orders[MOST], 0, orders[MOST] + 1
     for attempt in range(ATTEMPTS):
-        now, renames = orders[NOW] + attempt, False
+        renames = False
+        orders[NOW] += attempt
         if attempt > 0 or len(sources) * LARGE_SHARE > len(state.value):
             renames = is_overtaken(state, delta, orders)
         if renames:
-            count, touched = repair_around(context, state, delta, orders, now)
+            count, touched = repair_around(context, state, delta, orders)
         elif attempt == 0:
-            count, touched = repair(context, state, delta, now, most)
+            count, touched = repair(context, state, delta, orders[NOW], most)
             if touched > most:
                 roll_back(state, state.log, count)
         if touched <= most or renames:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better, initial, message
 from graphtide.engine.templates.settling import NO_EDGE
-from graphtide.kernels.adjacency import Slabs
+from graphtide.kernels.adjacency import Adjacency, Slabs
 from graphtide.kernels.fixpoint_records import Context, FixpointState
 from graphtide.kernels.flips import Delta
 from graphtide.kernels.jit import joined_kernel
@@ -220,6 +220,7 @@ def trim(context: Context, state: FixpointState, delta: Delta, order: Any) -> An
     while size > 0 and touched <= most and count < len(state.log.vertex):
         lowest = next_list(state.heap, lowest)
         vertex = take_from_list(state.heap, state.place, lowest)
+        ask_for_waiting(context.graph, state, state.heap[lowest])
         size, before = size - 1, count
         count = record(state, now, count, vertex)
         kept, looked = keeps_value(context, state, vertex)
@@ -235,6 +236,33 @@ def trim(context: Context, state: FixpointState, delta: Delta, order: Any) -> An
         take_from_list(state.heap, state.place, lowest)
     fallen, touched = pull_all(context, state, fallen, (touched, most))
     return count, fallen, touched
+
+
+@joined_kernel
+def ask_for_waiting(graph: Adjacency, state: FixpointState, vertex: int) -> None:
+    """Ask for the slabs of whoever comes next, and for where those of the one after it begin."""
+    if vertex >= 0:
+        ask_for_edges(graph, vertex)
+        if state.place[vertex] >= 0:
+            ask_for_vertex(graph, state.place[vertex])
+
+
+@joined_kernel
+def ask_for_vertex(graph: Adjacency, vertex: int) -> None:
+    """Ask for where the slabs of a vertex begin and end."""
+    prefetch(graph.out.start, vertex)
+    prefetch(graph.out.live, vertex)
+    prefetch(graph.into.start, vertex)
+    prefetch(graph.into.live, vertex)
+
+
+@joined_kernel
+def ask_for_edges(graph: Adjacency, vertex: int) -> None:
+    """Ask for the first entries of the slabs of a vertex that are looked at."""
+    prefetch(graph.out.neighbour, graph.out.start[vertex])
+    prefetch(graph.out.edge, graph.out.start[vertex])
+    prefetch(graph.into.neighbour, graph.into.start[vertex])
+    prefetch(graph.into.edge, graph.into.start[vertex])
 
 
 @joined_kernel
