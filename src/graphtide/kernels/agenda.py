@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphtide.kernels.heap import number_pop, number_push
 from graphtide.kernels.jit import inner_kernel
 from graphtide.kernels.synchronous_records import (
     EVALUATE,
@@ -56,31 +57,14 @@ def evaluate_later(agenda: Agenda, touched: Touched, place: int, now: int, itera
         evaluate_in(agenda, touched, place, iteration)
         return
     key = (np.int64(iteration) << 32) | np.int64(place)
-    at = agenda.sizes[WAITING]
-    agenda.sizes[WAITING] += 1
-    while at > 0 and agenda.waiting[(at - 1) >> 1] > key:
-        agenda.waiting[at] = agenda.waiting[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    agenda.waiting[at] = key
+    agenda.sizes[WAITING] = number_push(agenda.waiting, agenda.sizes[WAITING], key)
 
 
 @inner_kernel
 def take_waiting(agenda: Agenda) -> int:
     """The first of those who wait, out of the heap; its place."""
     found = agenda.waiting[0] & 0xFFFFFFFF
-    agenda.sizes[WAITING] -= 1
-    size = agenda.sizes[WAITING]
-    moved = agenda.waiting[size]
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and agenda.waiting[below + 1] < agenda.waiting[below]:
-            below += 1
-        if moved <= agenda.waiting[below]:
-            break
-        agenda.waiting[at] = agenda.waiting[below]
-        at = below
-    agenda.waiting[at] = moved
+    agenda.sizes[WAITING] = number_pop(agenda.waiting, agenda.sizes[WAITING])
     return int(found)
 
 

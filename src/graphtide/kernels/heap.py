@@ -1,4 +1,4 @@
-"""Heaps of vertices: one that finds its vertices again, and one that does not.
+"""Heaps: of vertices, one that finds them again and one that does not; and of plain numbers.
 
 The indexed heap is ordered by a key array that the caller may improve: `heap[:size]` are vertices,
 `place[vertex]` is where one stands, or -1. A vertex is in it once at most, so that it never needs
@@ -7,6 +7,8 @@ more room than there are vertices.
 The keyed heap holds the keys beside the vertices and has four below each, which is faster. Who
 improves a key puts the vertex in again, and passes over what is stale when it comes out. Its places
 are numbers without a sign, which Numba need not ask whether they count from the end.
+
+The heap of plain numbers brings the least first.
 
 Every function returns the new size where it changes. `sign` is 1 for smallest key first, -1 for
 largest.
@@ -128,3 +130,31 @@ def best_of_four(heap: Keyed, first: Any, size: Any, sign: int) -> Any:
         if sign * heap.key[at] < sign * heap.key[best]:
             best = at
     return best
+
+
+@joined_kernel
+def number_push(heap: Any, size: int, number: Any) -> int:
+    """Put a number in. There must be room. O(log size)."""
+    at = size
+    while at > 0 and heap[(at - 1) >> 1] > number:
+        heap[at] = heap[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    heap[at] = number
+    return size + 1
+
+
+@joined_kernel
+def number_pop(heap: Any, size: int) -> int:
+    """Take the least, heap[0], out; read it before. O(log size)."""
+    size -= 1
+    moved, at = heap[size], 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and heap[below + 1] < heap[below]:
+            below += 1
+        if moved <= heap[below]:
+            break
+        heap[at] = heap[below]
+        at = below
+    heap[at] = moved
+    return size

@@ -19,6 +19,7 @@ from graphtide.kernels.exact_records import (
     Desk,
     Histories,
 )
+from graphtide.kernels.heap import number_pop, number_push
 from graphtide.kernels.histories import entry_at
 from graphtide.kernels.jit import joined_kernel
 
@@ -43,31 +44,14 @@ def plan_visit(agenda: Agenda, desk: Desk, vertex: int, time: int, arc: Any) -> 
 @joined_kernel
 def push_time(desk: Desk, time: int) -> None:
     """Put an iteration into the heap of those that have visits. It has room for one a visit."""
-    at = desk.counts[TIMES]
-    desk.counts[TIMES] = at + 1
-    while at > 0 and desk.times[(at - 1) >> 1] > time:
-        desk.times[at] = desk.times[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    desk.times[at] = time
+    desk.counts[TIMES] = number_push(desk.times, desk.counts[TIMES], time)
 
 
 @joined_kernel
 def pop_time(desk: Desk) -> int:
     """Take the earliest iteration out of the heap."""
     earliest = desk.times[0]
-    size = desk.counts[TIMES] - 1
-    desk.counts[TIMES] = size
-    moved = desk.times[size]
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and desk.times[below + 1] < desk.times[below]:
-            below += 1
-        if moved <= desk.times[below]:
-            break
-        desk.times[at] = desk.times[below]
-        at = below
-    desk.times[at] = moved
+    desk.counts[TIMES] = number_pop(desk.times, desk.counts[TIMES])
     return int(earliest)
 
 

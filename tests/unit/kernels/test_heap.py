@@ -1,4 +1,4 @@
-"""Both heaps bring vertices in the order in which sorting brings them."""
+"""Heaps bring what is in them in the order in which sorting brings it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ import pytest
 from graphtide.kernels import heap as heaps
 from graphtide.kernels.heap import Keyed
 from graphtide.kernels.jit import kernel
+
+
+@kernel
+def number_push(heap: Any, size: int, number: int) -> int:
+    return heaps.number_push(heap, size, number)
+
+
+@kernel
+def number_pop(heap: Any, size: int) -> int:
+    return heaps.number_pop(heap, size)
 
 
 @kernel
@@ -71,3 +81,24 @@ def test_an_indexed_heap_follows_keys_that_get_better(seed: int) -> None:
         assert key[heap[0]] == expected
         size = heap_pop(heap, place, size, key, 1)
     assert (place == -1).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_heap_of_numbers_sorts(seed: int, dtype: type) -> None:
+    pick = random.Random(f"numbers {seed}")
+    heap, size = np.empty(60, dtype), 0
+    waiting: list[int] = []
+    for _ in range(60):
+        number = pick.randrange(20)
+        size = number_push(heap, size, number)
+        waiting.append(number)
+        if pick.random() < 0.4:
+            assert heap[0] == min(waiting)
+            waiting.remove(min(waiting))
+            size = number_pop(heap, size)
+    assert size == len(waiting)
+    for number in sorted(waiting):
+        assert heap[0] == number
+        size = number_pop(heap, size)
+    assert size == 0
