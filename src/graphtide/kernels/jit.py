@@ -37,10 +37,12 @@ import numpy as np  # noqa: E402
 
 from graphtide.kernels.first_use import tell_of_first_use  # noqa: E402
 from graphtide.kernels.linking import KNOWN, KernelCache, LinkedCache, LinkedCompiler  # noqa: E402
+from graphtide.kernels.unused_folders import mark_used  # noqa: E402
 
 # Whoever imported numba before us has fixed its folder; it would change at the first compilation.
 vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
 tell_of_first_use(cache_root())
+mark_used(cache_folder())
 
 # Kernels are called from Python or from kernels, never through a pointer.
 _ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
