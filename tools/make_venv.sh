@@ -27,5 +27,17 @@ if ! "$python" -m venv "$venv"; then
   exit 1
 fi
 echo "installing into $venv with $("$python" --version) (a few minutes on the first run)"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip -c constraints.txt
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . --group dev
+
+# What pip says comes first; then what it was about, and what can be done.
+install() {
+  if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+    --retries 5 --timeout 60 -c constraints.txt "$@"; then
+    echo "error: could not install into $venv: pip install $*" >&2
+    echo "  it needs a package index (pip config list says which one is asked) and 2 GB of disk;" >&2
+    echo "  run the same command again to go on, or 'make clean' first to begin anew" >&2
+    exit 1
+  fi
+}
+
+install --upgrade pip
+install -e . --group dev
