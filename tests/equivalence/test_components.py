@@ -18,6 +18,7 @@ from graphtide.algorithms import WCC
 from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.fixpoint_undo import Renamed
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.fixpoint_records import LAST_NUMBER
 from tests.equivalence.programs import GreatestLabels
 
 PROGRAMS: dict[str, Any] = {"least": WCC, "greatest": GreatestLabels}
@@ -182,3 +183,23 @@ def test_levels_that_have_sunk_too_far_are_made_anew() -> None:
     maintainer.rollback()
     groups.removed(set(), loose)
     assert maintainer.values.tolist() == groups.labels(min)
+
+
+@pytest.mark.parametrize("left", range(4))
+def test_repairs_that_run_out_of_numbers_begin_again(left: int) -> None:
+    pick = random.Random(f"numbers {left}")
+    groups = Groups(pick, 60, 90)
+    maintainer = started(groups, "least", 10.0)
+    for step in range(12):
+        if step == 4:
+            maintainer._advances = LAST_NUMBER - left
+        loose = set(pick.sample(range(len(groups.ends)), pick.randrange(40)))
+        live, values = list(groups.live), maintainer.values.tolist()
+        advance(maintainer, *groups.removed(set(), loose))
+        assert maintainer.values.tolist() == groups.labels(min)
+        assert 0 < maintainer._advances <= LAST_NUMBER
+        if step % 3 == 0:
+            maintainer.rollback()
+            groups.live = live
+            assert maintainer.values.tolist() == values
+        check_roots(maintainer, groups)

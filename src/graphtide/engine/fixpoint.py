@@ -141,8 +141,7 @@ class FixpointMaintainer:
         words, orders = self._words(), self._orders
         more = len(edges[0]) - len(edges[1]) if flips else 0
         most = int(self.patience * max(graph.live + more, graph.vertices)) + 1024
-        orders[records.NOW], orders[records.MOST] = self._advances + 1, most
-        self._advances += records.ATTEMPTS
+        orders[records.NOW], orders[records.MOST] = self._numbers(records.ATTEMPTS), most
         kernels = self.kernels
         advance = kernels.advance_labels if self._labels else kernels.advance
         misfit, logged, changed, touched = advance(words, *delta, flips)
@@ -196,9 +195,8 @@ class FixpointMaintainer:
             self._run()
         limits = StretchLimits(graph.live, self.patience, *patience)
         rows, way, length, steps, graph.live = self.kernels.follow_stretch(
-            self._words(), stretch, self._advances + 1, limits
+            self._words(), stretch, self._numbers(len(stretch.parent) + 1), limits
         )
-        self._advances += steps + 1
         if stretch.final[:steps].any():
             self._done.clear()
         path = list(undo_logs(way, length, stretch))
@@ -246,6 +244,14 @@ class FixpointMaintainer:
         state = self._state
         settle(self.kernels, self._context, state.reached, state.record.heap)
         state.rooted = True
+
+    def _numbers(self, count: int) -> int:
+        """The first of so many numbers of repairs that no stamp has yet."""
+        if self._advances > records.LAST_NUMBER - count:
+            self._state.record.stamp[:] = self._advances = 0
+        first = self._advances + 1
+        self._advances += count
+        return first
 
     def _with_new_vertices(self) -> int:
         """Give vertices that came later their start; their edges are offered by the repair.

@@ -21,6 +21,8 @@ NOW, MOST, LABEL, NEW_LABEL = range(4)
 label of a component that was renamed, and the new one; the same where none was."""
 ATTEMPTS = 2
 """An advance may begin anew, under the next number."""
+LAST_NUMBER = (1 << 31) - 1
+"""Stamps hold no greater one: two hours of advances of one edge each get there."""
 
 
 class Reached(NamedTuple):
