@@ -35,7 +35,7 @@ def test_figures_are_those_of_a_recomputation(kind: str, seed: int, way: str) ->
     assert rows == [_figures(made, kind, values) for values in made.values]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "labels"])
 @pytest.mark.parametrize("seed", range(12))
 def test_leaders_are_those_of_a_recomputation(kind: str, seed: int, way: str) -> None:
     pick = random.Random(f"top {kind} {seed}")
@@ -45,7 +45,7 @@ def test_leaders_are_those_of_a_recomputation(kind: str, seed: int, way: str) ->
         (names.index(row["view"]), row["place"], int(row["id"][1:]), row["value"], row["rose"])
         for row in made.run.top(count).to_pylist()
     ]
-    expected = naive.top(made.values, count)
+    expected = naive.top(made.values, count, made.missing)
     assert list(map(_comparable, found)) == list(map(_comparable, expected))
 
 

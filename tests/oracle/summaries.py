@@ -40,17 +40,27 @@ def mean(values: Sequence[float]) -> float:
         return float(total / len(values))
 
 
-def order(values: Sequence[float]) -> list[int]:
-    """All vertices, greater values first, the same ones in their order, NaN last."""
-    return sorted(range(len(values)), key=lambda at: (math.isnan(values[at]), -values[at], at))
+def order(values: Sequence[float], missing: float | None) -> list[int]:
+    """All vertices, greater values first, the same ones in their order, last NaN and infinity.
+
+    Infinity only where it stands for what is not reached.
+    """
+
+    def key(at: int) -> tuple[bool, float, int]:
+        last = math.isnan(values[at]) or (values[at] == missing == math.inf)
+        return last, 0 if last else -values[at], at
+
+    return sorted(range(len(values)), key=key)
 
 
-def top(views: Sequence[Sequence[float]], count: int) -> list[tuple[int, int, int, float, Any]]:
+def top(
+    views: Sequence[Sequence[float]], count: int, missing: float | None = None
+) -> list[tuple[int, int, int, float, Any]]:
     """View, place, vertex, value, and the places that the vertex rose since the view before."""
     rows: list[tuple[int, int, int, float, Any]] = []
     before: list[int] | None = None
     for view, values in enumerate(views):
-        ordered = order(values)
+        ordered = order(values, missing)
         for place, vertex in enumerate(ordered[:count], start=1):
             rose = None if before is None else before.index(vertex) + 1 - place
             rows.append((view, place, vertex, values[vertex], rose))

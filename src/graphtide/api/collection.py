@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from graphtide.api.pictures.picture import Picture
     from graphtide.api.runs.facts import Strategy
     from graphtide.api.runs.run import Run
+    from graphtide.api.runs.stored import RunRequest
     from graphtide.api.session import Session
     from graphtide.lang.python import AnyProgram
 
@@ -186,10 +187,14 @@ class Collection(Sequence[View]):
         check_verify(verify)
         check_kept(results, name, resume)
         chosen = chosen_program(program, mode)
-        name = name or f"{self.name}-{chosen.bound.program.name}"
+        name = f"{self.name}-{chosen.bound.program.name}" if name is None else name
         settings = RunSettings(verify=verify)
         request = RunRequest(name, chosen, strategy, resume, settings, grid=grid, kept=results)
-        return run_collection(self._session, self._stored, request)
+        try:
+            return run_collection(self._session, self._stored, request)
+        except KeyboardInterrupt as stop:
+            stop.add_note(self._left_off(request))
+            raise
 
     def picture(self, path: str | Path | None = None) -> Picture:
         """Draw how like the views are, in the given order and as arranged.
@@ -229,6 +234,13 @@ class Collection(Sequence[View]):
         from graphtide.api.notebook import collection_html
 
         return collection_html(self)
+
+    def _left_off(self, request: RunRequest) -> str:
+        """What an interrupted run has kept, and how to go on."""
+        from graphtide.api.run_answers import left_off
+
+        again = f"collection.run(..., name='{request.name}', resume=True)"
+        return left_off(self._session.catalog, request.name, again if request.kept else None)
 
     def _label(self, step: int) -> str:
         item = self.plan.steps[step]

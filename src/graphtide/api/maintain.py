@@ -22,6 +22,7 @@ from graphtide.api.result_rows import Pairs
 from graphtide.api.vertex_ids import Int32, VertexIds, id_column
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import ParameterKind
 
@@ -130,8 +131,16 @@ def _bound(program: AnyProgram) -> Bound:
         return program
     if isinstance(program, Program | DataflowProgram):
         return program()
-    raise InputError(
-        f"{program!r} is no program",
-        hint="decorate a class with @gt.program or a function with @gt.dataflow.program(...), "
-        "or use one of graphtide.algorithms",
+    raise InputError(f"{program!r} is no program", hint=_program_hint(program))
+
+
+def _program_hint(given: object) -> str:
+    from graphtide import algorithms
+
+    near = closest(given, algorithms.__all__) if isinstance(given, str) else None
+    if near:
+        return f"did you mean graphtide.algorithms.{near}?"
+    return (
+        "decorate a class with @gt.program or a function with @gt.dataflow.program(...), "
+        "or use one of graphtide.algorithms"
     )

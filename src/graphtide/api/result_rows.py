@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.vertex_ids import VertexIds, id_column
+from graphtide.api.vertex_ids import VertexIds, id_column, vertex_hint
 from graphtide.model.errors import InputError
 
 Pairs = Sequence[tuple[int, int]]
@@ -52,7 +52,9 @@ class GraphVertices:
         """The number of a vertex; InputError if there is none."""
         found = int(self.ids.numbers(id_column([row], "the vertex"))[0])
         if found < 0:
-            raise InputError(f"there is no vertex {row!r}", hint="see graph.vertices()")
+            known = self.ids.taken(np.arange(len(self.ids)))
+            hint = vertex_hint(known, row, "see graph.vertices()")
+            raise InputError(f"there is no vertex {row!r}", hint=hint)
         return found
 
     def since(self, vertices: int) -> NDArray[Any]:

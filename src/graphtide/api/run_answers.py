@@ -17,7 +17,7 @@ from graphtide.api.answers import Answer, counted, table_of
 from graphtide.api.runs.facts import RunFacts, facts_from
 from graphtide.api.runs.run import Run
 from graphtide.api.runs.tables import flat_table
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, NotFoundError
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import open_run
 
@@ -57,6 +57,17 @@ def finished_views(catalog: Catalog, name: str) -> tuple[int, int]:
     views = stored.steps().column("view").to_numpy() >= 0
     done = 0 if record is None else record.num_rows
     return int(np.count_nonzero(views[:done])), int(np.count_nonzero(views))
+
+
+def left_off(catalog: Catalog, name: str, again: str | None) -> str:
+    """What an interrupted run has kept, and how to go on; `again` is None if it keeps nothing."""
+    if again is None:
+        return "no results are kept"
+    try:
+        done, views = finished_views(catalog, name)
+    except NotFoundError:
+        return "nothing had been finished"
+    return f"the run '{name}' keeps {done:,} of {views:,} views; to go on: {again}"
 
 
 def save_results(run: Run, folder: Path, *, differences: bool) -> list[Path]:

@@ -15,7 +15,7 @@ from graphtide.api.answers import Answer
 from graphtide.api.collection import Collection
 from graphtide.api.computations import chosen_computation, error_place
 from graphtide.api.maintain import Bound, chosen_program
-from graphtide.api.run_answers import finished_views, run_answer, save_results
+from graphtide.api.run_answers import left_off, run_answer, save_results
 from graphtide.api.run_strategy import chosen_strategy, forced_splits, option_notes
 from graphtide.api.runs.run import Run
 from graphtide.api.runs.runner import RunSettings
@@ -24,7 +24,7 @@ from graphtide.api.runs.stored import RunRequest, run_collection
 from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.unparse import unparse_statement
-from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -111,11 +111,5 @@ def _saved(run: Run, statement: s.Run) -> tuple[str, ...]:
 
 def _left_off(session: Session, statement: s.Run, name: str) -> str:
     """What an interrupted run has kept, and how to go on."""
-    if statement.results == "noresults":
-        return "no results are kept"
-    try:
-        done, views = finished_views(session.catalog, name)
-    except NotFoundError:
-        return "nothing had been finished"
-    again = unparse_statement(replace(statement, resume=True))
-    return f"the run '{name}' keeps {done:,} of {views:,} views; to go on: {again};"
+    again = f"{unparse_statement(replace(statement, resume=True))};"
+    return left_off(session.catalog, name, None if statement.results == "noresults" else again)

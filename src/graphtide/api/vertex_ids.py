@@ -17,12 +17,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
 
 Int32 = NDArray[np.int32]
 Ids = NDArray[Any]
 """A column of ids: int64 where all are whole numbers, objects otherwise."""
 
 _MOST_NAMED = 5
+_FEW = 10_000
 
 
 class VertexIds:
@@ -108,6 +110,19 @@ def id_column(values: Any, what: str) -> Ids:
 def plain_id(item: Any) -> Any:
     """The Python value of a NumPy scalar; anything else as it is."""
     return item.item() if isinstance(item, np.generic) else item
+
+
+def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any, usual: str) -> str:
+    """What to do about an id that is not there: one like it, the type of ids, or the usual."""
+    texts, is_text = pa.types.is_string(ids.type), isinstance(given, str)
+    if texts and is_text and len(ids) <= _FEW:
+        near = closest(given, ids.to_pylist())
+        return f"did you mean '{near}'?" if near else usual
+    if texts and isinstance(given, int):
+        return f"ids are texts here, as in '{ids[0].as_py()}'; {usual}" if len(ids) else usual
+    if is_text and pa.types.is_integer(ids.type):
+        return f"ids are whole numbers here; {usual}"
+    return usual
 
 
 def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:

@@ -14,6 +14,12 @@ def check_name(name: str, what: str) -> str:
     if isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith((" ", ".")):
         return name
     raise InputError(
-        f"'{name}' cannot be the name of a {what}",
-        hint="use letters, digits, '_', '-', '.' and spaces inside; at most 120 characters",
+        f"{_shortened(name)} cannot be the name of a {what}",
+        hint="give a text of letters from a to z, digits, '_', '-', '.' and spaces inside; "
+        "at most 120 characters",
     )
+
+
+def _shortened(name: object) -> str:
+    told = f"'{name}'" if isinstance(name, str) else repr(name)
+    return told if len(told) <= 60 else f"{told[:57]}..."

@@ -23,6 +23,8 @@ from graphtide.plan.programs import (
     VertexProgram,
 )
 
+_MOST_TOLD = 6
+
 ParameterValue = Hashable
 """A number, the id of a vertex, a tuple of such ids, or a tuple of pairs of them."""
 
@@ -67,8 +69,30 @@ class BoundProgram:
         return value
 
     def __str__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self.values)
-        return f"{self.program.name}({values})"
+        return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
+
+
+def told_values(
+    parameters: Iterable[Parameter], values: Iterable[tuple[str, ParameterValue]]
+) -> str:
+    """Values by name as people write them: lists in brackets, the end of long ones left out.
+
+    sources=('a',)  becomes  sources=['a']
+    """
+    lists = (ParameterKind.VERTICES, ParameterKind.PAIRS)
+    told = zip(parameters, values, strict=True)
+    return ", ".join(
+        f"{name}={_told_list(value) if item.kind in lists else repr(value)}"
+        for item, (name, value) in told
+    )
+
+
+def _told_list(value: ParameterValue) -> str:
+    assert isinstance(value, tuple)
+    shown = [repr(item) for item in value[:_MOST_TOLD]]
+    if len(value) > _MOST_TOLD:
+        shown.append(f"and {len(value) - _MOST_TOLD:,} more")
+    return f"[{', '.join(shown)}]"
 
 
 def bind(program: VertexProgram, given: Mapping[str, object]) -> BoundProgram:

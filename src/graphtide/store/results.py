@@ -135,17 +135,17 @@ class PartsOnDisk:
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
-        found = [pq.read_table(self._path(at) / _RECORD) for at in range(self._count)]
+        found = [_read(self._path(at) / _RECORD) for at in range(self._count)]
         return pa.concat_tables(found) if found else None
 
     def first_step(self, part: int) -> int:
         """The first of the steps that a part holds."""
-        record = pq.read_table(self._path(part) / _RECORD, columns=["step"])
+        record = _read(self._path(part) / _RECORD)
         return int(record.column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
-        return pq.read_table(self._path(part) / f"{field}.field.parquet")
+        return _read(self._path(part) / f"{field}.field.parquet")
 
     def _path(self, part: int) -> Path:
         return self._folder / f"part-{part:06d}"
@@ -174,14 +174,22 @@ class StoredRun:
         return self._table(_STEPS)
 
     def _table(self, name: str) -> pa.Table:
-        try:
-            return pq.read_table(self.path / name)
-        except (OSError, pa.ArrowException) as error:
-            raise StoreError(
-                f"the run '{self.name}' is damaged: {error}",
-                where=str(self.path / name),
-                hint="run it again",
-            ) from None
+        return _read(self.path / name)
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except FileNotFoundError:
+        raise StoreError(
+            "the results of a run are gone: it was deleted, or run anew, after it was opened",
+            where=str(path),
+            hint="open it again with session.results(NAME); if that fails, run it again",
+        ) from None
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(
+            f"the results of a run are damaged: {error}", where=str(path), hint="run it again"
+        ) from None
 
 
 @contextlib.contextmanager

@@ -65,6 +65,7 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
         ("create view collection c sliding windows over ts", "no width", "width 7 days"),
         ("create view collection c tumbling windows over ts width 1.5 hours", "whole", "smaller"),
         ("create view collection c [my view-{y}: a = 1]", "spaces", "[`my view-{y}`: ...]"),
+        ("create view collection c ['a b': a = 1]", "backticks", "[`a b`: ...]"),
         ("create view v where src.first-name = 'x'", "'-' in it", "`first-name`"),
         ("", "one statement is expected", ""),
         ("show graphs; show views", "not 2", "script"),

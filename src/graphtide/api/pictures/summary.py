@@ -28,6 +28,7 @@ from graphtide.api.pictures.style import (
 )
 from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
 from graphtide.api.result_rows import row_names
+from graphtide.api.runs.leaders import check_order, descending, ranked
 from graphtide.api.runs.run import Run
 from graphtide.model.errors import InputError
 
@@ -68,7 +69,7 @@ def draw_summary(run: Run, field: str | None) -> Picture:
     for item, panel in zip(counted, axes, strict=False):
         draw_series(panel, _column(table, prefix + item.column), item.colour)
         panel.set_title(f"{field} is true" if item.column == "true" else item.title)
-        count_axis(panel, item.unit)
+        count_axis(panel, "pairs" if run.of_pairs else item.unit)
     if spread:
         _draw_spread(axes[len(counted)], run, field, table, prefix)
     _draw_edges(axes[-1], table)
@@ -80,7 +81,8 @@ def draw_top(run: Run, field: str | None, count: int | None) -> Picture:
     """The values, view by view, of the vertices that have the greatest ones in the last view."""
     _check_drawable(run)
     field = run._contents.field(field)
-    wanted = count or _USUAL_LINES
+    check_order(run._contents, field)
+    wanted = _USUAL_LINES if count is None else count
     if not 1 <= wanted <= _MOST_LINES:
         raise InputError(
             f"a picture cannot tell {wanted:,} lines apart", hint=f"draw 1 to {_MOST_LINES}"
@@ -89,7 +91,8 @@ def draw_top(run: Run, field: str | None, count: int | None) -> Picture:
     names = [run.views[at] for at in run._contents.finished_views()]
     figure, axes = panels([3.6], title, _subtitle(run, field), room_below(names))
     last = _draw_leaders(axes[0], run, field, wanted)
-    axes[0].set_title(f"the {wanted} greatest of the last view, '{shortened(last, 40)}'")
+    drawn = min(wanted, len(run._contents.base[field]))
+    axes[0].set_title(f"the {drawn} greatest of the last view, '{shortened(last, 40)}'")
     number_axis(axes[0], field)
     name_views(axes[0], names, "view")
     return Picture(title, figure)
@@ -132,9 +135,8 @@ def _draw_leaders(axes: Axes, run: Run, field: str, count: int) -> str:
     contents = run._contents
     views = contents.finished_views()
     final = contents.values(views[-1])[field]
-    if final.ndim > 1:
-        raise InputError(f"'{field}' is an array, which has no order", hint="draw the summary")
-    best = np.argsort(-final.astype(np.float64), kind="stable")[:count]
+    order = descending(ranked(contents, field, final))
+    best = np.argsort(order, kind="stable")[:count]
     found = np.empty((len(views), len(best)))
     for at in np.argsort(contents.step_of[views], kind="stable"):
         found[at] = contents.values(views[int(at)])[field][best]

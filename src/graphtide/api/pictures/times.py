@@ -62,6 +62,10 @@ def draw_times(run: Run, reference: Run | None) -> Picture:
 def _reference(run: Run, record: pa.Table, other: Run | None) -> tuple[Float | None, str]:
     """Seconds from scratch of every step, and in words where they are from."""
     if other is not None:
+        if not isinstance(other, Run):
+            raise InputError(
+                f"{other!r} is no run", hint="give the run itself: session.results(NAME)"
+            )
         return _measured(run, record, other), f"from scratch, measured: {other.name}"
     seconds = record.column("seconds").to_numpy()
     taken = np.array([name == "scratch" for name in record.column("strategy").to_pylist()])

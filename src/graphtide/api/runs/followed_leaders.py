@@ -6,7 +6,7 @@ import numpy as np
 
 from graphtide.api.runs.contents import RunContents
 from graphtide.api.runs.followed import holds_floats
-from graphtide.api.runs.leaders import Int64, Led, Questions, WholeRanking
+from graphtide.api.runs.leaders import Int64, Led, Questions, WholeRanking, far, ranked
 from graphtide.api.runs.walks import Walk
 from graphtide.kernels.leaders import follow_leaders
 from graphtide.kernels.summary_records import Asked, FoundLeaders
@@ -26,7 +26,10 @@ class FollowedRanking(WholeRanking):
     def leaders(self, count: int) -> Led:
         """The first so many vertices of each view."""
         found = self._follow(count, (_NONE, _NONE))
-        return found.vertices, found.values.astype(self.contents.base[self.field].dtype)
+        values = found.values
+        if far(self.contents, self.field):
+            values = np.where(np.isnan(values), np.inf, values)
+        return found.vertices, values.astype(self.contents.base[self.field].dtype)
 
     def places(self, questions: Questions) -> Int64:
         """The place of each vertex in its view."""
@@ -38,8 +41,10 @@ class FollowedRanking(WholeRanking):
         asked = Asked(starts, np.ascontiguousarray(questions[1]))
         led = np.zeros((views, count), np.int64), np.zeros((views, count))
         found = FoundLeaders(*led, np.zeros(len(questions[1]), np.int64))
-        blocks = blocks_of(self.contents.base[self.field].astype(np.float64))
-        for part in Walk(self.contents).parts(self.field, np.float64):
-            changes = part.vertices, part.old, part.new
+        contents, field = self.contents, self.field
+        blocks = blocks_of(ranked(contents, field, contents.base[field]).astype(np.float64))
+        for part in Walk(contents).parts(field, np.float64):
+            old, new = (ranked(contents, field, item) for item in (part.old, part.new))
+            changes = part.vertices, old, new
             follow_leaders(part.moves, changes, blocks, asked, found)
         return found

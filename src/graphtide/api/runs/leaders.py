@@ -1,6 +1,7 @@
 """The vertices with the greatest values of each view, and how their places changed.
 
-Greater values come first, the same ones in the order of their vertices. In the view before, places
+Greater values come first, the same ones in the order of their vertices, and last what is not
+reached: nobody asks for the farthest vertex to see one without a way. In the view before, places
 are known of those that led there too; those of the others are asked for in a second walk.
 
 Like figures, leaders are followed from differences, or found anew where there is little to look at
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.live import arrow_column
 from graphtide.api.runs.contents import RunContents
-from graphtide.api.runs.figures import is_little
+from graphtide.api.runs.figures import is_little, unreached
 from graphtide.api.runs.tables import value_name
 from graphtide.model.errors import InputError
 
@@ -32,8 +33,7 @@ Questions = tuple[Int64, Int64]
 
 def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
     """The first `count` of each view with their places, and the places gained since the last."""
-    if contents.base[field].ndim == 2:
-        raise InputError(f"'{field}' is an array, which has no order", hint="name another field")
+    check_order(contents, field)
     ranking = _ranking(contents, field)
     best, values = ranking.leaders(min(count, len(contents.base[field])))
     views = [contents.steps.names[view] for view in contents.finished_views()]
@@ -45,6 +45,32 @@ def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
     columns |= contents.rows.columns(best.ravel())
     columns[value_name(contents, field)] = arrow_column(values.ravel())
     return pa.table({**columns, "rose": pa.array(rose.ravel(), mask=first.ravel())})
+
+
+def check_order(contents: RunContents, field: str) -> None:
+    """InputError for results of which none is greater than another."""
+    if contents.facts.labels == field:
+        raise InputError(
+            f"'{field}' names components, which have no order",
+            hint="run.components(VIEW) has the largest of a view, run.summary() of all",
+        )
+    if contents.base[field].ndim == 2:
+        raise InputError(f"'{field}' is an array, which has no order", hint="see run.summary()")
+
+
+def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Values as they are ranked: NaN, which comes last, where nothing is reached."""
+    return np.where(values == np.inf, np.nan, values) if far(contents, field) else values
+
+
+def far(contents: RunContents, field: str) -> bool:
+    """True where infinity stands for what is not reached."""
+    return unreached(contents.base[field]) == np.inf
+
+
+def descending(values: NDArray[Any]) -> NDArray[Any]:
+    """What is less where a value is greater: of whole numbers without rounding, or overflow."""
+    return ~values if values.dtype.kind in "iu" else -values.astype(np.float64)
 
 
 def _ranking(contents: RunContents, field: str) -> WholeRanking:
@@ -100,9 +126,5 @@ class WholeRanking:
         views = contents.finished_views()
         for at in np.argsort(contents.step_of[views], kind="stable").tolist():
             values = contents.values(views[at])[self.field]
-            yield at, values, np.argsort(_descending(values), kind="stable")
-
-
-def _descending(values: NDArray[Any]) -> NDArray[Any]:
-    """What is less where a value is greater: of whole numbers without rounding, or overflow."""
-    return ~values if values.dtype.kind in "iu" else -values.astype(np.float64)
+            order = descending(ranked(contents, self.field, values))
+            yield at, values, np.argsort(order, kind="stable")

@@ -6,6 +6,7 @@ the views that were finished.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,9 +132,12 @@ class Run:
         return summaries.components_table(self._contents, self._contents.position(view))
 
     def top(self, count: int = 10, field: str | None = None) -> pa.Table:
-        """The vertices with the greatest values of each view, and how many places they rose."""
-        if count < 1:
-            raise InputError(f"count cannot be {count}", hint="give 1 or more")
+        """The vertices with the greatest values of each view, and how many places they rose.
+
+        The same values stand in the order of the vertices, and what is not reached comes last.
+        """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise InputError(f"count cannot be {count!r}", hint="give a whole number, 1 or more")
         return leaders.top_table(self._contents, self._contents.field(field), count)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -181,7 +185,11 @@ class Run:
                     for batch in reader:
                         writer.write_table(tables.flat_table(pa.Table.from_batches([batch])))
         except OSError as error:
-            raise InputError(f"cannot write to '{target}': {error.strerror or error}") from None
+            why = os.strerror(error.errno) if error.errno else error
+            raise InputError(
+                f"cannot write to '{target}': {why}",
+                hint="name a file in a folder that is there, and that you may write to",
+            ) from None
         return target
 
     def picture(
@@ -214,6 +222,7 @@ class Run:
     def __repr__(self) -> str:
         done = f"{len(self):,} of {len(self.views):,} views"
         state = done if not self.finished else f"{len(self.views):,} views"
+        state += "" if self.kept else " without results"
         return (
             f"<run '{self.name}': {self.program} on {self.collection}, {state}, "
             f"{self.seconds:.3g} s>"

@@ -80,6 +80,7 @@ def run_collection(session: Session, stored: StoredCollection, request: RunReque
         if not request.kept:
             return _run_unkept(session, stored, work)
         if request.resume:
+            _check_begun(session, request.name)
             with continue_run(session.catalog, request.name) as run:
                 _check_same(run, work.facts)
                 work.go(base_values(run.base()), run.parts)
@@ -154,6 +155,14 @@ def _run_unkept(session: Session, stored: StoredCollection, work: _Work) -> Run:
     rows = _rows(graph_of(session, stored), pairs)
     contents = RunContents(work.facts, work.hand.steps, differences, base, rows)
     return Run(contents, lambda: session.spark)
+
+
+def _check_begun(session: Session, name: str) -> None:
+    try:
+        session.catalog.existing_run(name)
+    except NotFoundError as error:
+        error.hint = f"{error.hint}; without `resume` a run of that name is begun"
+        raise
 
 
 def _check_same(run: StoredRun, wanted: RunFacts) -> None:

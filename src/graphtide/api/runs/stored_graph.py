@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from graphtide.api.conditions import Conditions
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.edge_rows import ColumnNames, property_column
-from graphtide.api.vertex_ids import Ids, Int32, VertexIds
+from graphtide.api.vertex_ids import Ids, Int32, VertexIds, vertex_hint
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
@@ -60,10 +60,11 @@ class StoredVertices(VertexIds):
         """The number of a vertex; InputError if there is none."""
         found = self._number(vertex)
         if found < 0:
-            wanted = "a pair (label, id)" if self._several else "an id"
-            raise InputError(
-                f"there is no vertex {vertex!r}", hint=f"give {wanted} as in graph.vertices()"
-            )
+            usual = "give an id as in graph.vertices()"
+            hint = vertex_hint(self._rows.column("_id"), vertex, usual)
+            if self._several:
+                hint = "give a pair (label, id) as in graph.vertices()"
+            raise InputError(f"there is no vertex {vertex!r}", hint=hint)
         return found
 
     def _number(self, given: Any) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from graphtide.api.answers import counted
 from graphtide.api.runs.contents import RunContents
 from graphtide.api.runs.figures import figures_of
 from graphtide.model.errors import InputError
@@ -59,10 +60,10 @@ def _explained(contents: RunContents) -> Iterator[str]:
     names = [Move(int(code)).strategy for code in moves]
     for name, number in sorted(Counter(names).items()):
         took = seconds[np.array(names) == name].sum()
-        yield f"  {number:,} steps {_WORDS[name]}: {took:.3g} s"
+        yield f"  {counted(number, 'step')} {_WORDS[name]}: {took:.3g} s"
     splits = np.count_nonzero(moves == Move.SPLIT)
-    found = f"{_rows(contents):,} differences {'kept' if contents.kept else 'found'}"
-    yield f"  {splits:,} times a new state was begun, {found}"
+    found = f"{counted(_rows(contents), 'difference')} {'kept' if contents.kept else 'found'}"
+    yield f"  {counted(int(splits), 'time')} a new state was begun, {found}"
 
 
 _WORDS = {"differential": "differentially", "scratch": "from scratch"}

@@ -195,6 +195,14 @@ def _odd_name(source: Source, place: Span, expected: Collection[str]) -> Languag
     return None
 
 
+def _string_as_name(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    before = re.search(r"\[\s*'([^']*)'\s*$", source.text[: place.start])
+    if place.text != ":" or before is None:
+        return None
+    hint = f"write [`{before.group(1)}`: ...]; single quotes are for strings"
+    return language_error("a view's name takes backticks", place, hint)
+
+
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
     words = [word for name in expected for word in _words(name)]
     near = closest(place.text, words) if place.text.strip() else None
@@ -232,5 +240,6 @@ _KNOWN = (
     _wrong_quotes,
     _bare_condition,
     _odd_name,
+    _string_as_name,
     _misspelt,
 )

@@ -17,7 +17,7 @@ from typing import Any
 from graphtide.lang.python.declarations import Vertex, Vertices
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import Number, ValueType
-from graphtide.plan.program_values import ParameterValue, bound_values
+from graphtide.plan.program_values import ParameterValue, bound_values, told_values
 from graphtide.plan.programs import Parameter, ParameterKind
 
 Build = Callable[..., Any]
@@ -94,8 +94,7 @@ class BoundDataflow:
         return (self.program.result.name,)
 
     def __str__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self.values)
-        return f"{self.program.name}({values})"
+        return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
 
 
 def dataflow_program(
