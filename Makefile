@@ -39,11 +39,11 @@ fast: $(READY)
 	$(PY) -m pytest -q -m "not spark" -n 2
 
 spark: $(READY)
-	$(PY) -m pytest -q -m spark -n 2 --dist loadfile
+	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
 test: lint types layers
 	$(PY) -m pytest -q -m "not spark" -n 2
-	$(PY) -m pytest -q -m spark -n 2 --dist loadfile
+	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
