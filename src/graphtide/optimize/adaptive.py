@@ -32,6 +32,7 @@ _CERTAIN, _FAR = 2.0, 4.0
 _FIRST_STRETCH, _STRETCH_SHARE, _LEARNED = 4e-3, 0.25, 16
 _MOST_ASKED = 1 << 13
 _LARGE = 0.25
+_AS_EXPECTED, _UNLOOKED = 0.15, 8
 _LATER = 0.75
 
 
@@ -52,6 +53,7 @@ class Adaptive:
         self._scratch_wait = self._follow_wait = TRIAL_EVERY
         self._trial = -1
         self._far = False
+        self._unlooked = 0
 
     def choose(self, step: int, ready: bool) -> Move:
         """The way of the least expected time, the worth of its state taken off."""
@@ -76,8 +78,10 @@ class Adaptive:
     def observe(self, step: int, seen: Observation) -> None:
         """Teach what the move concerns."""
         move, expected = seen.move, self._expected
-        self._spent += seen.started + seen.followed
-        self._learned = True
+        took = seen.started + seen.followed
+        self._spent += took
+        self._unlooked += 1
+        self._learned |= move != Move.PASS or self._surprising(step, took)
         expected.saw_flips(step, seen.flipped)
         if move == Move.RESTART:
             expected.saw_start(self._parent_size(step), seen.started)
@@ -143,7 +147,13 @@ class Adaptive:
         """Bring the outlook up to date."""
         if self._learned or not self._outlook.covers(step):
             self._outlook.look(step, behind, self._expected.lines())
-            self._learned = False
+            self._learned, self._unlooked = False, 0
+
+    def _surprising(self, step: int, seconds: float) -> bool:
+        """True where a step passed from scratch told more than what was known, or some did."""
+        if self._unlooked >= _UNLOOKED or not self._outlook.covers(step):
+            return True
+        return not abs(seconds - self._outlook.seconds(step)[1]) <= _AS_EXPECTED * seconds
 
     def _first(self, step: int) -> Move:
         """With a state where the next step is expected to make use of it."""
@@ -202,6 +212,7 @@ class Adaptive:
             return Move.PASS
         follow, scratch = outlook.seconds(tried)
         if states + follow - scratch > self._budget(step):
+            self._follow_trial = step + TRIAL_EVERY // 2
             return Move.PASS
         self._tried += max(0.0, states)
         self._trial = tried

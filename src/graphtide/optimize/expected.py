@@ -32,7 +32,7 @@ _IN_VAIN = 1.25
 _BROKEN_OFF = 0.8
 """From this share of that on, a repair is taken to have been broken off."""
 
-_BEYOND, _WIDER, _NARROWER = 2.0, 1.05, 1.5
+_BEYOND, _WIDER, _NARROWER = 2.0, 1.05, 1.2
 """How far the border is moved: beyond a step that went well, after one near it, and back."""
 
 _DEAR = 3.0
@@ -42,7 +42,7 @@ _LOOKS = 4.0
 """Following an edge takes, beside its flip, what a run from scratch takes for so many of them."""
 
 _COLD = 2.0
-"""The first step that is followed is believed up to so many times what was expected."""
+"""The first step that is followed finds cold memory: it may take so many times what others do."""
 
 _CALL, _FLIP, _FEWEST_FLIPS, _FEWEST_EDGES = 2e-5, 3e-8, 1000, 256
 _SPREADING = 1e-3
@@ -141,7 +141,8 @@ class Expected:
         """A step was followed: learn the line, or where it ends."""
         size = self._version[step]
         working = seconds - self._flip * self._delta[step]
-        if working >= _BROKEN_OFF * _IN_VAIN * self.start(size):
+        cold = _COLD if not self._followed.observations + self._in_vain.observations else 1.0
+        if working >= cold * _BROKEN_OFF * _IN_VAIN * self.start(size):
             self._in_vain.observe(size, working)
             self.saw_border(step, working > _DEAR * self._scratch(size))
             return

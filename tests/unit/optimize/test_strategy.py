@@ -228,6 +228,43 @@ def test_few_large_windows_are_run_from_scratch_without_a_trial() -> None:
     assert ratio(made) < 1.1
 
 
+def test_a_first_step_whose_memory_is_cold_does_not_end_the_following() -> None:
+    sizes = chain([10_000] * 60, [10_000] + [20] * 59)
+    made = world(sizes, edge=1e-7, scratch=5e-8)
+    warm = made.follow
+    made.follow = lambda step: 0.6 * made.bare(step) if step == 1 else warm(step)
+    _, moves = made.run(Adaptive(sizes))
+    assert moves.count(Move.FOLLOW) > 50
+
+
+@pytest.mark.parametrize("edge", [2e-7, 3e-7])
+def test_one_step_tells_that_following_does_not_pay(edge: float) -> None:
+    """Dearer by half, or by more than twice, than what is expected before any was seen."""
+    sizes = chain([5_000] * 80, [5_000] * 80)
+    made = world(sizes, edge=edge, scratch=5e-8, state=1.1)
+    _, moves = made.run(Adaptive(sizes))
+    assert sum(move <= Move.RESTART for move in moves) <= 6
+
+
+def test_steps_can_be_asked_for_before_anything_is_known() -> None:
+    """The first views of a program that adds up make a group like any others."""
+    sizes = replace(chain([10_000] * 20, [10_000] + [300] * 19), spreads=True)
+    chooser = Adaptive(sizes)
+    assert [chooser.choose(step, False) for step in range(8)] == [Move.PASS] * 8
+    assert all(math.isnan(seconds) for seconds in chooser.predict(3))
+    for step in range(8):
+        chooser.observe(step, Observation(Move.PASS, 1e-3, 0.0))
+    assert chooser.predict(8)[1] == pytest.approx(1e-3, rel=0.5)
+
+
+def test_a_state_is_made_for_views_far_ahead() -> None:
+    """What one step saves is little, and a state is dear: it pays after dozens of steps."""
+    sizes = chain([10_000] * 400, [10_000] + [400] * 399)
+    made = world(sizes, edge=1e-6, scratch=5e-8, state=20.0)
+    _, moves = made.run(Adaptive(sizes))
+    assert moves.count(Move.FOLLOW) > 380
+
+
 def test_a_step_that_ended_a_stretch_is_not_followed_but_its_like_are() -> None:
     sizes = chain([10_000] * 100, [10_000] + [100] * 49 + [2_000] + [100] * 49)
     chooser = Adaptive(sizes)

@@ -127,9 +127,10 @@ class Stretches:
         vertices = made.changes.vertices
         parts.current.values[field][vertices] = maintainer.values[vertices]
         shares = made.cycles / max(int(made.cycles.sum()), 1)
-        self._rate = max(int(made.cycles.sum()) / max(seconds[0], 1e-6), 1e6)
+        own = without_longest(made.cycles, min(1.0, seconds[1] / max(seconds[0], 1e-9)))
+        self._rate = max(int(made.cycles.sum()) / max(seconds[1], 1e-6), 1e6)
         expected = chooser.predict(step)
-        chooser.observe_stretch(step, shares * seconds[1])
+        chooser.observe_stretch(step, own * seconds[1])
         columns = (
             np.arange(step, behind, dtype=np.int32),
             np.full(made.steps, Move.FOLLOW, np.int8),
@@ -140,6 +141,20 @@ class Stretches:
             made.counts,
         )
         parts.buffer.add_stretch(columns, made.counts, {field: made.changes})
+
+
+def without_longest(cycles: NDArray[np.int64], kept: float) -> NDArray[np.float64]:
+    """What each step took of all, when a part of the cycles went to other work on the machine.
+
+    Only so much of their sum is `kept`. What is not is taken off the longest steps, none of which
+    is left longer than another: work that comes between lasts milliseconds, a step microseconds.
+    """
+    longest = np.sort(cycles)[::-1].astype(np.float64)
+    others = longest.sum() - np.cumsum(longest)
+    levels = (kept * longest.sum() - others) / np.arange(1, len(longest) + 1)
+    level = levels[np.argmax(levels >= np.append(longest[1:], 0.0))]
+    own = np.minimum(cycles, level)
+    return np.asarray(own / max(own.sum(), 1.0))
 
 
 def _next_wide(deltas: NDArray[np.int64]) -> NDArray[np.int64]:
