@@ -81,7 +81,7 @@ class Adaptive:
         took = seen.started + seen.followed
         self._spent += took
         self._unlooked += 1
-        self._learned |= move != Move.PASS or self._surprising(step, took)
+        self._learned |= self._surprising(step, move, took)
         expected.saw_flips(step, seen.flipped)
         if move == Move.RESTART:
             expected.saw_start(self._parent_size(step), seen.started)
@@ -130,7 +130,6 @@ class Adaptive:
         """True where a run from scratch could be the faster way, and has not been seen lately."""
         if step < self._scratch_trial and self._expected.scratch_seen:
             return False
-        self._look(step, step + self._ahead)
         follow, scratch = self.predict(step)
         return follow * _CERTAIN > scratch > 0.0 and scratch <= self._budget(step)
 
@@ -149,11 +148,13 @@ class Adaptive:
             self._outlook.look(step, behind, self._expected.lines())
             self._learned, self._unlooked = False, 0
 
-    def _surprising(self, step: int, seconds: float) -> bool:
-        """True where a step passed from scratch told more than what was known, or some did."""
-        if self._unlooked >= _UNLOOKED or not self._outlook.covers(step):
+    def _surprising(self, step: int, move: Move, seconds: float) -> bool:
+        """True where a step told more than what was known, or where many have been told of."""
+        known = move in (Move.FOLLOW, Move.PASS) and self._outlook.covers(step)
+        if not known or self._unlooked >= _UNLOOKED:
             return True
-        return not abs(seconds - self._outlook.seconds(step)[1]) <= _AS_EXPECTED * seconds
+        expected = self._outlook.seconds(step)[move == Move.PASS]
+        return not abs(seconds - expected) <= _AS_EXPECTED * seconds
 
     def _first(self, step: int) -> Move:
         """With a state where the next step is expected to make use of it."""

@@ -60,8 +60,9 @@ class Outlook:
     def followed(self, step: int, behind: int) -> int:
         """How many steps, from this one on, are best followed one after the other."""
         last = min(behind, self._behind)
-        other = self._ways.with_state[step:last] != Move.FOLLOW
-        return int(np.argmax(other)) if other.any() else last - step
+        moves = self._ways.with_state[step:last]
+        places = moves.nonzero()[0]  # FOLLOW is 0.
+        return int(places[0]) if len(places) else len(moves)
 
     def sums(self, step: int, count: int) -> tuple[float, float]:
         """What so many steps take, all followed, and all from scratch."""

@@ -1,4 +1,4 @@
-"""What each step of a stretch took, told from cycles that other work on the machine had a part in."""
+"""What each step of a stretch took, told from cycles that other work had a part in."""
 
 from __future__ import annotations
 
