@@ -42,6 +42,11 @@ def test_sums_hold_interpreted() -> None:
     run_tests({"NUMBA_DISABLE_JIT": "1"}, sums, "-k", "every_iteration")
 
 
+def test_leaves_hold_interpreted() -> None:
+    leaves = "tests/equivalence/test_leaves.py"
+    run_tests({"NUMBA_DISABLE_JIT": "1", "GRAPHTIDE_CAMPAIGN_EXAMPLES": "8"}, leaves)
+
+
 def test_lanes_hold_interpreted() -> None:
     lanes = "tests/equivalence/test_lanes.py"
     run_tests({"NUMBA_DISABLE_JIT": "1"}, lanes, "-k", "every_lane or grows")

@@ -32,11 +32,11 @@ from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.resident import ResidentGraph, misplaced
 from graphtide.engine.sections import fixpoint_section
 from graphtide.engine.settling import settle, settled_values
-from graphtide.engine.stretches import Followed, Patience, followed, step_edges, undo_logs
+from graphtide.engine.stretches import Followed, Patience, StretchWalk, step_edges
 from graphtide.kernels import fixpoint_records as records
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.flips import Delta
-from graphtide.kernels.stretch_records import Stretch, StretchLimits
+from graphtide.kernels.stretch_records import FIRST_NOW, LIVE, MOST_COUNT, MOST_CYCLES, Stretch
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import (
     Selection,
@@ -49,8 +49,17 @@ from graphtide.plan.programs import VertexProgram
 Int32 = NDArray[np.int32]
 
 
+_TEMPLATES = (
+    "selecting",
+    "settling",
+    "trimming",
+    "fixpoint",
+    "fixpoint_call",
+    "peeking",
+    "carrying",
+    "stretch",
+)
 _NO_EDGES = np.empty(0, np.int32)
-_TEMPLATES = ("selecting", "settling", "trimming", "fixpoint", "fixpoint_call", "stretch")
 
 
 class FixpointMaintainer:
@@ -193,20 +202,22 @@ class FixpointMaintainer:
         assert self.vertices == graph.vertices
         if not self._state.rooted:
             self._run()
-        limits = StretchLimits(graph.live, self.patience, *patience)
-        rows, way, length, steps, graph.live = self.kernels.follow_stretch(
-            self._words(), stretch, self._numbers(len(stretch.parent) + 1), limits
-        )
+        walk = StretchWalk(stretch, (len(self._state.record.log.vertex), self._type))
+        walk.progress[LIVE] = graph.live
+        walk.progress[FIRST_NOW] = self._numbers(len(stretch.parent) + 1)
+        walk.progress[[MOST_CYCLES, MOST_COUNT]] = patience
+        walk.go(self.kernels.follow_stretch, self._words(), self.patience)
+        steps, graph.live = walk.steps, int(walk.progress[LIVE])
         if stretch.final[:steps].any():
             self._done.clear()
-        path = list(undo_logs(way, length, stretch))
+        path = list(walk.undo_logs())
         for step, log in path:
             if log is not None:
                 edges = step_edges(stretch, step)
                 self._done.append(Done(log, self.vertices, *edges))
         if steps:
-            self.touched = int(rows.touched[steps - 1])
-        return followed(rows, steps, tuple(entry.step for entry in path))
+            self.touched = int(walk.room.rows.touched[steps - 1])
+        return walk.followed(tuple(entry.step for entry in path))
 
     def rollback(self) -> None:
         """Undo the last advance that has not been undone, graph included. O(what it changed)."""

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from graphtide.engine.write import Places, write_expression
-from graphtide.plan.expressions import EdgeProperty, Expression, Member, ValueType, VertexFact
+from graphtide.plan.expressions import (
+    EdgeProperty,
+    Expression,
+    Member,
+    StateRef,
+    ValueType,
+    VertexFact,
+)
 from graphtide.plan.program_analysis import Selection
 from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import (
@@ -42,6 +49,7 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
             f"UNIFORM, SETTLES = {_uniform(selection)}, {selection.settles}",
+            f"CARRIES = {forward and backward and _carries(selection)}",
             f"VALUE = {_KERNEL_TYPES[selection.type]}",
             "",
             "",
@@ -88,6 +96,11 @@ def _uniform(selection: Selection) -> bool:
     """True where all edges carry the same for the same value."""
     own = EdgeProperty | VertexFact | Member
     return not any(isinstance(item, own) for item in subexpressions(selection.message))
+
+
+def _carries(selection: Selection) -> bool:
+    """True where an edge carries the value itself; numbers that may be none have no order."""
+    return isinstance(selection.message, StateRef) and selection.type is not ValueType.FLOAT
 
 
 def _typed(expression: Expression, places: Places) -> str:

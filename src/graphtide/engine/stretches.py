@@ -9,14 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
+from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint_records import ChangeLog
-from graphtide.kernels.stretch_records import Stretch, StretchPath, StretchRows
+from graphtide.kernels.stretch_records import (
+    COUNT,
+    DEPTH,
+    DONE,
+    MOST_COUNT,
+    UNDOABLE,
+    Stretch,
+    StretchPath,
+    StretchRoom,
+    StretchRows,
+)
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -61,22 +72,77 @@ def no_steps() -> Stretch:
     return Stretch(nothing, np.zeros(1, np.int64), nothing, np.empty(0, np.bool_))
 
 
-def followed(rows: StretchRows, steps: int, path: tuple[int, ...]) -> Followed:
-    """What the rows of a call say."""
-    count = int(rows.bounds[steps])
-    parts = (array[:count].copy() for array in (rows.vertex, rows.old, rows.new))
-    counts = np.diff(rows.bounds[: steps + 1])
-    return Followed(steps, Change(*parts), counts, rows.touched[:steps], rows.cycles[:steps], path)
+class StretchWalk:
+    """A stretch on its way: what its kernel is given, and the room for what it leaves.
+
+    `logs` is the most that a step may log, and the type of values. Memory that is not written to
+    costs nothing: there is always room for that much, so that the kernel asks once a step.
+    """
+
+    def __init__(self, stretch: Stretch, logs: tuple[int, Any]) -> None:
+        self.stretch = stretch
+        self.progress = np.zeros(MOST_COUNT + 1, np.int64)
+        self._logs = logs
+        steps, (least, dtype) = len(stretch.parent), logs
+        vertex, old, new = _columns((np.int32, dtype, dtype), least)
+        bounds, touched, cycles = (np.zeros(steps + more, np.int64) for more in (1, 0, 0))
+        rows = StretchRows(vertex, old, new, bounds, touched, cycles)
+        undo = ChangeLog(*_columns((np.int32, dtype, np.int32, np.int32), least))
+        path = StretchPath(np.zeros(steps + 1, np.int64), np.zeros(steps + 2, np.int64), undo)
+        widest = int(np.diff(stretch.places[::2]).max(initial=0))
+        self.room = StretchRoom(rows, path, *_columns((np.int32, np.int32), widest))
+
+    @property
+    def steps(self) -> int:
+        """How many steps have been made."""
+        return int(self.progress[DONE])
+
+    def go(self, kernel: Any, words: Int64, patience: float) -> None:
+        """Follow the stretch; `words` names the state."""
+        while kernel(words, Block(self.stretch, self.room).words, self.progress, patience):
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Room for another step and twice what there is, where that is lacking."""
+        least, (rows, path, *ends) = self._logs[0], self.room
+        count, undoable = self.progress[[COUNT, UNDOABLE]].tolist()
+        if len(rows.vertex) - count < least:
+            names = ("vertex", "old", "new")
+            longer = {name: _longer(getattr(rows, name), count, least) for name in names}
+            rows = rows._replace(**longer)
+        if len(path.undo.vertex) - undoable < least:
+            undo = ChangeLog(*(_longer(part, undoable, least) for part in path.undo))
+            path = path._replace(undo=undo)
+        self.room = StretchRoom(rows, path, *ends)
+
+    def followed(self, path: tuple[int, ...]) -> Followed:
+        """What its rows say."""
+        rows, steps = self.room.rows, self.steps
+        count = int(rows.bounds[steps])
+        parts = (array[:count].copy() for array in (rows.vertex, rows.old, rows.new))
+        told = np.diff(rows.bounds[: steps + 1]), rows.touched[:steps], rows.cycles[:steps]
+        return Followed(steps, Change(*parts), *told, path)
+
+    def undo_logs(self) -> Iterator[UndoLog]:
+        """The path, step by step."""
+        path = self.room.path
+        for entry in range(int(self.progress[DEPTH])):
+            step, (start, stop) = int(path.step[entry]), path.start[entry : entry + 2]
+            log = None
+            if not self.stretch.final[step]:
+                log = ChangeLog(*(array[start:stop].copy() for array in path.undo))
+            yield UndoLog(step, log)
 
 
-def undo_logs(path: StretchPath, length: int, stretch: Stretch) -> Iterator[UndoLog]:
-    """The path, step by step."""
-    for entry in range(length):
-        step, (start, stop) = int(path.step[entry]), path.start[entry : entry + 2]
-        if stretch.final[step]:
-            yield UndoLog(step, None)
-        else:
-            yield UndoLog(step, ChangeLog(*(array[start:stop].copy() for array in path.undo)))
+def _columns(types: tuple[Any, ...], length: int) -> Iterator[NDArray[Any]]:
+    return (np.empty(length, dtype) for dtype in types)
+
+
+def _longer(array: NDArray[Any], used: int, least: int) -> NDArray[Any]:
+    """A longer array that begins the same."""
+    found = np.empty(2 * used + least, array.dtype)
+    found[:used] = array[:used]
+    return found
 
 
 def step_edges(stretch: Stretch, step: int) -> tuple[Int32, Int32]:

@@ -111,6 +111,13 @@ def destination_of(graph: Adjacency, edge: int) -> int:
     return int(graph.out.neighbour[graph.out.slot[edge]])
 
 
+@joined_kernel
+def other_end(graph: Adjacency, edge: int, vertex: int) -> int:
+    """Where an edge leads from one of its ends."""
+    source = source_of(graph, edge)
+    return destination_of(graph, edge) if source == vertex else source
+
+
 @kernel
 def drop_entry(slabs: Slabs, end: int, edge: int) -> None:
     """Take an edge that is not live out of a slab: the last entry takes its place."""

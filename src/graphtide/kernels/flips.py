@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.adjacency import Adjacency, Slabs, swap_entries
+from graphtide.kernels.adjacency import Adjacency, Slabs, destination_of, source_of, swap_entries
+from graphtide.kernels.blocks import adjacency_at
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, NEAR, prefetch
 
 Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
 
 BATCH = 256
 FEW = 4
@@ -74,6 +76,30 @@ def flip_delta(graph: Adjacency, delta: Delta) -> int:
     return len(delta.deleted) + misfit
 
 
+@joined_kernel
+def flip_few(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, alive: bool) -> int:
+    """The same as `flip_both` for so few edges that asking for their places takes longer."""
+    for at in range(len(edges)):
+        edge = edges[at]
+        source, target = source_of(graph, edge), destination_of(graph, edge)
+        sources[at], targets[at] = source, target
+        if (graph.out.slot[edge] < graph.out.start[source] + graph.out.live[source]) == alive:
+            for before in range(at - 1, -1, -1):
+                flip_edge(graph.out, edges[before], sources[before], not alive)
+                flip_edge(graph.into, edges[before], targets[before], not alive)
+            return at
+        flip_edge(graph.out, edge, source, alive)
+        flip_edge(graph.into, edge, target, alive)
+    return -1
+
+
+@joined_kernel
+def flip_edge(slabs: Slabs, edge: int, end: int, alive: bool) -> None:
+    """Flip an edge in the slabs of one direction."""
+    swap_entries(slabs, slabs.slot[edge], border_of(slabs, end, alive))
+    slabs.live[end] += 1 if alive else -1
+
+
 @inner_kernel
 def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, alive: bool) -> int:
     """Flip edges in both directions, all or none: the place of the first misfit, or -1.
@@ -81,6 +107,8 @@ def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, al
     The ends of a batch are found while the one before it is flipped.
     """
     count = len(edges)
+    if count <= FEW:
+        return flip_few(graph, edges, sources, targets, alive)
     find_ends_of(graph, edges[:BATCH], sources[:BATCH], targets[:BATCH])
     for first in range(0, count, BATCH):
         last, ahead = min(first + BATCH, count), min(first + 2 * BATCH, count)
@@ -93,6 +121,32 @@ def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, al
             return misfit
         flip_side(graph.into, edges, targets, (first, last, ahead), alive)
     return -1
+
+
+@inner_kernel
+def flip_at(words: Int64, delta: Delta) -> int:
+    """`flip_delta` of the graph that a block begins with: one array handed over, not fourteen."""
+    return flip_delta(adjacency_at(words, 0), delta)
+
+
+@inner_kernel
+def take_back_at(words: Int64, delta: Delta) -> None:
+    """Undo a delta of the graph that a block begins with, nothing having been flipped since.
+
+    Inserted edges are then the last of the live ones: it takes no more than moving the border. So
+    are deleted ones the first of the others, unless inserted ones have taken their places.
+    """
+    graph, count = adjacency_at(words, 0), len(delta.inserted)
+    for at in range(count):
+        graph.out.live[delta.sources[at]] -= 1
+        graph.into.live[delta.targets[at]] -= 1
+    if count and len(delta.deleted):
+        sources, targets = delta.sources[count:], delta.targets[count:]
+        flip_both(graph, delta.deleted, sources, targets, count > 0)
+        return
+    for at in range(count, len(delta.sources)):
+        graph.out.live[delta.sources[at]] += 1
+        graph.into.live[delta.targets[at]] += 1
 
 
 @inner_kernel

@@ -15,6 +15,11 @@ from graphtide.kernels.fixpoint_records import ChangeLog
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
+DONE, DEPTH, COUNT, UNDOABLE, LIVE, BEGAN, LAST, FIRST_NOW, MOST_CYCLES, MOST_COUNT = range(10)
+"""How far a stretch is: steps made, those on the path, rows, entries of the undo log, live edges,
+the processor's counter at its begin (0 before) and after the last step; and its orders: the number
+of its first repair, and after how many cycles or rows no further step is begun."""
+
 
 class Stretch(NamedTuple):
     """Steps to be followed: the edges of step n are those between places 2n, 2n + 1 and 2n + 2.
@@ -26,19 +31,6 @@ class Stretch(NamedTuple):
     places: Int64
     parent: Int32
     final: NDArray[np.bool_]
-
-
-class StretchLimits(NamedTuple):
-    """Where a stretch ends before its last step.
-
-    A repair that looks at more than `patience` times the live edges is not made; `live` is how many
-    there are at first. After so many cycles or so many rows no further step is begun.
-    """
-
-    live: int
-    patience: float
-    cycles: int
-    rows: int
 
 
 class StretchRows(NamedTuple):
@@ -61,3 +53,12 @@ class StretchPath(NamedTuple):
     step: Int64
     start: Int64
     undo: ChangeLog
+
+
+class StretchRoom(NamedTuple):
+    """Room for what a stretch leaves, and for the ends of the edges of a step."""
+
+    rows: StretchRows
+    path: StretchPath
+    sources: Int32
+    targets: Int32

@@ -17,7 +17,7 @@ from graphtide.kernels.adjacency import Adjacency
 from graphtide.kernels.jit import kernel
 
 Int32 = NDArray[np.int32]
-CLOSED = 1 << 30
+CLOSED = 2**31 - 1
 """The number of a vertex whose component is known: larger than all others."""
 
 

@@ -24,7 +24,7 @@ from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.fixpoint_records import ChangeLog, Context, FixpointState
 from graphtide.kernels.flips import Delta
 from graphtide.kernels.heap import heap_pop, heap_push
-from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
 
 Int32 = NDArray[np.int32]
@@ -105,7 +105,7 @@ def offer_inserted(
     return count, size
 
 
-@inner_kernel
+@joined_kernel
 def repair(
     context: Context, state: FixpointState, delta: Delta, now: int, most: int
 ) -> tuple[int, int]:

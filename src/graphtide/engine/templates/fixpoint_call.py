@@ -14,7 +14,7 @@ from graphtide.engine.templates.selecting import VALUE, parameters_at, propertie
 from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at
 from graphtide.kernels.fixpoint_records import MOST, NOW, ChangeLog, Context, FixpointState
 from graphtide.kernels.flips import Delta, flip_delta
-from graphtide.kernels.jit import joined_kernel, lean_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel, lean_kernel
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -50,6 +50,12 @@ def context_at(words: Int64) -> Context:
     """What kernels read: the graph, properties and parameters."""
     graph = adjacency_at(words, 0)
     return Context(graph, properties_at(words, READ), parameters_at(words, READ))
+
+
+@inner_kernel
+def repair_at(words: Int64, delta: Delta, now: int, most: int) -> tuple[int, int]:
+    """`repair` of what a block names: a call that hands over one array in place of thirty."""
+    return repair(context_at(words), state_at(words), delta, now, most)
 
 
 @joined_kernel
@@ -88,7 +94,7 @@ def advance(
         misfit = flip_delta(context.graph, delta)
         if misfit >= 0:
             return misfit, 0, 0, 0
-    count, touched = repair(context, state, delta, orders[NOW], orders[MOST])
+    count, touched = repair_at(words, delta, orders[NOW], orders[MOST])
     if touched > orders[MOST]:
         roll_back(state, state.log, count)
         return -1, 0, 0, touched

@@ -16,18 +16,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.templates.fixpoint import repair, roll_back
+from graphtide.engine.templates.fixpoint import roll_back
 from graphtide.engine.templates.fixpoint_call import (
     ORDERS,
     changed_first,
     context_at,
+    repair_at,
     state_at,
 )
 from graphtide.engine.templates.selecting import SIGN, better
 from graphtide.engine.templates.settling import NO_EDGE
 from graphtide.engine.templates.trimming import record
-from graphtide.kernels.adjacency import Adjacency, destination_of, source_of
-from graphtide.kernels.blocks import array_at
+from graphtide.kernels.adjacency import Adjacency, other_end
+from graphtide.kernels.blocks import adjacency_at, array_at
 from graphtide.kernels.fixpoint_records import (
     ATTEMPTS,
     LABEL,
@@ -35,7 +36,6 @@ from graphtide.kernels.fixpoint_records import (
     NEW_LABEL,
     NOW,
     ChangeLog,
-    Context,
     FixpointState,
 )
 from graphtide.kernels.flips import Delta, flip_delta
@@ -103,13 +103,6 @@ def best_member(value: Int64, label: int) -> int:
 
 
 @joined_kernel
-def other_end(graph: Adjacency, edge: int, vertex: int) -> int:
-    """Where an edge leads from one of its ends."""
-    source = source_of(graph, edge)
-    return destination_of(graph, edge) if source == vertex else source
-
-
-@joined_kernel
 def way_up(graph: Adjacency, state: FixpointState, vertex: int) -> tuple[int, int]:
     """The root above a vertex, and how many edges lead there."""
     steps = 0
@@ -148,7 +141,7 @@ def correct_log(log: ChangeLog, count: int, label: int, other: int) -> None:
 
 @joined_kernel
 def repair_around(
-    context: Context, state: FixpointState, delta: Delta, orders: Int64
+    words: Int64, state: FixpointState, delta: Delta, orders: Int64
 ) -> tuple[int, int]:
     """A repair during which the component of a label counts as the best; then it is renamed.
 
@@ -157,10 +150,10 @@ def repair_around(
     label, now, most = orders[LABEL], orders[NOW], orders[MOST]
     best = -1 if SIGN > 0 else len(state.value)
     rename(state.value, label, best)
-    count, touched = repair(context, state, delta, now, most)
+    count, touched = repair_at(words, delta, now, most)
     after = best_member(state.value, best)
     if touched <= most and after != label:
-        logged = make_root(context.graph, state, after, now, count)
+        logged = make_root(adjacency_at(words, 0), state, after, now, count)
         count, touched = max(count, logged), touched if logged >= 0 else most + 1
     if touched > most:
         roll_back(state, state.log, count)
@@ -195,9 +188,9 @@ def advance_labels(
         if attempt > 0 or len(sources) * LARGE_SHARE > len(state.value):
             renames = is_overtaken(state, delta, orders)
         if renames:
-            count, touched = repair_around(context, state, delta, orders)
+            count, touched = repair_around(words, state, delta, orders)
         elif attempt == 0:
-            count, touched = repair(context, state, delta, orders[NOW], most)
+            count, touched = repair_at(words, delta, orders[NOW], most)
             if touched > most:
                 roll_back(state, state.log, count)
         if touched <= most or renames:
