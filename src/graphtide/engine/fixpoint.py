@@ -40,7 +40,7 @@ from graphtide.kernels.stretch_records import FIRST_NOW, LIVE, MOST_COUNT, MOST_
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import (
     Selection,
-    is_plain_components,
+    labels_components,
     selection,
     why_not_selection,
 )
@@ -74,7 +74,7 @@ class FixpointMaintainer:
         self.graph = graph
         self.program = program
         self._selection = _checked_selection(program)
-        self._labels = is_plain_components(program)
+        self._labels = labels_components(program, self._selection)
         self._parameters = GrowingParameters(program, parameters, graph.vertices)
         edge_arrays(graph, program)
         self._done: list[Done] = []

@@ -36,6 +36,10 @@ MOST_ROWS = 1 << 20
 """A stretch ends when it has changed so many values."""
 
 
+ROWS_A_STEP = 8
+"""There is room for so many to begin with: most stretches need no more."""
+
+
 class Patience(NamedTuple):
     """How long a stretch may go on, in counts of the processor's clock."""
 
@@ -84,7 +88,7 @@ class StretchWalk:
         self.progress = np.zeros(MOST_COUNT + 1, np.int64)
         self._logs = logs
         steps, (least, dtype) = len(stretch.parent), logs
-        vertex, old, new = _columns((np.int32, dtype, dtype), least)
+        vertex, old, new = _columns((np.int32, dtype, dtype), least + ROWS_A_STEP * steps)
         bounds, touched, cycles = (np.zeros(steps + more, np.int64) for more in (1, 0, 0))
         rows = StretchRows(vertex, old, new, bounds, touched, cycles)
         undo = ChangeLog(*_columns((np.int32, dtype, np.int32, np.int32), least))
