@@ -126,8 +126,14 @@ def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, al
 
 @inner_kernel
 def flip_at(words: Int64, delta: Delta) -> int:
-    """`flip_delta` of the graph that a block begins with: one array handed over, not fourteen."""
-    return flip_delta(adjacency_at(words, 0), delta)
+    """`flip_delta` of the graph that a block begins with: one array handed over, not fourteen.
+
+    A single outage hands over nothing more.
+    """
+    graph, count = adjacency_at(words, 0), len(delta.inserted)
+    if count == 0 and len(delta.deleted) == 1:
+        return flip_few(graph, delta.deleted, delta.sources, delta.targets, count > 0)
+    return flip_delta(graph, delta)
 
 
 @inner_kernel
