@@ -2,7 +2,7 @@
 
 A number is a whole one of 53 bits, shifted by its exponent. The sum is kept as limbs of 32 bits
 over the whole range of exponents: limb n counts 2**(32 n - 1074). Each is held in 64 bits, which
-leaves room for two thousand million additions before one would have to be carried.
+leaves room for a thousand million numbers before one would have to be carried.
 """
 
 from __future__ import annotations
