@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphtide.engine.templates.peeking import note
 from graphtide.engine.templates.selecting import better, initial
 from graphtide.engine.templates.settling import NO_EDGE
+from graphtide.engine.templates.trimming import note
 from graphtide.kernels.adjacency import Slabs, other_end
 from graphtide.kernels.fixpoint_records import Context, FixpointState
 from graphtide.kernels.flips import Delta

@@ -115,7 +115,6 @@ def repair(
     number of edges touched: if that is above `most`, the work was broken off and the caller rolls
     back.
     """
-    graph = context.graph
     count, fallen, touched = trim(context, state, delta, (now, most))
     size = count - count  # 0, but no constant, for which what follows would be compiled twice.
     if touched <= most:
@@ -124,6 +123,18 @@ def repair(
             size = heap_push(state.heap, state.place, size, vertex, state.value, SIGN)
         count, size = offer_inserted(context, state, delta, (now, count, size))
         touched += len(delta.inserted)
+    return pass_all_on(context, state, (now, most, count, size, touched))
+
+
+@joined_kernel
+def pass_all_on(context: Context, state: FixpointState, work: Any) -> tuple[int, int]:
+    """Let those in the heap pass on what they have, the best first, until nothing improves.
+
+    `work` is (now, the most edges to look at, log entries, heap size, edges touched). Returns log
+    entries and edges touched, above the most if it was broken off there or by a log that is full.
+    """
+    now, most, count, size, touched = work
+    graph = context.graph
     while size > 0 and touched <= most and count < len(state.log.vertex):
         vertex = state.heap[0]
         size = heap_pop(state.heap, state.place, size, state.value, SIGN)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphtide.engine.templates.fixpoint import offer_inserted, pass_on
+from graphtide.engine.templates.fixpoint import offer_inserted, pass_all_on
 from graphtide.engine.templates.selecting import (
     BACKWARD,
     FORWARD,
@@ -20,26 +20,15 @@ from graphtide.engine.templates.selecting import (
     message,
 )
 from graphtide.engine.templates.settling import NO_EDGE
-from graphtide.engine.templates.trimming import keeps_value, leave
+from graphtide.engine.templates.trimming import keeps_value, note
 from graphtide.kernels.adjacency import Slabs
 from graphtide.kernels.fixpoint_records import Context, FixpointState
 from graphtide.kernels.flips import Delta
-from graphtide.kernels.heap import heap_pop, heap_push
+from graphtide.kernels.heap import heap_push
 from graphtide.kernels.jit import joined_kernel
 
 SWEEPS = 5
 """The fallen pull so many times before they are sorted."""
-
-
-@joined_kernel
-def note(state: FixpointState, now: int, count: int, vertex: int) -> int:
-    """Log what a vertex has; there must be room."""
-    state.stamp[vertex] = now
-    state.log.vertex[count] = vertex
-    state.log.value[count] = state.value[vertex]
-    state.log.parent[count] = state.parent[vertex]
-    state.log.level[count] = state.level[vertex]
-    return count + 1
 
 
 @joined_kernel
@@ -155,7 +144,6 @@ def peek(
     Returns the number of entries logged, and the number of edges touched: if that is above `most`,
     the work was broken off. Either way the caller puts the values back.
     """
-    graph = context.graph
     count, fallen, touched = let_fall(context, state, delta, (now, most))
     size = count - count  # 0, but no constant, for which what follows would be compiled twice.
     if count == len(state.log.vertex):
@@ -165,16 +153,4 @@ def peek(
         size, touched = pull_anew(context, state, fallen, work)
         count, size = offer_inserted(context, state, delta, (now, count, size))
         touched += len(delta.inserted)
-    while size > 0 and touched <= most and count < len(state.log.vertex):
-        vertex = state.heap[0]
-        size = heap_pop(state.heap, state.place, size, state.value, SIGN)
-        if FORWARD:
-            count, size = pass_on(context, state, graph.out, (vertex, now, count, size))
-            touched += graph.out.live[vertex]
-        if BACKWARD:
-            count, size = pass_on(context, state, graph.into, (vertex, now, count, size))
-            touched += graph.into.live[vertex]
-    leave(state, size)
-    if count == len(state.log.vertex):
-        touched = max(touched, most + 1)
-    return count, touched
+    return pass_all_on(context, state, (now, most, count, size, touched))

@@ -196,8 +196,12 @@ def pull_both(context: Context, state: FixpointState, vertex: int, goal: Any) ->
 @joined_kernel
 def record(state: FixpointState, now: int, count: int, vertex: int) -> int:
     """Log a vertex if this advance has not yet; there must be room."""
-    if state.stamp[vertex] == now:
-        return count
+    return count if state.stamp[vertex] == now else note(state, now, count, vertex)
+
+
+@joined_kernel
+def note(state: FixpointState, now: int, count: int, vertex: int) -> int:
+    """Log what a vertex has; there must be room."""
     state.stamp[vertex] = now
     state.log.vertex[count] = vertex
     state.log.value[count] = state.value[vertex]
