@@ -29,7 +29,7 @@ LOOKAHEAD, LOOKAHEAD_FAR = 1 << 10, 1 << 12
 """How many steps ahead the worth of a state is looked for, and where states are dear."""
 
 _CERTAIN, _FAR = 2.0, 4.0
-_FIRST_STRETCH, _STRETCH_SHARE, _LEARNED = 4e-3, 0.25, 16
+_FIRST_STRETCH, _STRETCH_SHARE, _LEARNED, _SAMPLED = 4e-3, 0.25, 16, 4
 _MOST_ASKED = 1 << 13
 _LARGE = 0.25
 _AS_EXPECTED, _UNLOOKED = 0.15, 8
@@ -76,12 +76,16 @@ class Adaptive:
         return self._outlook.seconds(step)
 
     def observe(self, step: int, seen: Observation) -> None:
-        """Teach what the move concerns."""
+        """Teach what the move concerns; a step that was followed as expected teaches nothing."""
         move, expected = seen.move, self._expected
         took = seen.started + seen.followed
         self._spent += took
         self._unlooked += 1
-        self._learned |= self._surprising(step, move, took)
+        if self._surprising(step, move, took):
+            self._learned |= not self._far_from_scratch(step, move, took)
+        elif move == Move.FOLLOW and step != self._trial:
+            self._follow_trial = step + self._follow_wait
+            return
         expected.saw_flips(step, seen.flipped)
         if move == Move.RESTART:
             expected.saw_start(self._parent_size(step), seen.started)
@@ -114,11 +118,11 @@ class Adaptive:
         return min(LONGEST_STRETCH, max(_FIRST_STRETCH, _STRETCH_SHARE * self._spent))
 
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
-        """Teach what the last steps took; older ones are forgotten anyway."""
+        """Teach what some of the last steps took; older ones are forgotten anyway."""
         self._spent += float(seconds.sum())
         self._learned = True
-        first = max(0, len(seconds) - _LEARNED)
-        self._expected.saw_stretch(step + first, seconds[first:].tolist())
+        told = range(max(0, len(seconds) - _LEARNED), len(seconds), _SAMPLED)
+        self._expected.saw_stretch({step + at: float(seconds[at]) for at in told})
         self._follow_trial = step + len(seconds) + TRIAL_EVERY
 
     def observe_stuck(self, step: int) -> None:
@@ -129,6 +133,8 @@ class Adaptive:
     def probes(self, step: int) -> bool:
         """True where a run from scratch could be the faster way, and has not been seen lately."""
         if step < self._scratch_trial and self._expected.scratch_seen:
+            return False
+        if self._expected.is_free(step):
             return False
         follow, scratch = self.predict(step)
         return follow * _CERTAIN > scratch > 0.0 and scratch <= self._budget(step)
@@ -155,6 +161,13 @@ class Adaptive:
             return True
         expected = self._outlook.seconds(step)[move == Move.PASS]
         return not abs(seconds - expected) <= _AS_EXPECTED * seconds
+
+    def _far_from_scratch(self, step: int, move: Move, seconds: float) -> bool:
+        """True where a step was followed so fast, as was expected, that nothing else is chosen."""
+        if move != Move.FOLLOW or not self._outlook.covers(step) or self._unlooked >= _UNLOOKED:
+            return False
+        follow, scratch = self._outlook.seconds(step)
+        return _FAR * max(follow, seconds) <= scratch
 
     def _first(self, step: int) -> Move:
         """With a state where the next step is expected to make use of it."""

@@ -120,6 +120,10 @@ class Expected:
             return scratch
         return min(scratch, self._followed.predict_all(left, deltas))
 
+    def is_free(self, step: int) -> bool:
+        """True where a run from scratch computes nothing: there is nothing to learn of it."""
+        return self._free[step]
+
     def saw_flips(self, step: int, seconds: float) -> None:
         """The edges of a step were flipped; in no time at all where nobody looked."""
         if seconds > 0.0:
@@ -160,11 +164,11 @@ class Expected:
         else:
             self._doubted = step
 
-    def saw_stretch(self, step: int, seconds: list[float]) -> None:
+    def saw_stretch(self, seconds: dict[int, float]) -> None:
         """Steps were followed together: none of them was broken off."""
-        for at, took in enumerate(seconds, step):
-            self._learn(at, took)
-        self._went_well(max(self.share(step + at) for at in range(len(seconds))))
+        for step, took in seconds.items():
+            self._learn(step, took)
+        self._went_well(max(map(self.share, seconds)))
 
     def _went_well(self, share: float) -> None:
         """A step of this share was followed to its end."""

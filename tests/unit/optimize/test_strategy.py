@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -385,3 +386,31 @@ def test_predictions_are_finite_and_never_fall_with_size(
         model.observe(*item)
     small, large = model.predict(size), model.predict(2 * size + 1)
     assert 0 <= small <= large < math.inf
+
+
+def test_stepping_stones_are_not_timed_from_scratch() -> None:
+    """Nothing is computed there, so that there is nothing to learn."""
+    sizes = chain([10_000] * 40, [10_000] + [5_000] * 39)
+    chooser = Adaptive(replace(sizes, free=np.arange(40) % 2 == 1))
+    chooser.observe(0, Observation(Move.SPLIT, 1e-3, 0.0))
+    for step in range(1, 40):
+        chooser.observe(step, Observation(Move.FOLLOW, 0.0, 9e-4))
+        assert not (step % 2 and chooser.probes(step))
+
+
+def test_a_step_that_was_followed_as_expected_is_known() -> None:
+    """A long run of alike steps is not learned from again and again, nor looked ahead anew."""
+    sizes = chain([10_000] * 400, [10_000] + [100] * 399)
+    chooser = Adaptive(sizes)
+    chooser.observe(0, Observation(Move.SPLIT, 1e-3, 0.0))
+    looks, look = [], chooser._outlook.look
+
+    def counted(*given: Any) -> None:
+        looks.append(given)
+        look(*given)
+
+    chooser._outlook.look = counted  # type: ignore[method-assign]
+    for step in range(1, 400):
+        assert chooser.choose(step, True) == Move.FOLLOW
+        chooser.observe(step, Observation(Move.FOLLOW, 0.0, 5e-5))
+    assert len(looks) < 60
