@@ -34,6 +34,7 @@ _CURRENT, _LOCK, _MANIFEST, _PARTIAL = "CURRENT", "LOCK", "manifest.json", ".par
 
 # Times that a folder in use is removed again, a twentieth of a second apart.
 _PATIENCE = 100
+_LOOKS_AFTER_INTERRUPT = 30
 
 Manifest = dict[str, Any]
 
@@ -87,11 +88,15 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
         _remove_all_but(folder, {current, _previous(folder, current)})
         commit = Commit(folder, _next_generation(folder), what)
         commit.path.mkdir()
+        looks = 1
         try:
             yield commit
+        except KeyboardInterrupt:
+            looks = _LOOKS_AFTER_INTERRUPT
+            raise
         finally:
             if not commit.finished:
-                _remove_tree(commit.path)
+                _remove_tree(commit.path, looks)
 
 
 def open_committed(folder: Path) -> tuple[Path, Manifest]:
@@ -240,12 +245,18 @@ def _remove_all_but(folder: Path, kept: set[str | None]) -> None:
             shutil.rmtree(folder / name, ignore_errors=True)
 
 
-def _remove_tree(path: Path) -> None:
-    """Remove a folder into which tasks that have been told to stop may still write for a moment."""
+def _remove_tree(path: Path, looks: int = 1) -> None:
+    """Remove a folder into which tasks that have been told to stop may still write for a moment.
+
+    It has to be gone for so many looks in turn: what Spark had begun to plan when it was
+    interrupted is not yet a job that can be stopped, and makes its folders later.
+    """
+    gone = 0
     for _ in range(_PATIENCE):
         shutil.rmtree(path, ignore_errors=True)
         time.sleep(0.05)
-        if not path.exists():
+        gone = 0 if path.exists() else gone + 1
+        if gone == looks:
             return
 
 

@@ -52,6 +52,17 @@ def test_an_error_inside_leaves_the_old_generation(tmp_path: Path) -> None:
     assert [item.name for item in (tmp_path / "a").glob("g-*")] == [path.name]
 
 
+def test_what_is_written_after_an_interrupt_is_swept_up_too(tmp_path: Path) -> None:
+    """Spark goes on for a moment with what it had begun to plan."""
+    late = threading.Timer(0.4, lambda: (path / "staging").mkdir(parents=True))
+    with pytest.raises(KeyboardInterrupt), begin(tmp_path / "s", replace=False, what="s") as commit:
+        path = commit.path
+        late.start()
+        raise KeyboardInterrupt
+    late.join()
+    assert not path.exists()
+
+
 def test_a_taken_name_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "a", "old")
     with pytest.raises(ExistsError, match="already there"):
