@@ -54,13 +54,19 @@ def test_an_error_inside_leaves_the_old_generation(tmp_path: Path) -> None:
 
 def test_what_is_written_after_an_interrupt_is_swept_up_too(tmp_path: Path) -> None:
     """Spark goes on for a moment with what it had begun to plan."""
-    late = threading.Timer(0.4, lambda: (path / "staging").mkdir(parents=True))
-    with pytest.raises(KeyboardInterrupt), begin(tmp_path / "s", replace=False, what="s") as commit:
-        path = commit.path
-        late.start()
-        raise KeyboardInterrupt
+    paths: list[Path] = []
+    late = threading.Timer(0.4, lambda: (paths[0] / "staging").mkdir(parents=True))
+
+    def load() -> None:
+        with begin(tmp_path / "s", replace=False, what="s") as commit:
+            paths.append(commit.path)
+            late.start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load()
     late.join()
-    assert not path.exists()
+    assert not paths[0].exists()
 
 
 def test_a_taken_name_is_refused(tmp_path: Path) -> None:
