@@ -28,8 +28,9 @@ class SynchronousFacts:
     """Constants of a generated module.
 
     `reversible`: every accumulator can be corrected by what its messages differ by. `hoisted`:
-    a vertex tells all its neighbours the same, at most once. `own_state`: update looks at the
-    state it replaces. `source_out_degree`: messages look at how many edges leave u.
+    a vertex tells all its neighbours the same, at most once. `own_state`: what a vertex has next
+    depends on what it has, because update looks at the state it replaces, or messages at v's.
+    `source_out_degree`: messages look at how many edges leave u.
     """
 
     forward: bool
@@ -57,7 +58,7 @@ def synchronous_facts(program: VertexProgram) -> SynchronousFacts:
         backward=program.direction in (Direction.IN, Direction.BOTH),
         reversible=_reversible(program, messages),
         hoisted=_hoisted(program, messages),
-        own_state=_reads_own_state(program),
+        own_state=bool(messages.target_state) or _update_reads_state(program),
         reads_iteration=updates.iteration,
         source_out_degree=bool(messages.source_facts & {"out_degree", "degree"}),
         source_in_degree=bool(messages.source_facts & {"in_degree", "degree"}),
@@ -97,7 +98,7 @@ def _most_sent(body: Body, name: str) -> int:
     return total
 
 
-def _reads_own_state(program: VertexProgram) -> bool:
+def _update_reads_state(program: VertexProgram) -> bool:
     """True unless every field is a scalar that update replaces without looking at any field."""
     if any(item.size is not None for item in program.sized):
         return True

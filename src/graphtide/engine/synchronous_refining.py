@@ -34,7 +34,6 @@ from graphtide.kernels.synchronous_records import (
     PLACE,
     START,
     VERTEX,
-    Course,
     Limits,
     Work,
 )
@@ -56,29 +55,23 @@ class Refining:
         self._tolerance = tolerance
         self._vertices = version.stored.vertices
         self._used = int(version.stored.histories.used[0])
-        self._reached = version.reached
+        self._reached, self._longest = version.reached, version.longest
         self._counts = version.counts[: version.reached + 2].copy()
         self._touched = empty_touched(runs.widths, version.places)
         self._furthest = 0
         self.looked = 0
 
     def add_vertices(self) -> None:
-        """Histories for vertices that came since, as they are without edges."""
-        runs, version, first = self._runs, self._version, self._vertices
-        stored, vertices = version.stored, runs.graph.vertices
+        """Vertices that came since, each with the state of iteration 0."""
+        runs, stored, first = self._runs, self._version.stored, self._vertices
+        vertices = runs.graph.vertices
         if vertices == first:
             return
         stored.resize(vertices)
         runs.parameters.resize(vertices)
-        ending, progress = runs.ending, empty_progress()
-        last = self._known()
-        course = Course(last, ending.settle, ending.patient, 0, version.counts, progress)
-        while first < vertices:
-            first = runs.kernels.add_vertices(runs.context, stored.histories, first, course)
-            runs.check_fault()
-            if first < vertices:
-                stored.make_room(len(stored.histories.iteration) + 2 * ROOM)
-                stored.check_memory(runs.program.name)
+        stored.make_room(vertices - first)
+        runs.kernels.add_vertices(runs.context, stored.histories, first)
+        runs.check_fault()
         self._take_results()
 
     def refine(self, inserted: Int32, deleted: Int32, budget: int) -> None:
@@ -87,8 +80,9 @@ class Refining:
         stored, ends = version.stored, 2 * (len(inserted) + len(deleted))
         if ends > budget:
             raise TooDearError
-        stored.make_room(ends * (version.longest + ROOM))
-        self._touched = larger_touched(self._touched, ends, runs.widths)
+        newcomers = stored.vertices - self._vertices
+        stored.make_room(ends * (version.longest + ROOM) + newcomers * (1 + ROOM))
+        self._touched = larger_touched(self._touched, ends + newcomers, runs.widths)
         agenda = empty_agenda(runs.widths, deleted, len(self._touched.note))
         sizes = agenda.sizes
         sizes[LONGEST], sizes[LAST], sizes[BUDGET] = version.longest, self._known(), budget
@@ -126,12 +120,16 @@ class Refining:
         return changed, old
 
     def put_back(self) -> None:
-        """Have the version as it was; results of changed vertices are left to the caller."""
+        """Have the version as it was; results of changed vertices are left to the caller.
+
+        Once is enough, and a second time changes nothing.
+        """
         version = self._version
         put_back(version.stored.histories, self._touched, self._used)
+        self._touched.size[0] = 0
         version.counts[: max(version.reached, self._furthest) + 2] = 0
         version.counts[: self._reached + 2] = self._counts
-        version.reached = self._reached
+        version.reached, version.longest = self._reached, self._longest
         version.stored.resize(self._vertices)
         self._runs.parameters.resize(self._vertices)
 
@@ -142,7 +140,8 @@ class Refining:
 
     def _limits(self) -> Limits:
         ending = self._runs.ending
-        return Limits(self._tolerance, ending.settle, ending.stopping, self._version.counts)
+        counts = self._version.counts
+        return Limits(self._tolerance, ending.settle, ending.stopping, counts, self._vertices)
 
     def _known(self) -> int:
         """The last iteration that histories tell of; one that stands still tells of all."""
@@ -150,13 +149,11 @@ class Refining:
         return min(ending.kept, self._reached) if ending.stopping else ending.kept
 
     def _take_results(self) -> None:
-        """Results of new vertices: their last rows."""
+        """Results of new vertices, until they are refined: their first rows."""
         stored, first = self._version.stored, self._vertices
         histories, widths = stored.histories, self._runs.widths
-        last = histories.line[first:, START] + histories.line[first:, COUNT] - 1
         rows = histories.whole[: int(histories.used[0]) * sum(widths)].reshape(-1, sum(widths))
-        stored.results.view[first:] = rows[last, : widths[0]]
-        self._version.longest = max(self._version.longest, int(histories.line[first:, COUNT].max()))
+        stored.results.view[first:] = rows[histories.line[first:, START], : widths[0]]
 
     def _first_rest(self, known: int) -> int | None:
         """The first iteration in which nothing moves, up to the last that is known."""

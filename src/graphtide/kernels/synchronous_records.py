@@ -147,10 +147,12 @@ class Limits(NamedTuple):
     """How a maintained run ends and what it ignores.
 
     `counts` are the vertices that move by more than `settle` in each iteration. If `stopping`,
-    the run ends in the first iteration where none does.
+    the run ends in the first iteration where none does. `newcomer` is the first vertex that the
+    version before did not have.
     """
 
     tolerance: float
     settle: float
     stopping: bool
     counts: Int64
+    newcomer: int

@@ -63,9 +63,9 @@ PREFETCHED, LINE = 4, 8
 """How many lines of the cache are asked for of a history, and the words of one."""
 SHARED, FRESH, GONE, OWN = 0, 1, 2, 3
 """Rows of `Agenda.sums`: what a shared, a new and a former edge is told, and a vertex's own."""
-WATCHED, SOURCE, DOUBTED, ENDED = 1, 2, 4, 8
+WATCHED, SOURCE, DOUBTED, ENDED, NEWCOMER = 1, 2, 4, 8, 16
 """Flags: what it hears may differ; its edges changed, so it sends whenever it moves; differences
-are of no use to it; edges into it changed."""
+are of no use to it; edges into it changed; it was not there before, and has no old run."""
 Change = tuple[int, int, int, int]
 """Words of a source's state: new and new before, old and old before; -1 where it does not count."""
 

@@ -20,6 +20,7 @@ import numpy as np
 from graphtide.engine.templates.differences import (
     DOUBTED,
     ENDED,
+    NEWCOMER,
     OWN,
     SOURCE,
     WATCHED,
@@ -226,7 +227,8 @@ def evaluate(
     if moves and (differs or differed or source):
         send_in(agenda, place, now + 1)
     same = same_words(histories.whole, new * width, old * width, width)
-    if same and not watched and not (DEGREES and source):
+    stays = (DEGREES and source) or touched.note[place, FLAGS] & NEWCOMER != 0
+    if same and not watched and not stays:
         touched.note[place, FLAGS] &= ~np.uint8(WATCHED)
         drop_difference(context, histories, touched, place)
     if touched.note[place, FLAGS] & (WATCHED | SOURCE):

@@ -11,15 +11,12 @@ from graphtide.engine.templates.synchronous import (
     BACKWARD,
     FORWARD,
     HOISTED,
-    READS_ITERATION,
     clear_sums,
     initial_state,
     make_parcel,
-    moved,
     run_round,
     state_width,
     sums_width,
-    update_state,
 )
 from graphtide.kernels.jit import bare_kernel, inner_kernel
 from graphtide.kernels.row_histories import (
@@ -27,7 +24,6 @@ from graphtide.kernels.row_histories import (
     current_row,
     lacks_rows,
     move_history,
-    put_row,
     same_words,
     touch,
 )
@@ -193,52 +189,20 @@ def load_layer(context: Context, work: Work, histories: Histories, iteration: in
 
 
 @bare_kernel
-def add_vertices(context: Context, histories: Histories, first: int, course: Course) -> int:
-    """Histories of vertices that came later, as they would be without edges.
+def add_vertices(context: Context, histories: Histories, first: int) -> None:
+    """Histories of vertices that came later: row 0 alone. There must be room for them.
 
-    Returns the vertex where room ran out, or how many vertices there are.
+    What follows of it is found by refining, with the edges that came along: a vertex that would
+    never come to rest by itself may do so among others.
     """
-    for vertex in range(first, len(histories.line)):
-        used = histories.used[0]
-        if lacks_rows(histories, 2 * ROOM) or not run_alone(context, histories, vertex, course):
-            histories.used[0] = used
-            return vertex
-        count_moves(context, histories, vertex, course)
-    return len(histories.line)
-
-
-@inner_kernel
-def run_alone(context: Context, histories: Histories, vertex: int, course: Course) -> bool:
-    """The history of a vertex to which nothing is sent; False if there is no room for it."""
     state_words = state_width(context)
     width = state_words + sums_width(context)
-    histories.line[vertex, START], histories.line[vertex, CAPACITY] = histories.used[0], 2 * ROOM
-    histories.line[vertex, COUNT], histories.line[vertex, PLACE] = 1, -1
-    histories.slack[vertex] = 0.0
-    histories.used[0] += 2 * ROOM
-    histories.iteration[histories.line[vertex, START]] = 0
-    initial_state(context, vertex, histories, 0)
-    clear_sums(context, histories, state_words)
-    at = histories.line[vertex, START] * width
-    for step in range(width):
-        histories.whole[at + step] = histories.whole[step]
-    for iteration in range(1, course.last + 1):
-        if lacks_rows(histories, 2 * histories.line[vertex, CAPACITY]):
-            return False
-        update_state(context, vertex, iteration, histories, histories, (0, state_words))
-        before = current_row(histories, vertex, iteration - 1) * width
-        settled = same_words(histories.whole, 0, before, state_words)
-        put_row(histories, vertex, iteration, width)
-        if settled and not READS_ITERATION:
-            break
-    return True
-
-
-@inner_kernel
-def count_moves(context: Context, histories: Histories, vertex: int, course: Course) -> None:
-    """Count a new vertex among those that move, in each iteration in which it does."""
-    width = state_width(context) + sums_width(context)
-    start = histories.line[vertex, START]
-    for row in range(start + 1, start + histories.line[vertex, COUNT]):
-        moves = moved(context, histories, (row - 1) * width, row * width, course.tolerance)
-        course.counts[histories.iteration[row]] += moves
+    for vertex in range(first, len(histories.line)):
+        row = histories.used[0]
+        histories.used[0] += 1
+        histories.line[vertex, START], histories.line[vertex, CAPACITY] = row, 1
+        histories.line[vertex, COUNT], histories.line[vertex, PLACE] = 1, -1
+        histories.slack[vertex] = 0.0
+        histories.iteration[row] = 0
+        initial_state(context, vertex, histories, row * width)
+        clear_sums(context, histories, row * width + state_words)

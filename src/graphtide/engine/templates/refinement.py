@@ -19,6 +19,7 @@ from typing import Any
 
 from graphtide.engine.templates.differences import (
     DOUBTED,
+    NEWCOMER,
     SOURCE,
     WATCHED,
     is_altered,
@@ -141,6 +142,20 @@ def begin_ends(context: Context, histories: Histories, touched: Touched, agenda:
 
 
 @inner_kernel
+def begin_newcomers(
+    context: Context, histories: Histories, touched: Touched, agenda: Agenda, first: int
+) -> None:
+    """Vertices that came have row 0 alone: they are run from there, and never taken as they were.
+
+    Being as in row 0 says nothing of the next iteration, as being as in an old run would.
+    """
+    for vertex in range(first, len(histories.line)):
+        place = place_of(context, histories, touched, vertex)
+        touched.note[place, FLAGS] |= WATCHED | NEWCOMER
+        evaluate_in(agenda, touched, place, 1)
+
+
+@inner_kernel
 def listed_edges(context: Context, touched: Touched, agenda: Agenda, now: int) -> int:
     """How many edges those will send along that are listed for the next iteration.
 
@@ -218,6 +233,7 @@ def refine(
         if altered_edges(context, touched) > sizes[BUDGET]:
             return DEAR
         begin_ends(context, histories, touched, agenda)
+        begin_newcomers(context, histories, touched, agenda, limits.newcomer)
         sizes[NOW] = 1 if touched.size[0] > 0 else -1
     while 0 < sizes[NOW] <= sizes[LAST]:
         now = sizes[NOW]
