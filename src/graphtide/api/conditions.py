@@ -93,10 +93,16 @@ def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Cond
     for item in obligations:
         if isinstance(item.subject, EdgeProperty):
             continue
-        value = bound.value(item.subject.name)
-        if not (isinstance(value, int | float) and item.holds_for(value)):
+        if not holds_for_parameter(bound, item):
+            value = bound.value(item.subject.name)
             raise InputError(
                 f"{bound.program.name} settles only where {item}, and it is {value!r}",
                 hint="give another value, or give the program a number of iterations",
             )
     return Conditions(bound.program.name, edge_properties(bound.program), obligations)
+
+
+def holds_for_parameter(bound: BoundProgram, obligation: Obligation) -> bool:
+    """True where the value of the parameter that an obligation is about satisfies it."""
+    value = bound.value(obligation.subject.name)
+    return isinstance(value, int | float) and obligation.holds_for(value)

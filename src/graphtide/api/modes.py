@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graphtide.api.conditions import holds_for_parameter
 from graphtide.engine.exact import ExactMaintainer
 from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
@@ -94,9 +95,7 @@ def _why_not_fixpoint(bound: BoundProgram) -> str | None:
         return f"it ends after {bound.iterations} iterations"
     if bound.tolerance > 0:
         return "it ends where changes are small"
-    if found.initial is None:
-        return "its start is not one expression"
-    for claim in (found.monotone, found.never_overtakes):
+    for claim in (found.start, found.monotone, found.never_overtakes):
         if not claim.holds:
             return claim.reason
     return None
@@ -148,8 +147,9 @@ def _make_one(
 
 
 def _has_histories(bound: BoundProgram) -> bool:
-    """True of selecting programs that end: by a number of iterations, or by proof."""
+    """True of selecting programs that start with a number and end: by a count, or by proof."""
     found = selection(bound.program)
-    if found is None or found.initial is None or bound.tolerance > 0:
+    if found is None or not found.start.holds or bound.tolerance > 0:
         return False
-    return bound.iterations is not None or found.settles
+    starts = all(holds_for_parameter(bound, item) for item in found.start.obligations)
+    return starts and (bound.iterations is not None or found.settles)

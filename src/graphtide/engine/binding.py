@@ -34,15 +34,17 @@ def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[A
 def kernel_parameters(
     program: VertexProgram, values: tuple[Any, ...], vertices: int
 ) -> tuple[Any, ...]:
-    """Parameters as kernels take them: numbers, and a mask for a set of vertices."""
+    """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
     found: list[Any] = []
     for item, value in zip(program.parameters, values, strict=True):
-        if item.kind is ParameterKind.VERTICES and not isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray):
+            found.append(value)
+        elif item.kind is ParameterKind.VERTICES:
             mask = np.zeros(vertices, np.bool_)
             mask[list(value)] = True
             found.append(mask)
         else:
-            found.append(value)
+            found.append(_PARAMETERS[item.kind](value))
     return tuple(found)
 
 

@@ -29,7 +29,7 @@ from graphtide.engine.experience import Experience
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph, misplaced
-from graphtide.engine.sections import fixpoint_section
+from graphtide.engine.sections import selecting_section
 from graphtide.engine.settling import settled_values
 from graphtide.kernels import exact_records as records
 from graphtide.kernels import fixpoint_records, histories
@@ -100,9 +100,19 @@ class ExactMaintainer:
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        section = fixpoint_section(self.program, self._selection)
+        section = selecting_section(self.program, self._selection, settles=self._settles)
         source = generated_source(section, *_TEMPLATES)
         return generated_module(source, f"{self.program.name}_exact")
+
+    @property
+    def _settles(self) -> bool:
+        """True where no message overtakes its source, whatever the edges carry.
+
+        An unbounded run is kept on edges that satisfy the obligations, which its caller checks. A
+        bounded one takes any edges, and so has nothing that holds on conditions only.
+        """
+        found = self._selection
+        return found.settles and (self._given_iterations is None or not found.obligations)
 
     @property
     def _iterations(self) -> int:
@@ -326,8 +336,8 @@ class ExactMaintainer:
 
 def _checked_selection(program: VertexProgram, iterations: int | None) -> Selection:
     found = selection(program)
-    if found is None or found.initial is None:
-        reason = why_not_selection(program) or "its start has no closed form"
+    if found is None or not found.start.holds:
+        reason = found.start.reason if found else why_not_selection(program)
         raise InputError(f"{program.name} has no exact mode for selections: {reason}")
     if iterations is None and not found.settles:
         raise InputError(

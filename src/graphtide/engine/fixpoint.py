@@ -30,7 +30,7 @@ from graphtide.engine.fixpoint_state import VertexState
 from graphtide.engine.fixpoint_undo import Done, Rerun, renamed, undo
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.resident import ResidentGraph, misplaced
-from graphtide.engine.sections import fixpoint_section
+from graphtide.engine.sections import selecting_section
 from graphtide.engine.settling import settle, settled_values
 from graphtide.engine.stretches import Followed, Patience, StretchWalk, step_edges
 from graphtide.kernels import fixpoint_records as records
@@ -93,7 +93,7 @@ class FixpointMaintainer:
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        section = fixpoint_section(self.program, self._selection)
+        section = selecting_section(self.program, self._selection, settles=True)
         more = ("relabelling",) if self._labels else ()
         source = generated_source(section, *_TEMPLATES, *more)
         return generated_module(source, self.program.name)
@@ -302,7 +302,7 @@ class FixpointMaintainer:
 
 def _checked_selection(program: VertexProgram) -> Selection:
     found = selection(program)
-    if found is None or found.initial is None or not found.settles:
+    if found is None or not found.settles:
         reason = why_not_selection(program) or "its messages may overtake their source"
         raise InputError(f"{program.name} has no fixpoint mode: {reason}")
     return found

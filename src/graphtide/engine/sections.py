@@ -36,8 +36,13 @@ _PARAMETER_TYPES = {
 }
 
 
-def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
-    """`initial`, `message` and the constants of a selecting program."""
+def selecting_section(program: VertexProgram, selection: Selection, *, settles: bool) -> str:
+    """`initial`, `message` and the constants of a selecting program.
+
+    `settles`: no message overtakes its source on the data at hand, so that kernels leave out who
+    cannot have anything better to say. What the plan proves on conditions is true only where the
+    data has been checked for them.
+    """
     assert selection.initial is not None
     sign = 1 if selection.kind is AccumulatorKind.MIN else -1
     forward = program.direction in (Direction.OUT, Direction.BOTH)
@@ -48,7 +53,7 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             f"SIGN = {sign}",
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
-            f"UNIFORM, SETTLES = {_uniform(selection)}, {selection.settles}",
+            f"UNIFORM, SETTLES = {_uniform(selection)}, {settles}",
             f"CARRIES = {forward and backward and _carries(selection)}",
             f"VALUE = {_KERNEL_TYPES[selection.type]}",
             "",
@@ -60,7 +65,7 @@ def fixpoint_section(program: VertexProgram, selection: Selection) -> str:
             "",
             "@joined_kernel",
             "def message(value, source, edge, properties, parameters):",
-            f"    return {_typed(selection.message, places)}",
+            f"    return {write_expression(selection.message, places)}",
             "",
             "",
             *_handed_over(program),
@@ -104,7 +109,11 @@ def _carries(selection: Selection) -> bool:
 
 
 def _typed(expression: Expression, places: Places) -> str:
-    return write_expression(expression, places)
+    """With NumPy's type, so that messages made of it wrap around and divide as NumPy does.
+
+    Compiled code does so anyway; this is for code that is interpreted.
+    """
+    return f"{_KERNEL_TYPES[expression.type]}({write_expression(expression, places)})"
 
 
 def _scalar_places(program: VertexProgram) -> Places:

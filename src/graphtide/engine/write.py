@@ -2,7 +2,8 @@
 
 What a name becomes is up to `Places`: the same expression reads its state from an array in one
 kernel and from an argument in another. Arithmetic is the plan's: ints divided by zero are 0, and
-`min(a, b)` is a unless b < a, which Python's and Numba's min agree on.
+`min(a, b)` is a unless b < a, which Python's and Numba's min agree on. The least int divided by -1
+wraps around to itself, which the processor's own division would not do.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def write_expression(node: Expression, places: Places) -> str:
         case Unary(operator, operand):
             return f"({operator} {write(operand)})"
         case Binary(operator, left, right):
-            return _binary(operator, write(left), write(right), left.type)
+            return _binary(node, write(left), write(right))
         case Compare(operator, left, right):
             return f"({write(left)} {operator} {write(right)})"
         case Boolean(operator, terms):
@@ -138,20 +139,28 @@ def constant_text(value: float, type_: ValueType) -> str:
     return repr(value)
 
 
-def _binary(operator: str, left: str, right: str, type_: ValueType) -> str:
-    if operator in ("//", "%") and type_ is ValueType.INT:
-        return f"(({left} {operator} {right}) if {right} != 0 else 0)"
-    return f"({left} {operator} {right})"
+def _binary(node: Binary, left: str, right: str) -> str:
+    plain = f"({left} {node.operator} {right})"
+    if node.operator not in ("//", "%") or node.type is not ValueType.INT:
+        return plain
+    if isinstance(node.right, Const) and node.right.value > 0:
+        return plain
+    negated = f"(- {left})" if node.operator == "//" else "0"
+    return f"(0 if {right} == 0 else {negated} if {right} == -1 else {plain})"
 
 
 def _call(function: str, arguments: list[str]) -> str:
     if function in ("min", "max"):
         return f"{function}({', '.join(arguments)})"
+    if function in ("least", "greatest"):
+        return f"np.{'fmin' if function == 'least' else 'fmax'}({', '.join(arguments)})"
     (argument,) = arguments
     match function:
-        case "abs" | "int" | "float" | "bool":
+        case "abs" | "bool":
             return f"{function}({argument})"
+        case "int" | "float":
+            return f"np.{function}64({argument})"
         case "floor" | "ceil":
-            return f"int(np.{function}({argument}))"
+            return f"np.int64(np.{function}({argument}))"
         case _:
             return f"np.{function}({argument})"

@@ -20,7 +20,19 @@ Number = int | float | bool
 Vertex = Literal["u", "v"]
 Fact = Literal["id", "out_degree", "in_degree", "degree"]
 Function = Literal[
-    "min", "max", "abs", "sqrt", "exp", "log", "floor", "ceil", "int", "float", "bool"
+    "min",
+    "max",
+    "abs",
+    "sqrt",
+    "exp",
+    "log",
+    "floor",
+    "ceil",
+    "int",
+    "float",
+    "bool",
+    "least",
+    "greatest",
 ]
 
 
@@ -219,6 +231,8 @@ class Call:
 
     `min` and `max` take two or more arguments of one type, all others one: `sqrt`, `exp` and
     `log` a float, `floor` and `ceil` a float to give an int, `int`, `float` and `bool` anything.
+    `least` and `greatest` of two floats are what an accumulator makes of them, for which a NaN was
+    never sent; only analysis writes them.
     """
 
     function: Function

@@ -14,13 +14,23 @@ from graphtide.plan.expressions import (
     INT,
     AccumulatorRef,
     Binary,
+    Call,
     Expression,
     Number,
     StateRef,
+    Unary,
     ValueType,
     VertexFact,
 )
-from graphtide.plan.program_bounds import Known, Obligation, Proof, at_least, at_most, both
+from graphtide.plan.program_bounds import (
+    Known,
+    Obligation,
+    Proof,
+    at_least,
+    at_most,
+    both,
+    never_nan,
+)
 from graphtide.plan.program_proofs import never_overtakes, rises
 from graphtide.plan.program_reads import invertible, reads_expression, why_not_invertible
 from graphtide.plan.program_symbols import (
@@ -59,7 +69,8 @@ class Selection:
     `kind` is MIN or MAX; `or` and `and` of truth values are MAX and MIN of them. `message` is
     what an edge carries, over u's state, its number, edge properties and parameters only; it is
     `identity` where nothing is sent. `initial` is the state of iteration 0, over v's facts and
-    parameters; None where it has no closed form.
+    parameters; None where it has no closed form. `start` claims that it is always a number and
+    never changes with the graph: without that, the general way is taken.
     """
 
     kind: AccumulatorKind
@@ -69,19 +80,23 @@ class Selection:
     message: Expression
     identity: Number
     initial: Expression | None
+    start: Claim
     monotone: Claim
     never_overtakes: Claim
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
-        """What the data must satisfy for both claims."""
-        found = dict.fromkeys((*self.monotone.obligations, *self.never_overtakes.obligations))
-        return tuple(found)
+        """What the data must satisfy for all claims."""
+        claims = self.start, self.monotone, self.never_overtakes
+        return tuple(dict.fromkeys(item for claim in claims for item in claim.obligations))
 
     @property
     def settles(self) -> bool:
-        """True where both claims hold: one value a vertex then suffices, if only the end counts."""
-        return self.monotone.holds and self.never_overtakes.holds
+        """True where all claims hold: one value a vertex then suffices, if only the end counts.
+
+        Only for data that satisfies the obligations.
+        """
+        return self.start.holds and self.monotone.holds and self.never_overtakes.holds
 
 
 class _NotSelectingError(Exception):
@@ -147,6 +162,8 @@ def _explain_selection(found: Selection) -> list[str]:
         f"selecting: {found.state} keeps the {word} of its start and of all "
         f"{expression_text(found.message)}"
     ]
+    if not found.start.holds:
+        lines.append(f"start: {found.start.reason}")
     for name, claim in (
         ("monotone", found.monotone),
         ("never overtakes", found.never_overtakes),
@@ -166,10 +183,12 @@ def _select(program: VertexProgram) -> Selection:
     if field.type is not accumulator.type:
         raise _NotSelectingError("state and accumulator differ in type")
     least = accumulator.kind in (AccumulatorKind.MIN, AccumulatorKind.AND)
-    _check_update(program, least)
     message, initial = _message(program), _initial(program)
     source = StateRef("u", field.name, field.type)
     known = _known(source, initial)
+    start, monotone = _claim_start(initial), _claim_monotone(message, known)
+    tells_ties = field.type is FLOAT and not (start.holds and monotone.holds)
+    _check_update(program, least, tells_ties)
     return Selection(
         kind=AccumulatorKind.MIN if least else AccumulatorKind.MAX,
         type=field.type,
@@ -178,12 +197,18 @@ def _select(program: VertexProgram) -> Selection:
         message=message,
         identity=identity(accumulator.kind, accumulator.type),
         initial=initial,
-        monotone=_claim_monotone(message, known),
+        start=start,
+        monotone=monotone,
         never_overtakes=_claim_never_overtakes(message, initial, known, least),
     )
 
 
-def _check_update(program: VertexProgram, least: bool) -> None:
+def _check_update(program: VertexProgram, least: bool, tells_ties: bool) -> None:
+    """Refuse an update that does not keep the better.
+
+    `tells_ties`: the program may tell NaN, or the two zeros, from what equals or replaces them, so
+    that the offer must be taken just where it is strictly better, as kernels do.
+    """
     field, accumulator = program.state[0], program.accumulators[0]
     try:
         update = update_form(program).state[field.name]
@@ -191,7 +216,7 @@ def _check_update(program: VertexProgram, least: bool) -> None:
         raise _NotSelectingError(f"update is not one expression: {reason}") from None
     held = StateRef("v", field.name, field.type)
     offered = AccumulatorRef(accumulator.name, accumulator.type)
-    if not keeps_better(update, held, offered, least):
+    if not keeps_better(update, held, offered, least, strictly=tells_ties):
         better = "less" if least else "more"
         raise _NotSelectingError(
             f"update does not keep {field.name} unless {accumulator.name} is {better}"
@@ -219,6 +244,14 @@ def _initial(program: VertexProgram) -> Expression | None:
         return None
 
 
+def _claim_start(initial: Expression | None) -> Claim:
+    if initial is None:
+        return Claim(False, (), "its start is not one expression")
+    if reads_expression(initial).target_degrees:
+        return Claim(False, (), "its start depends on how many edges v has")
+    return _claim(never_nan(initial), "its start is a number", "its start may be NaN")
+
+
 def _known(source: StateRef, initial: Expression | None) -> Known:
     """By induction: a selection keeps the bounds of its start if messages never overtake."""
     nothing = Known(source)
@@ -242,7 +275,7 @@ def _claim_never_overtakes(
     message: Expression, initial: Expression | None, known: Known, least: bool
 ) -> Claim:
     proof = never_overtakes(message, known, least)
-    if any(isinstance(item, Binary) for item in subexpressions(message)):
+    if any(map(_may_wrap, subexpressions(message))):
         proof = both(proof, _start_proof(initial, known))
     relation = "less" if least else "more"
     state = expression_text(known.source)
@@ -251,6 +284,15 @@ def _claim_never_overtakes(
         f"a message is never {relation} than {state}",
         f"a message may be {relation} than {state}",
     )
+
+
+def _may_wrap(part: Expression) -> bool:
+    """Arithmetic that an int at the end of its range does not survive."""
+    match part:
+        case Unary("-") | Binary() | Call("abs"):
+            return True
+        case _:
+            return False
 
 
 def _start_proof(initial: Expression | None, known: Known) -> Proof | None:

@@ -7,11 +7,13 @@ says nothing about the statement itself. NaN satisfies no obligation, so under t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from graphtide.plan.expressions import (
+    FLOAT,
     INT,
     Binary,
     Call,
@@ -123,6 +125,53 @@ def below_infinity(expression: Expression) -> Proof | None:
             return None
 
 
+def finite(expression: Expression) -> Proof | None:
+    """A proof that a float is neither NaN nor an infinity."""
+    match expression:
+        case Const(value):
+            return PROVED if math.isfinite(value) else None
+        case EdgeProperty() | ParameterRef():
+            infinity = float("inf")
+            return frozenset(
+                {Obligation(expression, ">", -infinity), Obligation(expression, "<", infinity)}
+            )
+        case Call("float"):
+            return PROVED
+        case Unary(_, operand):
+            return finite(operand)
+        case Call("abs" | "min" | "max", arguments):
+            return both(*map(finite, arguments))
+        case Choice(_, yes, no):
+            return both(finite(yes), finite(no))
+        case _:
+            return None
+
+
+def never_nan(expression: Expression) -> Proof | None:
+    """A proof that an expression without state or edge properties is a number, if infinite."""
+    if expression.type is not FLOAT:
+        return PROVED
+    match expression:
+        case Const(value):
+            return None if math.isnan(value) else PROVED
+        case ParameterRef():
+            return frozenset({Obligation(expression, ">=", -float("inf"))})
+        case Call("float"):
+            return PROVED
+        case Unary(_, operand):
+            return never_nan(operand)
+        case Call("abs" | "min" | "max" | "exp", arguments):
+            return both(*map(never_nan, arguments))
+        case Choice(_, yes, no):
+            return both(never_nan(yes), never_nan(no))
+        case Binary("+" | "-" | "*", left, right):
+            return both(finite(left), finite(right))
+        case Binary("/", left, Const(divisor)) if divisor != 0:
+            return finite(left)
+        case _:
+            return None
+
+
 def _beyond(expression: Expression, bound: Number, up: bool, known: Known) -> Proof | None:
     match expression:
         case Const(value):
@@ -198,9 +247,9 @@ def _shifted(
 
 def _constant_value(expression: Expression) -> Number | None:
     match expression:
-        case Const(value):
+        case Const(value) if math.isfinite(value):
             return value
-        case Unary("-", Const(value)):
+        case Unary("-", Const(value)) if math.isfinite(value):
             return -value
         case _:
             return None

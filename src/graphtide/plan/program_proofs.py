@@ -31,6 +31,7 @@ from graphtide.plan.program_bounds import (
     below_infinity,
     both,
     either,
+    finite,
 )
 from graphtide.plan.programs import INT_MAX, INT_MIN, subexpressions
 
@@ -38,25 +39,45 @@ LARGEST_STEP = 2**30
 """What an int edge property may add: over any path this stays within int64."""
 
 
-def rises(expression: Expression, known: Known, up: bool = True) -> Proof | None:
+def rises(message: Expression, known: Known) -> Proof | None:
+    """A proof that a message never falls with its source, where a NaN is a message not sent.
+
+    A sum is NaN only where an infinity that never changes meets the opposite one. Then every other
+    source sends that infinity, which is as good as nothing: so the parts that are sent as they are
+    may be NaN, and only what is inside of something else must not.
+    """
+    match message:
+        case Binary("+" | "-", left, right):
+            added = message.operator == "+"
+            other = rises(right, known) if added else _moves(right, known, False)
+            return both(rises(left, known), other)
+        case Choice(_, yes, no):
+            return both(rises(yes, known), rises(no, known), _turns(message, known, True))
+        case Call("least" | "greatest", arguments):
+            return both(*(rises(item, known) for item in arguments))
+        case _:
+            return _moves(message, known, True)
+
+
+def _moves(expression: Expression, known: Known, up: bool) -> Proof | None:
     """A proof that the expression never falls (up) or never rises (not up) with the source."""
     if known.source not in subexpressions(expression):
         return PROVED
     match expression:
         case Unary(_, operand):
-            return rises(operand, known, not up)
+            return _moves(operand, known, not up)
         case Binary():
-            return _binary_rises(expression, known, up)
+            return _binary_moves(expression, known, up)
         case Compare(">" | ">=", left, right):
-            return both(rises(left, known, up), rises(right, known, not up))
+            return both(_moves(left, known, up), _moves(right, known, not up))
         case Compare("<" | "<=", left, right):
-            return both(rises(left, known, not up), rises(right, known, up))
+            return both(_moves(left, known, not up), _moves(right, known, up))
         case Boolean(_, terms):
-            return both(*(rises(term, known, up) for term in terms))
+            return both(*(_moves(term, known, up) for term in terms))
         case Choice():
-            return _choice_rises(expression, known, up)
+            return _choice_moves(expression, known, up)
         case Call():
-            return _call_rises(expression, known, up)
+            return _call_moves(expression, known, up)
         case _:
             return PROVED if up and expression == known.source else None
 
@@ -77,6 +98,8 @@ def never_overtakes(expression: Expression, known: Known, up: bool) -> Proof | N
         case Boolean(operator, terms):
             proofs = [never_overtakes(term, known, up) for term in terms]
             return either(proofs) if (operator == "or") is up else both(*proofs)
+        case Call("least" | "greatest", arguments):
+            return both(*(never_overtakes(item, known, up) for item in arguments))
         case Call("min" | "max" as function, arguments):
             proofs = [never_overtakes(item, known, up) for item in arguments]
             return either(proofs) if (function == "max") is up else both(*proofs)
@@ -97,21 +120,37 @@ def is_extreme(expression: Expression, up: bool) -> bool:
     return expression.value == (math.inf if up else -math.inf)
 
 
-def _binary_rises(binary: Binary, known: Known, up: bool) -> Proof | None:
+def _binary_moves(binary: Binary, known: Known, up: bool) -> Proof | None:
     left, right = binary.left, binary.right
     match binary.operator:
-        case "+":
-            return both(rises(left, known, up), rises(right, known, up))
-        case "-":
-            return both(rises(left, known, up), rises(right, known, not up))
+        case "+" | "-":
+            return _sum_moves(binary, known, up)
         case "*" if binary.type is not INT:
             return either(
                 (_scaled(left, right, known, up), _scaled(right, left, known, up)),
             )
+        case "//" if binary.type is not INT and not known.finite:
+            return None  # an infinity floored is NaN
         case "/" | "//" if known.source not in subexpressions(right):
-            return both(rises(left, known, up), above_zero(right, known), below_infinity(right))
+            return both(_moves(left, known, up), above_zero(right, known), below_infinity(right))
         case _:
             return None
+
+
+def _sum_moves(binary: Binary, known: Known, up: bool) -> Proof | None:
+    """A sum inside of something else: ints must not wrap around, floats not become NaN."""
+    left, right, added = binary.left, binary.right, binary.operator == "+"
+    moving = both(_moves(left, known, up), _moves(right, known, up is added))
+    held, other = (left, right) if known.source in subexpressions(left) else (right, left)
+    if known.source in subexpressions(other):
+        return None
+    if binary.type is INT:
+        small = at_least(other, -LARGEST_STEP, known), at_most(other, LARGEST_STEP, known)
+        return both(moving, *small)
+    number = finite(other)
+    if added and known.at_least_zero and held == known.source:
+        number = either((number, at_least(other, 0, known)))
+    return both(moving, number)
 
 
 def _scaled(one: Expression, factor: Expression, known: Known, up: bool) -> Proof | None:
@@ -119,29 +158,33 @@ def _scaled(one: Expression, factor: Expression, known: Known, up: bool) -> Proo
     if known.source in subexpressions(factor):
         return None
     positive = at_least(factor, 0, known) if known.finite else above_zero(factor, known)
-    return both(rises(one, known, up), positive, below_infinity(factor))
+    return both(_moves(one, known, up), positive, below_infinity(factor))
 
 
-def _choice_rises(choice: Choice, known: Known, up: bool) -> Proof | None:
+def _choice_moves(choice: Choice, known: Known, up: bool) -> Proof | None:
+    branches = _moves(choice.yes, known, up), _moves(choice.no, known, up)
+    return both(*branches, _turns(choice, known, up))
+
+
+def _turns(choice: Choice, known: Known, up: bool) -> Proof | None:
     """Where the condition itself turns with the source, the turn must not be a step back."""
-    branches = both(rises(choice.yes, known, up), rises(choice.no, known, up))
     if known.source not in subexpressions(choice.condition):
-        return branches
+        return PROVED
     turns = []
     for low, high, turned_on in (
         (choice.no, choice.yes, True),
         (choice.yes, choice.no, False),
     ):
         if is_extreme(high, up) or is_extreme(low, not up):
-            turns.append(rises(choice.condition, known, turned_on))
-    return both(branches, either(turns))
+            turns.append(_moves(choice.condition, known, turned_on))
+    return either(turns)
 
 
-def _call_rises(call: Call, known: Known, up: bool) -> Proof | None:
+def _call_moves(call: Call, known: Known, up: bool) -> Proof | None:
     plain = call.function in ("min", "max", "exp", "float")
     truth = call.function == "int" and call.arguments[0].type is BOOL
     if plain or truth:
-        return both(*(rises(item, known, up) for item in call.arguments))
+        return both(*(_moves(item, known, up) for item in call.arguments))
     return None
 
 

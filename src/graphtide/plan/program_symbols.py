@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from graphtide.plan.expressions import (
+    FLOAT,
     AccumulatorRef,
     Binary,
     Boolean,
@@ -21,6 +22,7 @@ from graphtide.plan.expressions import (
     Compare,
     Const,
     Expression,
+    Function,
     Local,
     StateRef,
     Unary,
@@ -165,9 +167,11 @@ def combined(accumulator: Accumulator, one: Expression, other: Expression) -> Ex
         return other
     match accumulator.kind:
         case AccumulatorKind.MIN:
-            return Call("min", (one, other), accumulator.type)
+            function: Function = "least" if accumulator.type is FLOAT else "min"
+            return Call(function, (one, other), accumulator.type)
         case AccumulatorKind.MAX:
-            return Call("max", (one, other), accumulator.type)
+            function = "greatest" if accumulator.type is FLOAT else "max"
+            return Call(function, (one, other), accumulator.type)
         case AccumulatorKind.OR:
             return Boolean("or", (one, other))
         case AccumulatorKind.AND:

@@ -15,11 +15,18 @@ from graphtide.plan.expressions import (
 )
 
 
-def keeps_better(update: Expression, held: StateRef, offered: AccumulatorRef, least: bool) -> bool:
+def keeps_better(
+    update: Expression, held: StateRef, offered: AccumulatorRef, least: bool, *, strictly: bool
+) -> bool:
     """Whether an update is the lesser (or the greater) of the two, however it is written.
 
     min(held, offered)   offered if offered < held else held   held or offered   ...
+
+    Of two that are equal it may be either, and anything of a NaN; unless `strictly`, which asks for
+    what is held wherever the offer is not strictly better.
     """
+    if strictly and not _keeps_on_ties(update, held, offered):
+        return False
     match update:
         case Call("min" | "max" as function, arguments):
             return (function == "min") is least and _are(arguments, held, offered)
@@ -29,6 +36,17 @@ def keeps_better(update: Expression, held: StateRef, offered: AccumulatorRef, le
             if held.type is BOOL and _is_logical(update, held, offered, least):
                 return True
             return _are((yes, no), held, offered) and _prefers(condition, yes, no, least)
+        case _:
+            return False
+
+
+def _keeps_on_ties(update: Expression, held: Expression, offered: Expression) -> bool:
+    """True of `min(held, offered)`, which is held unless offered < held; also spelled out."""
+    match update:
+        case Call(_, arguments):
+            return arguments == (held, offered)
+        case Choice(Compare("<" | ">"), yes, no):
+            return (yes, no) == (offered, held)
         case _:
             return False
 
