@@ -173,7 +173,8 @@ class Collection(Sequence[View]):
 
         `strategy` is `differential` (share the work with the parent of each view), `scratch`, or
         `adaptive`: whichever is expected to be faster, view by view. `verify=n` compares every
-        n-th view with a run from scratch and stops at the first difference. Results are stored
+        n-th view with a run by the program's definition, without proofs or compiled code, and stops
+        at the first difference. Results are stored
         under `name` (default: collection and program) in place of an earlier run; what is finished
         when a run is interrupted is kept, and `resume=True` goes on from there. `results=False`
         writes nothing: the run has its record, and of pairs its results. `grid`, rows and columns,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+Values = Mapping[str, NDArray[Any]]
+"""The results of every row, by state field."""
 
 
 @dataclass(frozen=True)
@@ -33,3 +37,16 @@ def change_between(before: NDArray[Any], after: NDArray[Any]) -> Change:
     """What differs between two results of all rows. O(rows)."""
     rows = np.flatnonzero(differs(before, after)).astype(np.int32)
     return Change(rows, before[rows], after[rows])
+
+
+def first_difference(one: Values, other: Values, share: float) -> tuple[str, int] | None:
+    """The first field and row whose values differ by more than a share of themselves."""
+    for name, column in one.items():
+        wrong = differs(column, other[name])
+        if share and column.dtype.kind == "f":
+            with np.errstate(invalid="ignore"):
+                near = np.isclose(column, other[name], rtol=share, atol=0.0)
+            wrong &= ~(near.all(axis=1) if near.ndim == 2 else near)
+        if wrong.any():
+            return name, int(np.argmax(wrong))
+    return None

@@ -27,18 +27,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, first_difference
 from graphtide.engine.lane_groups import LaneGroups, lane_groups
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.single_version import SingleVersion, single_version
 from graphtide.engine.synchronous_refining import Refining, TooDearError
-from graphtide.engine.synchronous_results import field_changes, first_difference
+from graphtide.engine.synchronous_results import field_changes
 from graphtide.engine.synchronous_runs import SynchronousRuns, Version
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.programs import VertexProgram
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+_ROUNDING = 1e-9
 _SHARE, _LEAST_BUDGET = 128, 1024
 """An advance looks at no more than this part of the edges that a run from scratch looks at, or at
 this many: an edge costs it some 30 times as much, as measured on graphs of a million edges."""
@@ -95,6 +96,13 @@ class SynchronousMaintainer:
     def reached(self) -> int:
         """The last iteration of the run of this version."""
         return self._version.reached
+
+    @property
+    def share(self) -> float:
+        """By which share of itself a result may be off for the tolerance."""
+        if self.tolerance == 0.0:
+            return 0.0
+        return (1 - self.tolerance) ** -self.reached - 1 if self.tolerance < 1 else float("inf")
 
     def values(self, field: str) -> NDArray[Any]:
         """A state field of every vertex, a row a vertex where it is an array."""
@@ -198,11 +206,15 @@ class SynchronousMaintainer:
 
         Floats may differ by rounding, and by what the tolerance lets them.
         """
-        share = (1 - self.tolerance) ** -self.reached - 1 if self.tolerance < 1 else float("inf")
-        rows = self._version.stored.results.view, self._runs.states(plain=False)
-        found = first_difference(self._runs.columns, *rows, share)
+        columns, other = self._runs.columns, self._runs.states(plain=False)
+        values = {name: self.values(name) for name in columns.names()}
+        expected = {name: columns.values(other, name) for name in values}
+        found = first_difference(values, expected, self.share + _ROUNDING)
         if found is not None:
-            raise AssertionError(found)
+            name, at = found
+            raise AssertionError(
+                f"vertex {at} has {name} = {values[name][at]}, from scratch {expected[name][at]}"
+            )
 
     def _budget(self) -> int:
         if self.budget is not None:

@@ -14,7 +14,6 @@ from graphtide.plan.expressions import ValueType
 from graphtide.plan.programs import ParameterKind, VertexProgram
 
 Words = NDArray[np.int64]
-_ROUNDING = 1e-9
 
 
 class Columns:
@@ -60,22 +59,6 @@ def field_changes(
         moved = differs(before, after)
         found[name] = Change(vertices[moved], before[moved], after[moved])
     return found
-
-
-def first_difference(columns: Columns, rows: Words, other: Words, share: float) -> str | None:
-    """The first vertex whose fields differ by more than a share of themselves, in words."""
-    for name in columns.names():
-        one, two = columns.values(rows, name), columns.values(other, name)
-        same = (one == two) | ((one != one) & (two != two))
-        if one.dtype == np.float64:
-            with np.errstate(invalid="ignore"):
-                near = np.abs(one - two) <= (share + _ROUNDING) * np.maximum(abs(one), abs(two))
-            same |= near & np.isfinite(one) & np.isfinite(two)
-        wrong = np.argwhere(~same)
-        if len(wrong):
-            at = int(wrong[0][0])
-            return f"vertex {at} has {name} = {one[at]}, from scratch {two[at]}"
-    return None
 
 
 def typed_parameters(program: VertexProgram, values: tuple[Any, ...]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.api.result_rows import ResultRows
-from graphtide.api.runs.current import Values
 from graphtide.api.runs.facts import RunFacts
 from graphtide.api.runs.reading import Cursor, Differences
 from graphtide.api.runs.steps import RunSteps
+from graphtide.engine.changes import Values
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
 from graphtide.store.results import RecordOnly

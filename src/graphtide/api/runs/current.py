@@ -7,14 +7,11 @@ them, and so becomes differences from the parent like those of a maintainer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, change_between, differs
+from graphtide.engine.changes import Change, Values, change_between
 
-Values = Mapping[str, NDArray[Any]]
 Changes = Mapping[str, Change]
 
 
@@ -42,16 +39,3 @@ class CurrentResults:
         """Go back to the version before. O(changes)."""
         for name, change in changes.items():
             self.values[name][change.vertices] = change.old
-
-
-def first_difference(one: Values, other: Values, share: float) -> tuple[str, int] | None:
-    """The first field and row whose values differ by more than a share of themselves."""
-    for name, column in one.items():
-        wrong = differs(column, other[name])
-        if share and column.dtype.kind == "f":
-            with np.errstate(invalid="ignore"):
-                near = np.isclose(column, other[name], rtol=share, atol=0.0)
-            wrong &= ~(near.all(axis=1) if near.ndim == 2 else near)
-        if wrong.any():
-            return name, int(np.argmax(wrong))
-    return None

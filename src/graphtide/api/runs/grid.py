@@ -23,11 +23,12 @@ from graphtide.api.dataflow.running import BuiltDataflow
 from graphtide.api.dataflow.vertex_values import VertexValues
 from graphtide.api.maintain import ChosenProgram
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import CurrentResults, Values
+from graphtide.api.runs.current import CurrentResults
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import Versions
 from graphtide.api.runs.steps import Deltas, RunSteps
+from graphtide.engine.changes import Values
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.kernels.dataflow_times import field_width
 from graphtide.lang.python import BoundDataflow
@@ -165,7 +166,7 @@ class GridRun:
             yield row * len(self._columns) + column, {self._field: self._found.values}
 
     def _verify(self, step: int, values: Values, settings: RunSettings) -> None:
-        """Flip the graph along, and compare every so many views with a run from scratch."""
+        """Flip the graph along, and compare every so many views with a plain run."""
         if settings.verify is None:
             return
         graph, columns = self._prepared.graph, len(self._columns)
@@ -177,7 +178,7 @@ class GridRun:
         if (step + 1) % settings.verify:
             return
         told = self._steps.label(step), "a run without `grid`"
-        self._prepared.check_same(values, self._prepared.scratch(), *told)
+        self._prepared.check_same(values, self._prepared.plainly(), *told)
 
 
 def _negated(rows: Int64) -> Int64:

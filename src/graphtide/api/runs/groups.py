@@ -19,10 +19,10 @@ from time import perf_counter, thread_time
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.api.runs.current import Values
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.states import States
 from graphtide.api.runs.steps import Deltas, Int32, RunSteps
+from graphtide.engine.changes import Values
 from graphtide.kernels.lane_values import LANES
 from graphtide.optimize.strategy import Chooser, Move, Observation
 
@@ -123,7 +123,7 @@ class Groups:
             item.lane = None if self._skipped[step] else lanes.take()
             if due(step):
                 began = thread_time()
-                item.alone = self._prepared.scratch()
+                item.alone = self._prepared.plainly()
                 beside += thread_time() - began
             path.append(item)
             group.passed.append(item)

@@ -18,8 +18,9 @@ from graphtide.api.live import arrow_column
 from graphtide.api.maintain import ChosenProgram, checked_parameters, pair_numbers
 from graphtide.api.maintained import Maintained
 from graphtide.api.modes import Knobs, make_maintainer
-from graphtide.api.runs.current import Values, first_difference
+from graphtide.api.plain_results import allowed_share, plain_results
 from graphtide.api.vertex_ids import VertexIds
+from graphtide.engine.changes import Values, first_difference
 from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.maintainer import Maintainer
@@ -31,8 +32,6 @@ from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import DifferenceError
 from graphtide.optimize.prices import Prices
 from graphtide.plan.programs import ParameterKind
-
-_ROUNDING = 1e-9
 
 PATIENCE = 0.75
 """How much of the graph a repair looks at before it is broken off, where the steps are planned.
@@ -77,6 +76,11 @@ class PreparedProgram:
         """The results of the version that the graph is at, by a run from scratch."""
         return self.stateless.scratch()
 
+    def plainly(self) -> Values:
+        """The same by the program's definition, to verify by: slow, without proofs or kernels."""
+        bound = self.chosen.bound
+        return plain_results(self.graph, bound, self.parameters, self.stateless)
+
     def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:
         """Refuse results of a place that differ from those of a run from scratch."""
         found = first_difference(values, scratch, self.rounding)
@@ -116,8 +120,8 @@ class PreparedProgram:
 
     @property
     def rounding(self) -> float:
-        """The share by which results may differ from a run from scratch: only sums of floats do."""
-        return _ROUNDING if self.adds_up else 0.0
+        """The share by which results may differ from a run from scratch: only what is rounded."""
+        return allowed_share(self.stateless, self.chosen.bound)
 
     @property
     def adds_up(self) -> bool:

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.runs.current import CurrentResults, Values
+from graphtide.api.runs.current import CurrentResults
 from graphtide.api.runs.steps import RunSteps
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, Values
 from graphtide.store.results import Parts
 
 _PARTS_AT_HAND = 8

@@ -25,12 +25,13 @@ from typing import NamedTuple
 
 from graphtide.api.progress import Report, silent
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import Changes, CurrentResults, Values
+from graphtide.api.runs.current import Changes, CurrentResults
 from graphtide.api.runs.groups import Groups, Passed
 from graphtide.api.runs.prepare import PreparedProgram
 from graphtide.api.runs.states import States
 from graphtide.api.runs.steps import Deltas, Int32, RunSteps
 from graphtide.api.runs.stretches import RunParts, Stretches
+from graphtide.engine.changes import Values
 from graphtide.model.errors import GraphtideError
 from graphtide.optimize.strategy import Chooser, Move, Observation
 from graphtide.store.results import Parts
@@ -53,8 +54,8 @@ class PathStep(NamedTuple):
 class RunSettings:
     """How a run is kept and watched.
 
-    `verify`: every so many views, compare with a run from scratch. `keep_every`: seconds between
-    parts. `kept` is told the number of finished steps whenever they have been kept.
+    `verify`: every so many views, compare with a plain run from scratch. `keep_every`: seconds
+    between parts. `kept` is told the number of finished steps whenever they have been kept.
     """
 
     verify: int | None = None
@@ -269,14 +270,13 @@ class Runner:
 
     def _look_again(self, step: int, move: Move, chooser: Chooser, settings: RunSettings) -> None:
         """Run from scratch beside the run, to learn what it takes or to compare."""
-        probes = move <= Move.RESTART and chooser.probes(step)
-        if not self._due(step, settings) and not probes:
-            return
-        began = thread_time()
-        values = self._prepared.scratch()
-        if probes:
+        if move <= Move.RESTART and chooser.probes(step):
+            began = thread_time()
+            values = self._prepared.scratch()
             chooser.observe_probe(step, thread_time() - began)
-        self._compare(step, values)
+            self._compare(step, values)
+        if self._due(step, settings):
+            self._compare(step, self._prepared.plainly())
 
     def _due(self, step: int, settings: RunSettings) -> bool:
         """True where a step is one of those to be compared. Asked once a step."""

@@ -12,13 +12,14 @@ from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.live import arrow_column
 from graphtide.api.maintain import ChosenProgram, pair_numbers
 from graphtide.api.result_rows import Pairs
-from graphtide.api.runs.current import CurrentResults, Values
+from graphtide.api.runs.current import CurrentResults
 from graphtide.api.runs.estimate import estimated_seconds, explained_run, time_one_view
 from graphtide.api.runs.facts import Strategy
 from graphtide.api.runs.prepare import PreparedProgram, prepare
 from graphtide.api.runs.reading import Differences, numpy_column
 from graphtide.api.runs.runner import Runner, RunSettings
 from graphtide.api.runs.steps import Deltas, RunSteps, run_steps
+from graphtide.engine.changes import Values
 from graphtide.model.errors import InputError
 from graphtide.optimize.adaptive import Adaptive
 from graphtide.optimize.strategy import (

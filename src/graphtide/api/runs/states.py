@@ -16,8 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graphtide.api.maintained import Int32, Maintained
-from graphtide.api.runs.current import Changes, Values
+from graphtide.api.runs.current import Changes
 from graphtide.api.runs.steps import RunSteps
+from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer, field_values
 
 MOST_STATES = 4

@@ -10,7 +10,6 @@ from graphtide.api.maintain import ChosenProgram
 from graphtide.api.progress import shown
 from graphtide.api.result_rows import PairRows, Pairs, ResultRows
 from graphtide.api.runs.contents import RunContents
-from graphtide.api.runs.current import Values
 from graphtide.api.runs.facts import (
     RunFacts,
     Strategy,
@@ -26,6 +25,7 @@ from graphtide.api.runs.start import RunInHand, Versions, base_table, base_value
 from graphtide.api.runs.steps import steps_from, steps_table
 from graphtide.api.runs.stored_graph import StoredVertices, load_graph
 from graphtide.api.view import graph_of
+from graphtide.engine.changes import Values
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.optimize.strategy import Chooser
 from graphtide.store.collection import StoredCollection
