@@ -104,7 +104,10 @@ def proofs(program: VertexProgram) -> tuple[str | None, str | None]:
         ("v.a(u.s + float(e.hops))", "", "e.hops >= 0"),
         ("v.a(u.s + float(e.hops + e.hops))", "", None),
         ("v.a(u.s + u.id)", "", ""),
-        ("v.a(exp(u.s))", "", None),
+        ("v.a(exp(u.s))", None, None),
+        ("if u.s + e.w < 9: v.a(u.s + e.w)", "e.w >= 0", "e.w >= 0"),
+        ("v.a(max(u.s, u.s - e.w))", "e.w < inf and e.w > -inf", ""),
+        ("v.a(max(u.s, u.s // 2))", None, ""),
         ("v.a(u.s % 3)", None, None),
     ],
 )
@@ -140,6 +143,10 @@ def test_a_start_below_zero_or_without_end_proves_less() -> None:
     assert proofs(selecting("v.a(u.s * e.w)", "Max", "inf")) == (
         "e.w < inf and e.w > 0",
         "e.w <= 1 and e.w > 0",
+    )
+    assert proofs(selecting("if u.s + e.w < 9: v.a(u.s + 1)", "Min", "-1.0")) == (
+        "e.w < inf and e.w > -inf",
+        "",
     )
 
 
@@ -354,3 +361,55 @@ def test_sends_under_ifs_become_one_message() -> None:
     assert expression_text(traverse_form(program).sent["a"]) == (
         "u.s if e.w > 0.0 else e.w if e.w > -1.0 else inf"
     )
+
+
+def starting(start: str, update: str = "min(v.s, v.a)", message: str = "u.s") -> VertexProgram:
+    """A program with that start, which may read the float parameter `first`."""
+    return read(
+        f"""
+        @gt.program
+        class Tried:
+            first: float = 1.0
+            s: float
+            a = gt.Min(float)
+            def initialize(self, v): v.s = {start}
+            def traverse(self, u, e, v): v.a({message} if self.first > 0 else inf)
+            def update(self, v): v.s = {update}
+        """
+    ).plan
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("1.0", ""),
+        ("float(v.id) * 0.5", ""),
+        ("min(float(v.id), 3.0) if v.id > 1 else -inf", ""),
+        ("self.first", "self.first >= -inf"),
+        ("self.first + 1.0", "self.first < inf and self.first > -inf"),
+        ("float(v.id) / float(v.id)", "its start may be NaN"),
+        ("inf - inf", "its start may be NaN"),
+        ("sqrt(float(v.id))", "its start may be NaN"),
+        ("float(v.degree)", "its start depends on how many edges v has"),
+    ],
+)
+def test_starts(start: str, told: str) -> None:
+    claim = found(starting(start)).start
+    assert (" and ".join(map(str, claim.obligations)) if claim.holds else claim.reason) == told
+
+
+@pytest.mark.parametrize(
+    ("update", "strictly"),
+    [
+        ("min(v.s, v.a)", True),
+        ("v.a if v.a < v.s else v.s", True),
+        ("v.a if v.s > v.a else v.s", True),
+        ("min(v.a, v.s)", False),
+        ("v.a if v.a <= v.s else v.s", False),
+        ("v.s if v.s < v.a else v.a", False),
+    ],
+)
+def test_what_nan_and_the_two_zeros_tell_apart_is_no_selection(update: str, strictly: bool) -> None:
+    assert selection(starting("1.0", update)) is not None
+    assert (selection(starting("0.0 / float(v.id)", update)) is not None) is strictly
+    assert (selection(starting("1.0", update, "1.0 / u.s")) is not None) is strictly
