@@ -103,8 +103,8 @@ class Live:
         """Compare with runs from scratch; AssertionError at the first difference.
 
         One is by the compiled program, of all that is kept. The other is by the program's
-        definition, every edge in every iteration, without kernels, proofs or shortcuts: it takes one
-        to three tenths of a second for each million edges and iteration.
+        definition, every edge in every iteration, without kernels, proofs or shortcuts: it takes
+        one to three tenths of a second for each million edges and iteration.
         """
         self._kept.maintainer.verify()
         maintainer, graph = self._kept.maintainer, self.graph

@@ -60,12 +60,16 @@ class StoredRows:
         self.histories = self.histories._replace(line=self._lines.view, slack=self._slack.view)
 
     def make_room(self, rows: int) -> None:
-        """Have room for so many more rows; copies the pool only to double it."""
+        """Have room for so many more rows; copies the pool only to make it larger by a third.
+
+        By a third of its room, not of what is used: who asks for a little more each time would
+        have all of it copied each time.
+        """
         old = self.histories
-        used, width = int(old.used[0]), sum(self.widths)
-        if used + rows <= len(old.iteration):
+        used, width, room = int(old.used[0]), sum(self.widths), len(old.iteration)
+        if used + rows <= room:
             return
-        self.histories = self._pool(max(used + rows, 4 * used // 3), old.used)
+        self.histories = self._pool(max(used + rows, 4 * room // 3), old.used)
         self.histories.iteration[:used] = old.iteration[:used]
         self.histories.whole[: used * width] = old.whole[: used * width]
 

@@ -114,6 +114,8 @@ class Refining:
         work = None
         if ending.kept < ending.last or (end is None and known < ending.last):
             work = self._run_on(end is None)
+        elif end is None:
+            self._runs.check_limit(known, resting=False)
         version.counts[version.reached + 1 : self._reached + 2] = 0
         changed, old = self._settle() if work is None else self._settle_all(work)
         self._touched = only_undo(self._touched)

@@ -51,5 +51,5 @@ def parameters_at(words: Any, first: int) -> Any:
 
 @joined_kernel
 def better(one: Any, other: Any) -> bool:
-    """True if a value wins over another."""
-    return bool(SIGN * one < SIGN * other)
+    """True if a value wins over another; nothing is negated, which the least int does not bear."""
+    return bool(one < other) if SIGN > 0 else bool(one > other)
