@@ -135,8 +135,13 @@ def constant_text(value: float, type_: ValueType) -> str:
             return "np.nan"
         if math.isinf(number):
             return "np.inf" if number > 0 else "(-np.inf)"
-        return repr(number)
-    return repr(value)
+        return _signed(repr(number))
+    return _signed(repr(value))
+
+
+def _signed(text: str) -> str:
+    """A sign binds less than a power does."""
+    return f"({text})" if text.startswith("-") else text
 
 
 def _binary(node: Binary, left: str, right: str) -> str:
