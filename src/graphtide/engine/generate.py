@@ -1,15 +1,16 @@
 """The compiled module of a program: its own functions, then the kernels of its templates.
 
-A module is a file in the cache folder, named after a hash of its text, so that it is written
-once, read by every process that needs it, and found again in Numba's cache. Writing is atomic:
-two processes that make the same file make the same file.
+A module has a file in the cache folder, named after a hash of its text, so that people can read it
+and that its machine code is found again. The text itself is what is run: a file that says anything
+else is written anew, and no bytecode of Python's is kept beside it. Writing is atomic: two
+processes that make the same file make the same file.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
-import importlib.util
 import os
 import sys
 from functools import cache
@@ -54,23 +55,24 @@ def _alone(text: str, *, later: bool = False) -> str:
 
 @cache
 def generated_module(source: str, name: str) -> ModuleType:
-    """Import a generated text as a module, once a process; `name` is for people who look."""
+    """Run a generated text as a module, once a process; `name` is for people who look."""
     digest = hashlib.sha256(source.encode()).hexdigest()[:20]
     path = cache_folder() / "programs" / f"{name}_{digest}.py"
-    if not path.is_file():
-        _write(path, source)
-    module_name = f"graphtide_generated_{name}_{digest}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    spec.loader.exec_module(module)
+    with contextlib.suppress(OSError):  # Nothing needs the file: a full disk is no reason to stop.
+        _keep(path, source)
+    module = ModuleType(f"graphtide_generated_{name}_{digest}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)
     return module
 
 
-def _write(path: Path, source: str) -> None:
+def _keep(path: Path, source: str) -> None:
+    """Let the file say what it should."""
+    text = source.encode()
+    if path.is_file() and path.read_bytes() == text:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(f".{os.getpid()}")
-    fresh.write_text(source, encoding="utf-8")
+    fresh.write_bytes(text)
     fresh.replace(path)

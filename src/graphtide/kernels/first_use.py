@@ -14,8 +14,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from numba.core import event
-
 from graphtide.model.audience import somebody_looks
 
 _PATIENCE = 1.0
@@ -64,19 +62,21 @@ class FirstUse:
             )
 
 
-class _Listener(event.Listener):
-    """Hands on what Numba tells of compiling."""
-
-    def __init__(self, first_use: FirstUse) -> None:
-        self._first_use = first_use
-
-    def on_start(self, event: Any) -> None:
-        self._first_use.begin(event.data["dispatcher"].py_func.__module__)
-
-    def on_end(self, event: Any) -> None:
-        self._first_use.end()
-
-
 def tell_of_first_use(folder: Path) -> None:
-    """Watch Numba compile, from now on."""
-    event.register("numba:compile", _Listener(FirstUse(folder)))  # type: ignore[no-untyped-call]
+    """Watch Numba compile, from now on; a version that tells nothing of it is not watched."""
+    try:
+        from numba.core import event
+    except ImportError:
+        return
+    first_use = FirstUse(folder)
+
+    class Listener(event.Listener):
+        """Hands on what Numba tells of compiling."""
+
+        def on_start(self, event: Any) -> None:
+            first_use.begin(event.data["dispatcher"].py_func.__module__)
+
+        def on_end(self, event: Any) -> None:
+            first_use.end()
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]

@@ -1,8 +1,9 @@
 """The one decorator of all kernels, and where their machine code is kept.
 
-Numba caches compiled code beside a source file and checks that file alone: editing a kernel that
-another one calls would leave the caller stale. So the cache folder is named after a hash of all
-our kernel sources, and after the bounds-check setting, which Numba's own key leaves out.
+Code is kept for a kernel and the types that it was called with, and Numba looks at that kernel
+alone: editing one that another one calls would leave the caller stale. So the cache folder is named
+after a hash of all our kernel sources, and after the bounds-check setting, which the key leaves
+out. Numba's own setting of a folder, NUMBA_CACHE_DIR, is for other people's functions.
 """
 
 from __future__ import annotations
@@ -14,10 +15,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from graphtide.model.cache import cache_root
+import numba
+import numpy as np
+
+from graphtide.kernels.first_use import tell_of_first_use
+from graphtide.kernels.unused_folders import mark_used
+from graphtide.model.cache import cache_folder_for
 
 Inputs = ParamSpec("Inputs")
 Output = TypeVar("Output")
+
+KEEPS = (0, 61) <= numba.version_info[:2] <= (0, 68)
+"""Whether we have read how this version of Numba hands out machine code and takes it back.
+
+With any other version Numba keeps the code itself, less safely: it trusts what it finds on disk.
+"""
+
+LINKS = numba.version_info[:2] == (0, 68)
+"""Whether we have read how this version makes libraries; any other makes them as it always did."""
 
 
 @cache
@@ -27,21 +42,15 @@ def cache_folder() -> Path:
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     checked = os.environ.get("NUMBA_BOUNDSCHECK", "0")
-    return cache_root() / f"kernels-{digest.hexdigest()[:16]}-bounds{checked}"
+    return cache_folder_for(f"kernels-{digest.hexdigest()[:16]}-bounds{checked}")
 
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
-
-import numba  # noqa: E402
-import numpy as np  # noqa: E402
-
-from graphtide.kernels.first_use import tell_of_first_use  # noqa: E402
-from graphtide.kernels.linking import KNOWN, KernelCache, LinkedCache, LinkedCompiler  # noqa: E402
-from graphtide.kernels.unused_folders import mark_used  # noqa: E402
-
-# Whoever imported numba before us has fixed its folder; it would change at the first compilation.
-vars(numba.config)["CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
-tell_of_first_use(cache_root())
+if not KEEPS:
+    # Whoever imported Numba before us has fixed its folder, and Numba reads the setting again at
+    # the first compilation: both are set.
+    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
+    vars(numba.config)["CACHE_DIR"] = str(cache_folder())
+tell_of_first_use(cache_folder().parent)
 mark_used(cache_folder())
 
 # Kernels are called from Python or from kernels, never through a pointer.
@@ -51,19 +60,23 @@ _ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper
 def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
     if vars(numba.config)["DISABLE_JIT"]:
         return np.errstate(all="ignore")(function)  # Compiled code divides by 0 without a word.
-    compiled: Any = numba.njit(cache=not KNOWN, **_ALL, **more)(function)
-    if KNOWN:
-        compiled._cache = KernelCache(function)
+    compiled: Any = numba.njit(cache=not KEEPS, **_ALL, **more)(function)
+    if KEEPS:
+        from graphtide.kernels.keeping import KernelCache
+
+        compiled._cache = KernelCache(function, cache_folder())
     return cast(Callable[Inputs, Output], compiled)
 
 
 def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
     """Compiled for kernels alone: there is no way in from Python."""
     inner = {**more, "no_cpython_wrapper": True}
-    if not KNOWN or vars(numba.config)["DISABLE_JIT"]:
+    if not LINKS or vars(numba.config)["DISABLE_JIT"]:
         return _compiled(function, inner)
+    from graphtide.kernels.linking import LinkedCache, LinkedCompiler
+
     linked: Any = numba.njit(pipeline_class=LinkedCompiler, **_ALL, **inner)(function)
-    linked._cache = LinkedCache(function)
+    linked._cache = LinkedCache(function, cache_folder())
     return cast(Callable[Inputs, Output], linked)
 
 

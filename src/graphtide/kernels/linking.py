@@ -1,29 +1,24 @@
-"""How inner kernels are compiled, and how machine code gets to disk and back.
+"""How inner kernels are compiled.
 
 Numba optimises every function with all that it calls and makes machine code of it, though what
 only kernels call is there to become a part of them: they are optimised again as a whole. An inner
 kernel is therefore kept as LLVM's intermediate code, simplified by itself, and linked into its
 callers. That takes a third off compiling; what a caller becomes is the same.
 
-Left to Numba: everything else, and all of it in versions whose insides we have not read.
+Left to Numba: everything else. This module builds on the insides of one version and is imported
+with no other (`LINKS` in jit.py): there, inner kernels are compiled like all others.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
-import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
-from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler import Compiler
 
-KNOWN = numba.version_info[:2] == (0, 68)
-"""Whether these are the insides of Numba that this module has been written for."""
+from graphtide.kernels.keeping import KernelCache
 
 
 class LinkedLibrary(JITCodeLibrary):
@@ -83,42 +78,12 @@ class LinkedCompiler(Compiler):
         return super().compile_extra(func)
 
 
-class KernelCache(FunctionCache):
-    """Numba's cache, written by one process at a time.
-
-    Its index is read, extended and written back. Where two processes do so at once, one entry is
-    lost, or leads to the machine code of the other's. And it asks for the date of the source, while
-    our sources are named after what they say: a copy of them is as good.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = IndexDataCacheFile(
-            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=None
-        )
-
-    def _save_overload(self, sig: Any, data: Any) -> None:
-        self._impl.locator.ensure_cache_path()
-        with one_writer(Path(self._cache_path)):
-            super()._save_overload(sig, data)
-
-
-@contextlib.contextmanager
-def one_writer(folder: Path) -> Iterator[None]:
-    """Wait until nobody else writes into a folder. Without effect where files have no locks."""
-    with open(folder / "lock", "a") as file:
-        with contextlib.suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 class LinkedCache(KernelCache):
-    """The same for linked libraries."""
+    """Keeps linked libraries."""
 
-    class _impl_class(CompileResultCacheImpl):  # noqa: N801 (Numba's name)
-        def rebuild(self, target_context: Any, payload: Any) -> Any:
-            found = CompileResult._rebuild(_Reading(target_context), *payload)
-            return found._replace(target_context=target_context)
+    def rebuilt(self, target: Any, kept: Any) -> Any:
+        """With libraries that are read as linked ones."""
+        return super().rebuilt(_Reading(target), kept)._replace(target_context=target)
 
 
 class _Reading:

@@ -19,12 +19,11 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphtide.model.cache import cache_root
+from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import SetupError
 
 OLDEST = 17
@@ -91,23 +90,21 @@ def java_environment() -> Iterator[Java]:
 
 
 def java_home_for(java: Java) -> Path:
-    """A folder with a `bin/java` that becomes the given one; made once, then found again."""
+    """A folder with a `bin/java` that becomes the given one; made once, then found again.
+
+    A script that says anything else than it should is written anew.
+    """
     script = _SCRIPT.format(
         java=shlex.quote(str(java.executable)), dropped="|".join(_dropped(java.version))
     )
-    home = cache_root() / "java" / hashlib.sha256(script.encode()).hexdigest()[:16]
-    if (home / "bin" / "java").is_file():
-        return home
-    home.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=home.parent))
-    (fresh / "bin").mkdir()
-    (fresh / "bin" / "java").write_text(script, encoding="utf-8")
-    (fresh / "bin" / "java").chmod(0o755)
-    fresh.chmod(0o755)
-    try:
-        fresh.rename(home)
-    except OSError:  # another process was faster
-        shutil.rmtree(fresh)
+    home = cache_folder_for("java") / hashlib.sha256(script.encode()).hexdigest()[:16]
+    executable = home / "bin" / "java"
+    if not (executable.is_file() and executable.read_bytes() == script.encode()):
+        executable.parent.mkdir(parents=True, exist_ok=True)
+        fresh = executable.with_suffix(f".{os.getpid()}")
+        fresh.write_bytes(script.encode())
+        fresh.chmod(0o755)
+        fresh.replace(executable)
     return home
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from graphtide.model.cache import cache_root
+from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import SetupError
 from graphtide.spark.java import java_environment
 
@@ -188,9 +188,9 @@ def _build(chosen: Mapping[str, str]) -> SparkSession:
 
 def _log_settings_file() -> Path:
     """A log4j2 settings file that silences Spark: what fails is raised, and told once."""
-    file = cache_root() / "log4j2-quiet.properties"
-    if not file.is_file() or file.read_text(encoding="utf-8") != _LOG_SETTINGS:
+    file = cache_folder_for("java") / "log4j2-quiet.properties"
+    if not file.is_file() or file.read_bytes() != _LOG_SETTINGS.encode():
         fresh = file.with_suffix(f".{os.getpid()}")
-        fresh.write_text(_LOG_SETTINGS, encoding="utf-8")
+        fresh.write_bytes(_LOG_SETTINGS.encode())
         fresh.replace(file)
     return file

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.kernels import jit, linking
+from graphtide.kernels import jit
+from graphtide.kernels.keeping import KernelCache
 
 KERNELS = """
 import numpy as np
@@ -55,7 +56,7 @@ print(*hits)
 """
 
 pytestmark = pytest.mark.skipif(
-    not linking.KNOWN or "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is linked"
+    not jit.LINKS or "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is linked"
 )
 
 
@@ -109,6 +110,8 @@ def test_an_inner_kernel_found_on_disk_is_linked_again(source: Path) -> None:
 
 
 def test_an_inner_kernel_has_no_machine_code(source: Path) -> None:
+    from graphtide.kernels import linking
+
     module: Any = load(source)
     assert module.outer(np.arange(1, 4)) == 13
     for inner in (module.doubled, module.added):
@@ -121,19 +124,52 @@ def test_an_inner_kernel_that_calls_itself_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "recursive.py"
     file.write_text(
         "from graphtide.kernels.jit import inner_kernel, kernel\n\n"
-        "@inner_kernel\ndef down(n):\n    if n <= 0:\n        return 0\n    return down(n - 1)\n\n"
+        "@inner_kernel\ndef down(n):\n    return 1 if n <= 0 else further(n - 1) + 1\n\n"
+        "@inner_kernel\ndef further(n):\n    return 1 if n <= 0 else down(n - 1) + 2\n\n"
         "@kernel\ndef outer(n):\n    return down(n)\n"
     )
     with pytest.raises(AssertionError, match="calls itself"):
         load(file).outer(3)
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("keeps", "links"), [(True, True), (True, False), (False, False)])
 def test_other_versions_of_numba_compile_as_they_do(
-    source: Path, known: bool, monkeypatch: pytest.MonkeyPatch
+    source: Path, keeps: bool, links: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit, "KNOWN", known)
+    monkeypatch.setattr(jit, "KEEPS", keeps)
+    monkeypatch.setattr(jit, "LINKS", links)
     module: Any = load(source)
     assert module.outer(np.arange(1, 4)) == 13
     (made,) = module.doubled.overloads.values()
-    assert isinstance(made.library, linking.LinkedLibrary) == known
+    assert (type(made.library).__name__ == "LinkedLibrary") == links
+    assert isinstance(module.outer._cache, KernelCache) == keeps
+
+
+UNKNOWN = """
+import importlib.util, sys
+import numba
+numba.version_info = numba.version_info._replace(major=1, minor=0)
+for name in ("numba.core.event", "graphtide.kernels.linking", "graphtide.kernels.keeping"):
+    sys.modules[name] = None
+vars(numba.core).pop("event", None)
+spec = importlib.util.spec_from_file_location("kernels_of_a_test", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+sys.modules["kernels_of_a_test"] = module
+spec.loader.exec_module(module)
+import numpy as np
+print(module.outer(np.arange(1, 4)), sum(module.outer.stats.cache_hits.values()))
+"""
+
+
+def test_a_version_of_numba_with_other_insides_compiles(source: Path) -> None:
+    """And keeps what it compiled, in our folder."""
+    settings = os.environ | {"GRAPHTIDE_CACHE": str(source.parent / "cache")}
+    for hits in (0, 1):
+        done = subprocess.run(
+            [sys.executable, "-c", UNKNOWN, str(source)],
+            capture_output=True,
+            text=True,
+            env=settings,
+        )
+        assert (done.stdout, done.stderr) == (f"13 {hits}\n", "")
+    assert list((source.parent / "cache").rglob("*outer*.nbi"))
