@@ -17,8 +17,8 @@ from graphtide.api.maintain import Bound, vertex_parameters
 from graphtide.api.maintained import Maintained
 from graphtide.api.plain_results import allowed_share, plain_results
 from graphtide.api.result_rows import LiveRows, row_names
+from graphtide.api.turns import in_turn
 from graphtide.engine.changes import Change, first_difference
-from graphtide.engine.maintainer import field_values
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
@@ -37,6 +37,7 @@ class Live:
         self.program = bound
         self._kept = kept
         self._rows = rows
+        self._turns = graph._turns
 
     @property
     def mode(self) -> str:
@@ -49,10 +50,12 @@ class Live:
         return self.program.fields
 
     @property
+    @in_turn
     def touched(self) -> int:
         """How many edges the last advance looked at for this program."""
         return self._kept.maintainer.touched
 
+    @in_turn
     def __getitem__(self, field: str) -> NDArray[Any]:
         """The result of every vertex, in the order of `graph.vertices()`; a copy.
 
@@ -62,20 +65,21 @@ class Live:
             near = closest(str(field), self.fields)
             hint = f"did you mean `{near}`?" if near else f"it has {', '.join(self.fields)}"
             raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)
-        return field_values(self._kept.maintainer, field).copy()
+        return self._kept.values(field).copy()
 
+    @in_turn
     def at(self, vertex: Any) -> dict[str, Any]:
         """The results of one vertex, by its id, or of one pair `(source, target)`. O(1)."""
         number = self._rows.number(vertex)
-        return {
-            name: _plain(field_values(self._kept.maintainer, name)[number]) for name in self.fields
-        }
+        return {name: _plain(self._kept.values(name)[number]) for name in self.fields}
 
+    @in_turn
     def table(self) -> pa.Table:
         """The results of every vertex with its `id`, or of every pair with `source`, `target`."""
         columns = {name: arrow_column(self[name]) for name in self.fields}
         return pa.table({**self._rows.columns(), **columns})
 
+    @in_turn
     def advance(self, insert: Any = None, delete: Any = None) -> pa.Table:
         """Bring the graph, and all programs on it, to its next version; what changed here.
 
@@ -85,11 +89,13 @@ class Live:
         self.graph.advance(insert, delete)
         return self.changes()
 
+    @in_turn
     def rollback(self) -> None:
         """Undo the last advance of the graph, for all programs on it."""
         self._check_open()
         self.graph.rollback()
 
+    @in_turn
     def changes(self) -> pa.Table:
         """What the last advance changed: `id`, `old` and `new`; `old` is null for new vertices.
 
@@ -99,6 +105,7 @@ class Live:
         """
         return changes_table(self, self._kept)
 
+    @in_turn
     def verify(self) -> None:
         """Compare with runs from scratch; AssertionError at the first difference.
 
@@ -110,7 +117,7 @@ class Live:
         maintainer, graph = self._kept.maintainer, self.graph
         parameters = vertex_parameters(self.program, graph._known.ids)
         plain = plain_results(graph._known.resident, self.program, parameters, maintainer)
-        values = {name: field_values(maintainer, name) for name in self.fields}
+        values = {name: self._kept.values(name) for name in self.fields}
         found = first_difference(values, plain, allowed_share(maintainer, self.program))
         if found is not None:
             name, row = found
@@ -119,6 +126,7 @@ class Live:
                 f"{who} has {name} = {values[name][row]}, by definition {plain[name][row]}"
             )
 
+    @in_turn
     def explain(self) -> str:
         """The program, what was proved of it, the mode and why, and where its source lies."""
         maintainer: Any = self._kept.maintainer
@@ -131,10 +139,12 @@ class Live:
         lines += [f"maintained in {self._kept.choice}", f"compiled from {kernels.__file__}"]
         return "\n".join(lines)
 
+    @in_turn
     def close(self) -> None:
         """Stop keeping it current; its graph goes on without it."""
         self.graph._lives.pop(self, None)
 
+    @in_turn
     def __repr__(self) -> str:
         closed = "" if self in self.graph._lives else ", closed"
         return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
@@ -157,7 +167,7 @@ def changes_table(live: Live, kept: Maintained) -> pa.Table:
     columns: dict[str, Any] = live._rows.columns(vertices)
     for name in live.fields:
         suffix = "" if len(live.fields) == 1 else f"_{name}"
-        values = field_values(live._kept.maintainer, name)
+        values = kept.values(name)
         old = values[vertices]
         if name in changes:
             _put_old(old, changed, changes[name])

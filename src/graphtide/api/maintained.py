@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from graphtide.api.conditions import Conditions
 from graphtide.api.modes import Choice
 from graphtide.engine.changes import Change
-from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.maintainer import Maintainer, field_values
+from graphtide.model.errors import InputError
 
 Int32 = NDArray[np.int32]
 
@@ -22,7 +24,8 @@ class Maintained:
 
     `vertices` is how many vertices the graph must have for those that parameters name to be there.
     `since` is the version from which on it can be rolled back; `before` is how many vertices the
-    graph had before the last advance, of which `changes` tells.
+    graph had before the last advance, of which `changes` tells. `failed` says that it could not
+    begin anew, and has no results.
     """
 
     maintainer: Maintainer
@@ -32,7 +35,17 @@ class Maintained:
     vertices: int = 0
     since: int = 0
     before: int = 0
+    failed: bool = False
     changes: Mapping[str, Change] = field(default_factory=dict)
+
+    def values(self, name: str) -> NDArray[Any]:
+        """The results of a field, not a copy; InputError if there are none."""
+        if self.failed:
+            raise InputError(
+                f"{self.conditions.program} has no results: it could not begin anew",
+                hint="maintain the program on the graph again",
+            )
+        return field_values(self.maintainer, name)
 
     def start(self, version: int, vertices: int) -> None:
         """Run from scratch on the graph as it is."""

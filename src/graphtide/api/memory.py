@@ -1,7 +1,8 @@
 """A graph in memory, and the programs kept current on it. No store, no Spark.
 
 A graph has one current version, and every program on it has the results of that version.
-Advances can be rolled back one by one, down to the graph as it was made.
+Advances can be rolled back one by one, down to the graph as it was made. Threads may share a graph
+and its programs: each call waits for the one before it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from graphtide.api.numbering import number_vertices
 from graphtide.api.progress import shown
 from graphtide.api.result_rows import GraphVertices, PairRows
 from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
+from graphtide.api.turns import Turns, in_turn
 from graphtide.api.versions import Versions
 from graphtide.api.vertex_ids import named_rows
 from graphtide.engine.resident import ResidentGraph
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from graphtide.api.runs.facts import Strategy
     from graphtide.api.runs.in_memory import GivenVersions
     from graphtide.api.runs.run import Run
+    from graphtide.api.runs.start import Versions as RunVersions
     from graphtide.lang.python import AnyProgram
 
 Int32 = NDArray[np.int32]
@@ -99,27 +102,33 @@ class Graph:
         self._known = KnownEdges(self._resident, ids, self._names, simple)
         self._vertices = GraphVertices(ids)
         self._lives: WeakKeyDictionary[Live, Maintained] = WeakKeyDictionary()
-        self._versions = Versions(self._known, self._lives)
+        self._turns = Turns("the graph")
+        self._versions = Versions(self._known, self._lives, self._turns)
 
     @property
+    @in_turn
     def num_vertices(self) -> int:
         """How many vertices there are, those without edges included."""
         return self._resident.vertices
 
     @property
+    @in_turn
     def num_edges(self) -> int:
         """How many edges are in the current version."""
         return int(self._resident.adjacency.out.live.sum())
 
     @property
+    @in_turn
     def version(self) -> int:
         """How many advances lie between the graph as it was made and the current version."""
         return self._versions.current
 
+    @in_turn
     def vertices(self) -> pa.Table:
         """The ids of all vertices, in the order of results."""
         return pa.table(self._vertices.columns())
 
+    @in_turn
     def edges(self) -> pa.Table:
         """The edges of the current version: their number, ends and properties."""
         inside = self._resident.live_edges()
@@ -133,14 +142,17 @@ class Graph:
         ends = {self._names.src: self.ids(src), self._names.dst: self.ids(dst)}
         return pa.table({"edge": pa.array(numbers[order]), **ends, **properties})
 
+    @in_turn
     def ids(self, numbers: NDArray[Any]) -> pa.Array:
         """The ids of vertices by their numbers, which are their places in results."""
         return self._known.ids.taken(numbers)
 
+    @in_turn
     def number(self, vertex: Any) -> int:
         """The number of a vertex, which is its place in results."""
         return self._vertices.number(vertex)
 
+    @in_turn
     def maintain(
         self,
         program: AnyProgram,
@@ -183,22 +195,30 @@ class Graph:
         `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it is. `progress`
         forces the progress line on or off; a terminal or notebook has one from a second on.
         """
-        from graphtide.api.runs.in_memory import EdgeList, run_versions
+        from graphtide.api.runs.in_memory import run_versions
         from graphtide.api.runs.runner import RunSettings
         from graphtide.api.runs.start import check_strategy, check_verify
 
         check_strategy(strategy, grid)
         check_verify(verify)
-        inside = self._resident.live_edges()
-        numbers = self._outside(inside)
-        row = np.argsort(numbers)
-        edges = EdgeList(self._known, inside[row], numbers[row])
         chosen = chosen_program(program, mode)
         with shown(f"run {chosen.bound.program.name}", enabled=progress) as report:
             report("arranging the versions")
+            arranged = self._arranged(versions, order)
             settings = RunSettings(verify=verify, report=report)
-            return run_versions(edges, versions, chosen, (order, strategy), settings, grid)
+            return run_versions(arranged, chosen, strategy, settings, grid)
 
+    @in_turn
+    def _arranged(self, versions: GivenVersions, order: Order) -> RunVersions:
+        """Versions of the graph with edges of their own: it may advance while they are run."""
+        from graphtide.api.runs.in_memory import EdgeList, arranged
+
+        inside = self._resident.live_edges()
+        numbers = self._outside(inside)
+        row = np.argsort(numbers)
+        return arranged(EdgeList(self._known, inside[row], numbers[row]), versions, order)
+
+    @in_turn
     def advance(self, insert: Any = None, delete: Any = None) -> None:
         """Go to the next version: edges in, edges out, and every program follows.
 
@@ -208,14 +228,17 @@ class Graph:
         """
         self._versions.advance(insert, delete)
 
+    @in_turn
     def rollback(self) -> None:
         """Undo the last advance that has not been undone, at the cost of what it changed."""
         self._versions.rollback()
 
+    @in_turn
     def forget(self) -> None:
         """Give up the undoing of all advances so far, and free the memory that it takes."""
         self._versions.forget()
 
+    @in_turn
     def __repr__(self) -> str:
         properties = ", ".join(self._names.properties) or "none"
         return (

@@ -7,7 +7,7 @@ rolled back begins anew on what was before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from graphtide.api.changes import Edits, read_edits
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.maintained import Maintained
+from graphtide.api.turns import Turns, uninterrupted
 from graphtide.model.errors import GraphtideError, InputError
 
 Int32 = NDArray[np.int32]
@@ -33,9 +34,12 @@ class Advance:
 
 
 class Versions:
-    """Moves a graph and the programs on it; `kept` is the live mapping of those."""
+    """Moves a graph and the programs on it, in turns; `kept` is the live mapping of those."""
 
-    def __init__(self, known: KnownEdges, kept: Mapping[Any, Maintained]) -> None:
+    def __init__(
+        self, known: KnownEdges, kept: MutableMapping[Any, Maintained], turns: Turns
+    ) -> None:
+        self._turns = turns
         self._known = known
         self._resident = known.resident
         self._kept = kept
@@ -51,19 +55,29 @@ class Versions:
         """To the next version, all or nothing."""
         edits = read_edits(self._known, insert, delete)
         self._check(edits)
-        done = self._flip(edits)
+        with self._turns.moving():
+            self._advance(edits)
+
+    def _advance(self, edits: Edits) -> None:
+        done: Advance | None = None
         followed: list[Maintained] = []
         try:
+            with uninterrupted():
+                done = self._flip(edits)
             for kept in list(self._kept.values()):
                 followed.append(kept)
                 kept.repair(done.inserted, done.deleted, done.vertices)
+            self._done.append(done)
         except BaseException as error:
-            self._abandon(done, followed, isinstance(error, GraphtideError))
+            with uninterrupted():
+                self._abandon(done, followed, isinstance(error, GraphtideError))
             raise
-        self._done.append(done)
 
     def rollback(self) -> None:
-        """To the version before, at the cost of what the last advance changed."""
+        """To the version before, at the cost of what the last advance changed.
+
+        A program that cannot begin anew there, or is interrupted while it does, is closed.
+        """
         if not self._done:
             raise InputError("there is no advance to roll back")
         done = self._done[-1]
@@ -72,13 +86,32 @@ class Versions:
         for item in late:
             self._check_named(item, done.vertices)
             self._check_edges(item, done.deleted)
-        for item in kept:
-            if item.since < self.current:
-                item.restore(done.vertices)
-        self._unflip(done)
-        self._done.pop()
+        with self._turns.moving():
+            with uninterrupted():
+                for item in kept:
+                    if item.since < self.current:
+                        item.restore(done.vertices)
+                self._unflip(done)
+                self._done.pop()
+            self._begin_anew(late)
+
+    def _begin_anew(self, late: list[Maintained]) -> None:
+        """Start all of them, and then raise what the first that could not has raised."""
+        failed: BaseException | None = None
         for item in late:
-            item.start(self.current, self._resident.vertices)
+            try:
+                item.start(self.current, self._resident.vertices)
+            except BaseException as error:
+                failed = failed or error
+                self._close(item)
+        if failed is not None:
+            raise failed
+
+    def _close(self, failed: Maintained) -> None:
+        failed.failed = True
+        for live, kept in list(self._kept.items()):
+            if kept is failed:
+                del self._kept[live]
 
     def forget(self) -> None:
         """Give up the undoing of all advances so far."""
@@ -125,10 +158,14 @@ class Versions:
         self._resident.forget(done.vertices, done.edges)
         self._known.ids.truncate(done.vertices)
 
-    def _abandon(self, done: Advance, followed: list[Maintained], orderly: bool) -> None:
+    def _abandon(self, done: Advance | None, followed: list[Maintained], orderly: bool) -> None:
         """Undo an advance that failed; a program that broke off in disorder begins anew."""
+        if done is None:
+            return
+        if self._done and self._done[-1] is done:
+            self._done.pop()
         for kept in followed[:-1]:
             kept.restore(done.vertices)
         self._unflip(done)
         if not orderly:
-            followed[-1].start(self.current, self._resident.vertices)
+            self._begin_anew(followed[-1:])

@@ -35,6 +35,13 @@ class VertexIds:
         self._plain = ids.dtype != object and bool((ids == np.arange(len(ids))).all())
         self._found: dict[Hashable, int] | None = None
 
+    def copy(self) -> VertexIds:
+        """The ids of this moment, which stay so. O(ids) where vertices came later."""
+        made = VertexIds(np.empty(0, np.int64))
+        made._ids = self._ids if isinstance(self._ids, np.ndarray) else list(self._ids)
+        made._plain = self._plain
+        return made
+
     def __len__(self) -> int:
         return len(self._ids)
 

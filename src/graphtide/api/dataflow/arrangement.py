@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graphtide.api.dataflow.collection import Collection, Names
 from graphtide.api.dataflow.handles import Handle
 from graphtide.api.dataflow.times import Time
+from graphtide.api.turns import Turns, in_turn
 from graphtide.engine.dataflow.reading import read_trace
 from graphtide.engine.dataflow.records import records
 from graphtide.model.errors import InputError
@@ -39,6 +40,7 @@ class Arrangement(Collection):
             return self
         return super().arrange(by, order=order)
 
+    @in_turn
     def hold(self, at: Time | None = None) -> Handle:
         """A handle that keeps the history from a version on readable; the current one for None."""
         return Handle(self, at)
@@ -59,6 +61,11 @@ class Arrangement(Collection):
             )
         return self._read(at, key)
 
+    @property
+    def _turns(self) -> Turns:
+        return self.flow.clock.turns
+
+    @in_turn
     def _read(self, at: Time | None, key: tuple[Any, ...] | None) -> dict[tuple[Any, ...], int]:
         if self.scope != 0:
             raise InputError(f"{self!r} is in a loop", hint="read what leaves it: leave()")

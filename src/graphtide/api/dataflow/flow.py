@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.api.dataflow.times import Clock, Time
+from graphtide.api.turns import Turns, in_turn
 from graphtide.engine.dataflow.host import Dweller, Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
 from graphtide.model.errors import InputError
@@ -34,7 +35,8 @@ class Dataflow:
 
     A dataflow is built first and runs then: with the first `advance` it is installed, and no
     operators can be added. Another one `beside` it may be built at any time; both share the clock
-    and the memory, and the new one can import arrangements of the old one.
+    and the memory, and the new one can import arrangements of the old one. Threads may share a
+    dataflow that is built: each call waits for the one before it.
 
     `memory` bounds the bytes it may take. `effort` is how many rows of merging each new row pays
     for. A join that has sent `fuel` rows pauses, and so many rows wait for an operator before
@@ -77,6 +79,10 @@ class Dataflow:
         self.clock.flows.append(self)
 
     @property
+    def _turns(self) -> Turns:
+        return self.clock.turns
+
+    @property
     def name(self) -> str:
         """What the dataflow is called in pictures and errors."""
         return self.plan.name
@@ -93,6 +99,7 @@ class Dataflow:
         number = self.add(Input(name), 0, schema_of(columns))
         return InputCollection(self, number)
 
+    @in_turn
     def import_arrangement(self, arrangement: Arrangement, *, history: bool = False) -> Arrangement:
         """An arrangement of a dataflow beside this one, without a copy.
 
@@ -119,30 +126,36 @@ class Dataflow:
         yield loop
         loop.close()
 
+    @in_turn
     def advance(self) -> Time:
         """Close the open version of all dataflows beside this one; the version that is open now."""
         return self.clock.advance()
 
+    @in_turn
     def advance_to(self, *frontier: Time) -> Time:
         """Close all versions before a later one, in one go; out-of-date ones cannot be reopened."""
         return self.clock.advance_to(*frontier)
 
+    @in_turn
     def close(self) -> None:
         """Take the dataflow and all it holds out of the memory that it shares."""
         self.clock.remove(self)
 
+    @in_turn
     def explain(self) -> str:
         """The operators, the loops, and what they have done, as text."""
         from graphtide.api.dataflow.explain import explain
 
         return explain(self)
 
+    @in_turn
     def draw(self) -> str:
         """The same as a picture, in SVG."""
         from graphtide.api.dataflow.drawing import draw
 
         return draw(self)
 
+    @in_turn
     def counters(self) -> dict[str, dict[str, int]]:
         """What each operator has taken in, sent, holds, recomputed and skipped."""
         from graphtide.api.dataflow.counters import counters
@@ -170,10 +183,11 @@ class Dataflow:
 
     def install(self) -> Dweller:
         """Install the dataflow where it is not yet."""
-        if self.dweller is None:
-            self._check_variables()
-            self.dweller = self.host.install(self.plan, self.functions)
-        return self.dweller
+        with self._turns.lock:
+            if self.dweller is None:
+                self._check_variables()
+                self.dweller = self.host.install(self.plan, self.functions)
+            return self.dweller
 
     def pour(self) -> None:
         """Hand what was inserted to the host."""

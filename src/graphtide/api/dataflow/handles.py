@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from graphtide.api.dataflow.times import Time
+from graphtide.api.turns import in_turn
 from graphtide.kernels.dataflow_times import not_after
 from graphtide.model.errors import InputError
 
@@ -23,6 +24,7 @@ class Handle:
     def __init__(self, arrangement: Arrangement, at: Time | None) -> None:
         self._arrangement = arrangement
         self._clock = arrangement.flow.clock
+        self._turns = self._clock.turns
         self._word: int | None = self._clock.readable(at, arrangement)
         self._clock.host.hold(arrangement.trace, self._word)
 
@@ -35,6 +37,7 @@ class Handle:
         """The records as of a version that is held."""
         return self._arrangement.read(at)
 
+    @in_turn
     def downgrade(self, to: Time) -> None:
         """Give up the versions before a later one."""
         held, word = self._held(), self._clock.word(to)
@@ -47,6 +50,7 @@ class Handle:
         self._clock.host.let_go(self._arrangement.trace, held)
         self._word = word
 
+    @in_turn
     def drop(self) -> None:
         """Hold nothing any more; a second time does nothing."""
         if self._word is not None:

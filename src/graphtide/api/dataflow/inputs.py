@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.dataflow.collection import Collection
 from graphtide.api.dataflow.times import Time
+from graphtide.api.turns import Turns, in_turn
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, encode, records
 from graphtide.model.errors import InputError
@@ -36,6 +37,11 @@ class InputCollection(Collection):
         self._change(rows, np.asarray(diffs), at)
 
     def _change(self, rows: Any, diff: Any, at: Time | None) -> None:
+        # Also open to functions of Python while a version is made: rows wait for a later one.
+        with self.flow.clock.turns.lock:
+            self._put(rows, diff, at)
+
+    def _put(self, rows: Any, diff: Any, at: Time | None) -> None:
         version = self.flow.clock.open_word(at)
         words = encode(rows, self.schema, self.flow.host.texts)
         if np.ndim(diff) and (np.shape(diff) != (len(words),) or diff.dtype.kind not in "iu"):
@@ -58,6 +64,11 @@ class Output:
         self._total = np.empty((0, len(self.schema) + 1), np.int64)
         self._unread: list[NDArray[np.int64]] = []
 
+    @property
+    def _turns(self) -> Turns:
+        return self.flow.clock.turns
+
+    @in_turn
     def changes(self) -> list[Change]:
         """What has changed since the last call, added up for each version, in order."""
         self._take()
@@ -68,12 +79,14 @@ class Output:
         times = [self.flow.clock.time(word) for word in rows[:, -2].tolist()]
         return list(zip(found, times, rows[:, -1].tolist(), strict=True))
 
+    @in_turn
     def records(self) -> dict[tuple[Any, ...], int]:
         """All records that are there now, each with its multiplicity."""
         self._take()
         found = records(self._total, self.schema, self.flow.host.texts)
         return dict(zip(found, self._total[:, -1].tolist(), strict=True))
 
+    @in_turn
     def columns(self) -> dict[str, NDArray[Any]]:
         """All records that are there now, as arrays by column; more often where they count so."""
         self._take()
@@ -81,6 +94,7 @@ class Output:
         arrays = decode(repeated, self.schema, self.flow.host.texts)
         return {name: array for (name, _), array in zip(self.schema, arrays, strict=True)}
 
+    @in_turn
     def drain(self) -> None:
         """Forget the changes that have not been read; the records stay."""
         self._take()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from graphtide.api.turns import Turns
 from graphtide.engine.dataflow.host import Host
 from graphtide.kernels.dataflow_times import field_width, not_after, shape_of
 from graphtide.model.errors import InputError
@@ -22,9 +23,10 @@ Time = int | tuple[int, ...]
 
 
 class Clock:
-    """The versions of a host."""
+    """The versions of a host, and whose turn it is of the threads that use its dataflows."""
 
     def __init__(self, host: Host) -> None:
+        self.turns = Turns("the dataflow")
         self.host = host
         self.flows: list[Dataflow] = []
         self._width = field_width(host.coordinates)
@@ -133,9 +135,10 @@ class Clock:
                     where=f"open from {_listed(self.frontier)} on",
                     hint="advance to a version that is open",
                 )
-        for flow in self.flows:
-            flow.pour()
-        self.host.close(words)
+        with self.turns.moving():
+            for flow in self.flows:
+                flow.pour()
+            self.host.close(words)
         return self.version
 
     def remove(self, flow: Dataflow) -> None:

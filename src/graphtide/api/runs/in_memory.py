@@ -61,19 +61,18 @@ class EdgeList:
 
 
 def run_versions(
-    edges: EdgeList,
-    given: GivenVersions,
+    versions: Versions,
     chosen: ChosenProgram,
-    how: tuple[Order, Strategy],
+    strategy: Strategy,
     settings: RunSettings,
     grid: object = None,
 ) -> Run:
-    """Run a program over versions of a graph, which itself stays as it is."""
-    versions, parts, reason = arranged(edges, given, how[0]), PartsInMemory(), None
+    """Run a program over arranged versions of a graph, which itself stays as it is."""
+    ids, parts, reason = versions.known.ids, PartsInMemory(), None
     if grid is None:
         hand = RunInHand(chosen, versions)
         base = hand.base()
-        hand.run(base, parts, hand.chooser(how[1]), settings)
+        hand.run(base, parts, hand.chooser(strategy), settings)
     else:
         from graphtide.api.runs.grid import as_grid
 
@@ -82,9 +81,9 @@ def run_versions(
         base = hand.base()
         hand.run_grid(gridded, base, parts, settings)
     differences = Differences(parts, chosen.fields)
-    vertices = FixedVertices(edges.known.ids)
+    vertices = FixedVertices(ids)
     rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
-    facts = _facts(chosen, how[1], hand.pairs)
+    facts = _facts(chosen, strategy, hand.pairs)
     facts = facts if reason is None else replace(facts, reason=reason)
     return Run(RunContents(facts, hand.steps, differences, base, rows))
 
@@ -130,7 +129,7 @@ def _mask(edges: EdgeList, name: str, version: Any) -> NDArray[np.bool_]:
 
 
 def arranged(edges: EdgeList, given: GivenVersions, order: Order) -> Versions:
-    """Versions as users give them, as a plan over the classes of their edges."""
+    """Versions as users give them, as a plan over the classes of their edges, which are copies."""
     named = _named(given)
     columns = [_mask(edges, name, version) for name, version in named.items()]
     rows, classes = _classes(columns, len(edges.inside))
@@ -164,7 +163,7 @@ def _copied(edges: EdgeList, inside: Int32) -> KnownEdges:
     src, dst = known.resident.ends(inside)
     properties = {name: column[inside] for name, column in known.resident.properties.items()}
     resident = ResidentGraph(known.resident.vertices, src, dst, properties, live=False)
-    return KnownEdges(resident, known.ids, known.names, known.simple)
+    return KnownEdges(resident, known.ids.copy(), known.names, known.simple)
 
 
 def _facts(chosen: ChosenProgram, strategy: Strategy, pairs: Pairs | None) -> RunFacts:
