@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pandas
 import pytest
 from pyspark.sql import SparkSession
 
@@ -29,7 +30,21 @@ def utc(*parts: int) -> dt.datetime:
 
 # For each type that is said: texts, and what they are; a text that is not of the type is None.
 SAID: list[tuple[str, dict[str, Any]]] = [
-    ("int", {"7": 7, " 007": 7, "+5": 5, "1.5": None, "x": None, str(2**63): None, "1e3": None}),
+    (
+        "int",
+        {
+            "7": 7,
+            " 007": 7,
+            "2.0": 2,
+            "-3.": -3,
+            ".0": None,
+            "+5": 5,
+            "1.5": None,
+            "x": None,
+            str(2**63): None,
+            "1e3": None,
+        },
+    ),
     (
         "float",
         {"7": 7.0, "1e3": 1000.0, ".5": 0.5, "-inf": float("-inf"), "1d": None, "0x1": None},
@@ -157,3 +172,35 @@ def test_types_that_cannot_be(
 ) -> None:
     with pytest.raises(InputError, match=message):
         load_values(spark, tmp_path, ["1"], **options)
+
+
+class TestIdsOfIntsAndFloats:
+    """A missing id turns a column of ints into floats: 2.0 is the vertex 2."""
+
+    def test_a_frame_with_a_missing_id(self, spark: SparkSession, tmp_path: Path) -> None:
+        frame = pandas.DataFrame({"src": [1, 2, 3], "dst": [2.0, 3.0, None]})
+        loaded = load(spark, tmp_path, frame, on_bad_rows="quarantine")
+        assert sorted(loaded.ids()) == [1, 2, 3]
+        assert [row["reason"] for row in loaded.quarantine] == ["missing dst"]
+
+    def test_a_fraction_is_refused_with_its_row(self, spark: SparkSession, tmp_path: Path) -> None:
+        rows = [{"src": 1, "dst": 2.5}, {"src": 2, "dst": 1.0}]
+        with pytest.raises(InputError, match="not of type int"):
+            load(spark, tmp_path, rows)
+
+    def test_texts_of_both_are_refused(self, spark: SparkSession, tmp_path: Path) -> None:
+        frame = pandas.DataFrame({"src": [1, 2], "dst": [2.0, 3.0]})
+        with pytest.raises(InputError, match=r"as a text 2\.0 is not 2"):
+            load(spark, tmp_path, frame, types={"src": "string", "dst": "string"})
+
+    def test_a_file_with_both_asks_which_is_meant(
+        self, spark: SparkSession, tmp_path: Path
+    ) -> None:
+        (tmp_path / "e.csv").write_text("src,dst\n1,2.0\n2,3.0\n3,\n")
+        with pytest.raises(InputError, match="numbers with a fraction") as refused:
+            load(spark, tmp_path, tmp_path / "e.csv")
+        assert "types={'dst': 'int'}" in str(refused.value)
+        loaded = load(
+            spark, tmp_path, tmp_path / "e.csv", types={"dst": "int"}, on_bad_rows="quarantine"
+        )
+        assert sorted(loaded.ids()) == [1, 2, 3]

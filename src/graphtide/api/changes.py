@@ -173,6 +173,7 @@ def _numbered_ends(known: KnownEdges, rows: EdgeRows) -> tuple[Int32, Int32, tup
         for column, numbers in zip((rows.src, rows.dst), ends, strict=True):
             if numbers[at] < 0:
                 numbers[at] = new.setdefault(plain_id(column[at]), len(known.ids) + len(new))
+    known.ids.check_new(tuple(new))
     return *ends, tuple(new)
 
 

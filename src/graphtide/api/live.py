@@ -17,6 +17,7 @@ from graphtide.api.maintain import Bound, vertex_parameters
 from graphtide.api.maintained import Maintained
 from graphtide.api.plain_results import allowed_share, plain_results
 from graphtide.api.result_rows import LiveRows, row_names
+from graphtide.api.staying import StaysHere
 from graphtide.api.turns import in_turn
 from graphtide.engine.changes import Change, first_difference
 from graphtide.lang.python import BoundDataflow
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from graphtide.api.memory import Graph
 
 
-class Live:
+class Live(StaysHere):
     """The results of one program, those of the version that its graph is at."""
+
+    instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
     def __init__(self, graph: Graph, bound: Bound, kept: Maintained, rows: LiveRows) -> None:
         self.graph = graph

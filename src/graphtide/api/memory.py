@@ -23,6 +23,7 @@ from graphtide.api.modes import Knobs, Mode
 from graphtide.api.numbering import number_vertices
 from graphtide.api.progress import shown
 from graphtide.api.result_rows import GraphVertices, PairRows
+from graphtide.api.saved_graph import SavedGraph, restored_graph, saved_graph
 from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
 from graphtide.api.turns import Turns, in_turn
 from graphtide.api.versions import Versions
@@ -97,10 +98,15 @@ class Graph:
         ids, src, dst = number_vertices(rows.src, rows.dst, vertices)
         if simple:
             _check_parallel(rows, src, dst)
-        self._names = ColumnNames(*names, tuple(rows.properties))
-        self._resident = ResidentGraph(len(ids), src, dst, rows.properties)
-        self._known = KnownEdges(self._resident, ids, self._names, simple)
-        self._vertices = GraphVertices(ids)
+        resident = ResidentGraph(len(ids), src, dst, rows.properties)
+        known = ColumnNames(*names, tuple(rows.properties))
+        self._hold(KnownEdges(resident, ids, known, simple))
+
+    def _hold(self, known: KnownEdges) -> None:
+        self._known = known
+        self._names = known.names
+        self._resident = known.resident
+        self._vertices = GraphVertices(known.ids)
         self._lives: WeakKeyDictionary[Live, Maintained] = WeakKeyDictionary()
         self._turns = Turns("the graph")
         self._versions = Versions(self._known, self._lives, self._turns)
@@ -237,6 +243,14 @@ class Graph:
     def forget(self) -> None:
         """Give up the undoing of all advances so far, and free the memory that it takes."""
         self._versions.forget()
+
+    @in_turn
+    def __getstate__(self) -> SavedGraph:
+        """Pickled and copied as it is now: another graph, without programs and rollbacks."""
+        return saved_graph(self._known)
+
+    def __setstate__(self, saved: SavedGraph) -> None:
+        self._hold(restored_graph(saved))
 
     @in_turn
     def __repr__(self) -> str:

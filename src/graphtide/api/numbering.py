@@ -84,6 +84,8 @@ def _ids_in_order(src: Ids, dst: Ids) -> Ids:
         end for pair in zip(src.tolist(), dst.tolist(), strict=True) for end in pair
     )
     found = list(dict.fromkeys(both))
+    if all(type(item) is int for item in found):
+        found.sort()
     return np.fromiter(found, object, len(found))
 
 

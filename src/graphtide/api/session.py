@@ -14,6 +14,7 @@ from graphtide.api.collection import Collection
 from graphtide.api.facts import StoredGraphFacts
 from graphtide.api.graph import CatalogGraph
 from graphtide.api.progress import shown
+from graphtide.api.staying import StaysHere
 from graphtide.api.view import View, graph_of
 from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
     from graphtide.spark.gateway import SparkGateway
 
 
-class Session:
+class Session(StaysHere):
     """Graphs, views and collections under one folder. Use `graphtide.session` to get one."""
+
+    instead = "open the folder in the other process: gt.session(folder)"
 
     def __init__(
         self,

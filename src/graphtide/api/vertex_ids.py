@@ -1,9 +1,13 @@
 """The users' ids of vertices and the numbers that stand for them inside.
 
-Ids are whatever can be a key: whole numbers, texts, tuples. Whole numbers from a column stand in
-ascending order, so that vertices 0 to n - 1 have themselves as numbers and no table is needed to
-find them; all other ids stand in the order in which they first appear. Vertices that come later
-stand behind.
+Ids are whatever can be a key: whole numbers of 64 bits, signed or not, texts, tuples. Whole numbers
+from a column stand in ascending order, so that vertices 0 to n - 1 have themselves as numbers and
+no table is needed to find them; all other ids stand in the order in which they first appear.
+Vertices that come later stand behind.
+
+Kept true: two vertices never look the same in a table. A float that is a whole number is that
+number, 1 and '1' are not both ids of one graph, and truth values, which Python takes for 0 and 1,
+are no ids at all.
 """
 
 from __future__ import annotations
@@ -16,15 +20,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.api.id_looks import Looks, check_looks, looks_of, plain_id
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 
 Int32 = NDArray[np.int32]
 Ids = NDArray[Any]
-"""A column of ids: int64 where all are whole numbers, objects otherwise."""
+"""A column of ids: int64 where all are whole numbers below 2**63, objects otherwise."""
 
 _MOST_NAMED = 5
 _FEW = 10_000
+_EXACT = 2.0**53
 
 
 class VertexIds:
@@ -34,6 +40,10 @@ class VertexIds:
         self._ids: list[Any] | Ids = ids
         self._plain = ids.dtype != object and bool((ids == np.arange(len(ids))).all())
         self._found: dict[Hashable, int] | None = None
+        self._looks: Looks | None = None
+        if ids.dtype == object:
+            self._looks = looks_of(ids)
+            check_looks(self._looks, lambda: list(ids))
 
     def copy(self) -> VertexIds:
         """The ids of this moment, which stay so. O(ids) where vertices came later."""
@@ -61,6 +71,16 @@ class VertexIds:
         if isinstance(self._ids, np.ndarray) and self._ids.dtype != object:
             return pa.array(self._ids[numbers])
         return arrow_ids([self[number] for number in numbers.tolist()])
+
+    def check_new(self, ids: Sequence[Any]) -> None:
+        """Refuse ids that cannot be told apart from those that are there, or from one another.
+
+        O(new ids) but for a graph that has texts and other ids, which is looked through.
+        """
+        if self._looks is None:
+            self._looks = looks_of(self._ids)
+        self._looks |= looks_of(ids)
+        check_looks(self._looks, lambda: [*self._ids, *ids])
 
     def append(self, ids: Sequence[Any]) -> None:
         """More vertices, whose ids are not there yet."""
@@ -93,7 +113,12 @@ class VertexIds:
 
 def arrow_ids(ids: list[Any]) -> pa.Array:
     """Ids as an Arrow array; as texts where Arrow has no type for all of them."""
+    kinds = set(map(type, ids))
+    if kinds == {int} and max(ids) >= 2**63:
+        return pa.array(ids, pa.uint64())
     try:
+        if kinds >= {str, bytes}:  # Arrow takes one for the other.
+            return pa.array([str(item) for item in ids])
         return pa.array(ids)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return pa.array([str(item) for item in ids])
@@ -109,14 +134,26 @@ def id_column(values: Any, what: str) -> Ids:
         raise InputError(
             f"{what} has values that cannot be ids",
             where=named_rows(bad, lambda at: repr(found[at])),
-            hint="an id is a number, a text or a tuple of them, and is never missing",
+            hint=_id_hint([found[at] for at in bad]),
         )
     return found
 
 
-def plain_id(item: Any) -> Any:
-    """The Python value of a NumPy scalar; anything else as it is."""
-    return item.item() if isinstance(item, np.generic) else item
+def _id_hint(bad: list[Any]) -> str:
+    """What to do about values that are no ids, by the first of them."""
+    usual = "an id is a whole number of 64 bits, a text or a tuple of them, and is never missing"
+    match bad[0]:
+        case None:
+            return f"leave the row out, or give the vertex an id; {usual}"
+        case bool():
+            return "Python takes True for 1: give 0 and 1, or texts"
+        case int():
+            return "give numbers of more than 64 bits as texts"
+        case float() if math.isnan(bad[0]):
+            return f"leave the row out, or give the vertex an id; {usual}"
+        case float():
+            return "from 2**53 on floats do not tell all whole numbers apart: give ids as ints"
+    return usual
 
 
 def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any, usual: str) -> str:
@@ -167,22 +204,34 @@ def _from_arrow(values: pa.Array | pa.ChunkedArray) -> Ids:
 def _from_numpy(values: NDArray[Any], what: str) -> Ids:
     if values.ndim != 1:
         raise InputError(f"{what} has {values.ndim} dimensions", hint="give one id a row")
-    whole = values.dtype.kind == "i" or (
-        values.dtype.kind == "u" and (not len(values) or values.max() < 2**63)
-    )
+    kind = values.dtype.kind
+    whole = kind == "i" or (kind == "u" and (not len(values) or values.max() < 2**63))
+    if kind == "f":
+        whole = bool((np.abs(values) < _EXACT).all() and (values == np.floor(values)).all())
     return values.astype(np.int64) if whole else _from_list(values.tolist())
 
 
 def _from_list(values: list[Any]) -> Ids:
-    plain = [plain_id(item) for item in values]
+    plain = [_whole(plain_id(item)) for item in values]
     if all(type(item) is int and -(2**63) <= item < 2**63 for item in plain):
         return np.array(plain, np.int64)
     return np.fromiter(plain, object, len(plain))
 
 
+def _whole(item: Any) -> Any:
+    """The whole number that a float is, as far as floats tell them apart; else as it is."""
+    if isinstance(item, float) and abs(item) < _EXACT and item.is_integer():
+        return int(item)
+    return item
+
+
 def _is_id(item: Any) -> bool:
-    if item is None or (isinstance(item, float) and math.isnan(item)):
+    if item is None or isinstance(item, bool):
         return False
+    if isinstance(item, float):
+        return abs(item) < _EXACT
+    if isinstance(item, int):
+        return -(2**63) <= item < 2**64
     try:
         hash(item)
     except TypeError:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.api.dataflow.times import Clock, Time
+from graphtide.api.staying import StaysInDataflow
 from graphtide.api.turns import Turns, in_turn
 from graphtide.engine.dataflow.host import Dweller, Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from graphtide.api.dataflow.loops import Loop
 
 
-class Dataflow:
+class Dataflow(StaysInDataflow):
     """Collections, and the operators that keep them current, version after version.
 
         flow = gt.Dataflow()

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from graphtide.api.dataflow.times import Time
+from graphtide.api.staying import StaysInDataflow
 from graphtide.api.turns import in_turn
 from graphtide.kernels.dataflow_times import not_after
 from graphtide.model.errors import InputError
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from graphtide.api.dataflow.arrangement import Arrangement
 
 
-class Handle:
+class Handle(StaysInDataflow):
     """Keeps the history of an arrangement from a version on; what is before may be merged.
 
     History costs memory: downgrade a handle as soon as older versions are of no more use, and

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.dataflow.collection import Collection
 from graphtide.api.dataflow.times import Time
+from graphtide.api.staying import StaysInDataflow
 from graphtide.api.turns import Turns, in_turn
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, encode, records
@@ -54,7 +55,7 @@ class InputCollection(Collection):
         self.flow.waiting.append((self.number, version, words))
 
 
-class Output:
+class Output(StaysInDataflow):
     """What a collection comes to, for users to read after each version."""
 
     def __init__(self, flow: Dataflow, number: int) -> None:

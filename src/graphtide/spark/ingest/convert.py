@@ -126,7 +126,8 @@ def _from_text(text: Column, spec: TypeSpec, timezone: str) -> Column:
         case PropertyType.STRING:
             return text
         case PropertyType.INT:
-            return trimmed.try_cast("bigint")
+            # 2.0 is what programs write that turn a column with a missing value into floats.
+            return F.regexp_replace(trimmed, r"^([+-]?\d+)\.0*$", "$1").try_cast("bigint")
         case PropertyType.FLOAT:
             is_float = trimmed.rlike(_NUMBER) | trimmed.rlike(_SPECIAL)
             return F.when(is_float, trimmed.try_cast("double"))

@@ -90,7 +90,8 @@ def _array(what: str, name: str, values: list[Any]) -> pa.Array:
     except (pa.ArrowException, OverflowError) as error:
         raise InputError(
             f"{what}: the values of '{name}' are of different types: {error}",
-            hint=f"make them all strings, or leave the column out with drop=['{name}']",
+            hint="give all values one type (whole numbers as int, as str(2.0) is not str(2)), "
+            f"or leave the column out with drop=['{name}']",
         ) from None
 
 

@@ -122,6 +122,11 @@ def _fixed_type(
 
 def _id_type(keys: Sequence[_Evidence]) -> PropertyType:
     fixed = {item.fixed: item for item in keys if item.fixed is not None}
+    if set(fixed) == {PropertyType.INT, PropertyType.FLOAT}:
+        # A missing value turns a column of ints into floats: 2.0 is the vertex 2. What is no whole
+        # number is refused with its row, like any value that cannot be read.
+        return PropertyType.INT
+    _check_fractions(keys)
     if len(fixed) > 1:
         (_, one), (_, other) = list(fixed.items())[:2]
         raise InputError(
@@ -129,7 +134,41 @@ def _id_type(keys: Sequence[_Evidence]) -> PropertyType:
             hint=f"convert one of them, for example types={{'{one.column.name}': 'string', "
             f"'{other.column.name}': 'string'}}",
         )
-    return next(iter(fixed), None) or id_type_of_kinds(_joined(keys))
+    return next(iter(fixed), None) or _inferred_id_type(keys)
+
+
+def _inferred_id_type(keys: Sequence[_Evidence]) -> PropertyType:
+    """By the texts of all ids; 2 beside 2.0 is one vertex or two, which only the user knows."""
+    if _joined(keys) == ValueKind.INT | ValueKind.FLOAT:
+        item = next(item for item in keys if item.kinds & ValueKind.FLOAT)
+        name = item.column.name
+        raise InputError(
+            f"ids are whole numbers and numbers with a fraction: see '{name}' of "
+            f"{item.table.table.name}",
+            hint=f"say types={{'{name}': 'int'}} if 2.0 is the vertex 2, as where a missing id has "
+            f"made them floats, or types={{'{name}': 'string'}} if it is another vertex",
+        )
+    return id_type_of_kinds(_joined(keys))
+
+
+def _check_fractions(keys: Sequence[_Evidence]) -> None:
+    """Refuse texts made of floats beside other ids: 2.0 would be '2.0', and the int 2 be '2'."""
+    floats = [item for item in keys if _held(item) is PropertyType.FLOAT]
+    if floats and any(_held(item) is not PropertyType.FLOAT for item in keys):
+        name = floats[0].column.name
+        raise InputError(
+            f"ids are of different types: '{name}' of {floats[0].table.table.name} holds numbers "
+            "with a fraction, and as a text 2.0 is not 2",
+            hint=f"read it as types={{'{name}': 'int'}} if its ids are whole numbers, as they are "
+            "where a missing one has made them floats; else convert it before loading",
+        )
+
+
+def _held(item: _Evidence) -> PropertyType | None:
+    """The type of a column's values before anything is made of them, as far as that matters."""
+    if item.fixed not in (PropertyType.STRING, PropertyType.FLOAT):
+        return item.fixed
+    return property_type_of(item.table.types[item.column.place])
 
 
 def _property_types(found: Sequence[_Evidence]) -> dict[str, PropertyType]:

@@ -1,0 +1,125 @@
+"""Ids come back as they were given, and no two vertices look the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import pyarrow as pa
+import pytest
+
+import graphtide as gt
+from graphtide.model.errors import InputError
+
+LARGE = 2**63
+
+
+def ids(graph: gt.Graph) -> list[Any]:
+    found: list[Any] = graph.vertices()["id"].to_pylist()
+    return found
+
+
+FORMS: dict[str, Any] = {
+    "numpy": lambda values: np.array(values, np.uint64),
+    "arrow": lambda values: pa.array(values, pa.uint64()),
+    "pandas": lambda values: pandas.Series(values, dtype="uint64"),
+    "list": list,
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_unsigned_ids_are_exact_and_in_order(form: Any) -> None:
+    graph = gt.Graph(form([LARGE + 1, 2**64 - 1]), form([LARGE, 7]))
+    assert graph.vertices()["id"].type == pa.uint64()
+    assert ids(graph) == [7, LARGE, LARGE + 1, 2**64 - 1]
+    assert [graph.number(item) for item in ids(graph)] == [0, 1, 2, 3]
+    live = graph.maintain(gt.algorithms.BFS(source=LARGE + 1))
+    assert live.at(LARGE) == {"hops": 1.0}
+    assert graph.edges()["src"].to_pylist() == [LARGE + 1, 2**64 - 1]
+    graph.advance(insert=[(LARGE, LARGE + 5)], delete=[(2**64 - 1, 7)])
+    assert live.at(LARGE + 5) == {"hops": 2.0}
+    assert ids(graph)[-1] == LARGE + 5
+    live.verify()
+
+
+def test_unsigned_ids_may_come_later() -> None:
+    graph = gt.Graph([0, 1], [1, 2])
+    graph.advance(insert=[(2, LARGE)])
+    assert ids(graph) == [0, 1, 2, LARGE]
+    assert graph.number(LARGE) == 3
+    graph.rollback()
+    graph.advance(insert=[(2, -1)])
+    assert ids(graph) == [0, 1, 2, -1]
+    with pytest.raises(InputError, match="below 0 and ids of 2"):
+        graph.advance(insert=[(2, LARGE)])
+    assert graph.version == 1
+    with pytest.raises(InputError, match="below 0 and ids of 2"):
+        gt.Graph([-1], [LARGE])
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**30])
+def test_numbers_beyond_64_bits_are_refused(number: int) -> None:
+    with pytest.raises(InputError, match="cannot be ids") as refused:
+        gt.Graph([1, number], [2, 3])
+    assert "row 1" in str(refused.value)
+    assert "as texts" in str(refused.value)
+    assert ids(gt.Graph([str(number)], ["1"])) == [str(number), "1"]
+
+
+class TestIntsAndFloats:
+    def test_a_whole_float_is_that_number(self) -> None:
+        assert ids(gt.Graph([1, 2], [2.0, 3.0])) == [1, 2, 3]
+        assert ids(gt.Graph(np.array([1.0, 2.0]), pa.array([2.0, 3.0]))) == [1, 2, 3]
+        graph = gt.Graph([1.0, 2.0], [2, 3], vertices=[3.0, 2.0, 1.0])
+        graph.advance(insert=[(3, 1.0)])
+        assert ids(graph) == [3, 2, 1]
+        assert graph.number(2.0) == graph.number(2) == 1
+
+    def test_fractions_are_ids_of_their_own(self) -> None:
+        assert ids(gt.Graph([1, 2], [2.5, 3.0])) == [1.0, 2.5, 2.0, 3.0]
+
+    def test_a_missing_one_is_refused_with_its_row(self) -> None:
+        frame = pandas.DataFrame({"src": [1, 2, 3], "dst": [2, None, 4]})
+        for make in (
+            lambda: gt.Graph.from_frame(frame),
+            lambda: gt.Graph(frame.src, frame.dst),
+            lambda: gt.Graph([1, 2, 3], [2, None, 4]),
+            lambda: gt.Graph([4], [4]).advance(insert=frame),
+        ):
+            with pytest.raises(InputError, match="cannot be ids") as refused:
+                make()
+            assert "row 1" in str(refused.value)
+            assert "leave the row out" in str(refused.value)
+            assert "string" not in str(refused.value)
+        assert ids(gt.Graph.from_frame(frame.dropna())) == [1, 2, 3, 4]
+
+    def test_floats_that_do_not_tell_ids_apart_are_refused(self) -> None:
+        with pytest.raises(InputError, match="cannot be ids") as refused:
+            gt.Graph([1.0, float(2**53)], [2.0, 3.0])
+        assert "give ids as ints" in str(refused.value)
+
+
+class TestLooks:
+    @pytest.mark.parametrize("pair", [(1, "1"), ((1, 2), "(1, 2)"), (b"a", "b'a'"), (2.5, "2.5")])
+    def test_ids_that_look_the_same_are_refused(self, pair: tuple[Any, Any]) -> None:
+        with pytest.raises(InputError, match="look the same"):
+            gt.Graph(list(pair), ["x", "y"])
+        graph = gt.Graph([pair[0]], ["x"])
+        with pytest.raises(InputError, match="look the same"):
+            graph.advance(insert=[("x", pair[1])])
+        assert (graph.version, graph.num_vertices) == (0, 2)
+        other = gt.Graph([pair[1]], ["x"])
+        with pytest.raises(InputError, match="look the same"):
+            other.advance(insert=[("x", pair[0])])
+
+    def test_ids_of_several_types_that_do_not_are_told_as_texts(self) -> None:
+        graph = gt.Graph([1, "b"], [(2, 3), b"a"])
+        assert ids(graph) == ["1", "(2, 3)", "b", "b'a'"]
+        assert graph.number((2, 3)) == 1
+
+    def test_truth_values_are_no_ids(self) -> None:
+        for given in ([True, 1], np.array([True, False])):
+            with pytest.raises(InputError, match="cannot be ids") as refused:
+                gt.Graph(given, [2, 3])
+            assert "Python takes True for 1" in str(refused.value)
