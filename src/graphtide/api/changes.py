@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from graphtide.api.edge_matching import KnownEdges, matched_edges
 from graphtide.api.edge_rows import EdgeRows, read_rows
-from graphtide.api.vertex_ids import Int32, named_rows, plain_id
+from graphtide.api.id_looks import plain_id
+from graphtide.api.vertex_ids import Int32, named_rows
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 

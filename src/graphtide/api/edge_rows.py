@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.vertex_ids import Ids, id_column, named_rows, plain_id
+from graphtide.api.id_looks import plain_id
+from graphtide.api.vertex_ids import Ids, id_column, named_rows
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.api.vertex_ids import Ids, Int32, VertexIds, id_column, named_rows, plain_id
+from graphtide.api.id_looks import plain_id
+from graphtide.api.vertex_ids import Ids, Int32, VertexIds, id_column, named_rows
 from graphtide.model.errors import InputError, LimitError
 
 _MOST_VERTICES = 2**31 - 1

@@ -2,12 +2,13 @@
 
 A predicate is GVDL text. Views are GVDL text (`for y in 2000..2020 [upto-{y}: year <= y]`), a
 mapping from names to predicates, a list of predicates, a generator of `graphtide.generators`, or
-a list of these.
+a list that mixes these, in which a pair of texts is a name and its predicate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from graphtide.lang.gvdl.parse import parse_predicate, parse_views
 from graphtide.lang.gvdl.tree import (
@@ -23,9 +24,9 @@ from graphtide.lang.gvdl.tree import (
     ViewList,
     Windows,
 )
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, LanguageError
 
-Views = str | Item | Mapping[str, str] | Iterable["str | Item | tuple[str, str]"]
+Views = str | Item | Mapping[str, str] | Iterable["Views"]
 
 _ITEMS = (View, Loop, Windows, Group, Product, Combinations, Outages)
 
@@ -55,7 +56,7 @@ def view_items(views: Views) -> tuple[Item, ...]:
     if isinstance(views, Mapping):
         return tuple(_named(name, text) for name, text in views.items())
     if isinstance(views, Iterable):
-        return tuple(_item(item) for item in views)
+        return tuple(chain.from_iterable(map(_listed_items, views)))
     raise _unusable(views)
 
 
@@ -69,15 +70,27 @@ def written_predicate(text: object) -> Predicate:
     )
 
 
-def _item(item: object) -> Item:
+def _listed_items(item: Views) -> tuple[Item, ...]:
+    """The items that one member of a list stands for."""
     match item:
         case str():
-            return View(parse_predicate(item))
-        case (str() as name, str() as text):
-            return _named(name, text)
-        case View() | Loop() | Windows() | Group() | Product() | Combinations() | Outages():
-            return item
-    raise _unusable(item)
+            return _predicate_or_views(item)
+        case (str() as name, str() as text) if isinstance(item, tuple):
+            return (_named(name, text),)
+    return view_items(item)
+
+
+def _predicate_or_views(text: str) -> tuple[Item, ...]:
+    """A text in a list is a predicate, or else views, which a mistaken one with brackets is."""
+    try:
+        return (View(parse_predicate(text)),)
+    except LanguageError as error:
+        try:
+            return view_items(text)
+        except LanguageError:
+            if "[" in text:
+                raise
+            raise error from None
 
 
 def _named(name: str, text: str) -> View:

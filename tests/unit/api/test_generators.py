@@ -81,3 +81,39 @@ def test_bounds_come_from_numpy_and_pandas_too(bound: Any, text: str) -> None:
 def test_slips_are_told(slip: Callable[[], object], told: str) -> None:
     with pytest.raises(gt.GraphtideError, match=told):
         slip()
+
+
+MIXED: list[tuple[Any, str]] = [
+    (
+        ["year < 1", {"a": "year < 2", "b": "year < 3"}, ("c", "year < 4")],
+        "[year < 1], [a: year < 2], [b: year < 3], [c: year < 4]",
+    ),
+    (
+        [gt.expanding("ts", width="1 day"), "for y in 1..3 [upto-{y}: year <= y]", "year < 1"],
+        "expanding windows over ts width 1 day, for y in 1..3 [upto-{y}: year <= y], [year < 1]",
+    ),
+    (
+        (text for text in ["[x: year = 1], [y: year = 2]", "tumbling windows over ts width 1 day"]),
+        "[x: year = 1], [y: year = 2], tumbling windows over ts width 1 day",
+    ),
+    ([["year < 1", "year < 2"], "name = 'a[b'"], "[year < 1], [year < 2], [name = 'a[b']"),
+]
+
+
+@pytest.mark.parametrize(("views", "text"), MIXED)
+def test_a_list_mixes_whatever_describes_views(views: Any, text: str) -> None:
+    assert view_list(views) == view_list(text)
+
+
+@pytest.mark.parametrize(
+    ("views", "problem"),
+    [
+        (["year <"], "ends too early"),
+        (["for y in 1..3 [a: year <= ]"], "column 27"),
+        ([{"a": 3}], "does not describe views"),
+        ([{"a": "year < 1"}, 7], "7 does not describe views"),
+    ],
+)
+def test_a_slip_in_a_mixed_list_is_told(views: Any, problem: str) -> None:
+    with pytest.raises(gt.GraphtideError, match=problem):
+        view_list(views)
