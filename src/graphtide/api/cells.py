@@ -47,11 +47,18 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def visible(text: str) -> str:
-    """The text with everything that does not print written as an escape."""
+def visible(text: str, kept: str = "") -> str:
+    """The text with everything that does not print written as an escape, but for `kept`."""
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
+        character
+        if character.isprintable() or character in kept
+        else character.encode("unicode_escape").decode()
         for character in text
     )
+
+
+def visible_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return visible(text, kept="\n\t")

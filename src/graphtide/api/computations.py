@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -21,6 +20,7 @@ from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.statements import ParameterValue, Run
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import InputError, LanguageError
+from graphtide.model.paths import given_path
 from graphtide.model.schema import closest
 
 ALIASES = {
@@ -143,7 +143,7 @@ def _program(statement: Run) -> Computation:
 
 def _own_program(statement: Run, wanted: str) -> Computation:
     assert statement.library is not None
-    path = Path(statement.library).expanduser()
+    path = given_path(statement.library)
     try:
         found = programs_of(path)
     except (InputError, LanguageError) as error:

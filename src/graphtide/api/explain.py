@@ -13,7 +13,11 @@ _SHOWN = 10
 
 
 def explain_statement(session: Session, statement: s.Statement) -> str:
-    """All that is known of a statement before it is carried out. Changes nothing."""
+    """All that is known of a statement before it is carried out. Changes nothing that is stored.
+
+    A program that is `from` a file of Python is found by carrying out that file, as `run` does;
+    what the file does besides, it does here too.
+    """
     parts = [_section("tree", explain_tree(statement))]
     match statement:
         case s.CreateView():
@@ -64,7 +68,10 @@ def _run(session: Session, statement: s.Run) -> str:
 
     collection = session.collection(statement.collection)
     chosen = chosen_computation(said_outright(collection, statement))
-    return collection.explain_run(chosen.program)
+    told = collection.explain_run(chosen.program)
+    if statement.library is None:
+        return told
+    return f"{told}\nto find the program, {statement.library} was carried out as Python"
 
 
 def _first(lines: list[str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from graphtide.api.cells import visible
 from graphtide.model.audience import somebody_looks
 
 
@@ -41,18 +42,19 @@ def shown(title: str, *, enabled: bool | None = None) -> Iterator[Report]:
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         TimeElapsedColumn(),
     )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(title, total=None)
+    task = bar.add_task(visible(title), total=None)
     starter = threading.Timer(_PATIENCE, bar.start)
     starter.daemon = True
 
     def report(stage: str, done: float | None = None) -> None:
         total = None if done is None else 1.0
-        bar.update(task, description=f"{title}: {stage}", total=total, completed=done or 0.0)
+        described = visible(f"{title}: {stage}")
+        bar.update(task, description=described, total=total, completed=done or 0.0)
 
     starter.start()
     try:

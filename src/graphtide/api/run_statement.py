@@ -8,7 +8,6 @@ much of it is kept and how to go on.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphtide.api.answers import Answer
@@ -25,6 +24,7 @@ from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -104,7 +104,7 @@ def _timed(
 def _saved(run: Run, statement: s.Run) -> tuple[str, ...]:
     if statement.save_to is None:
         return ()
-    folder = Path(statement.save_to).expanduser()
+    folder = given_path(statement.save_to)
     files = save_results(run, folder, differences=statement.results == "diffresults")
     return (f"written to {folder}: {', '.join(file.name for file in files)}",)
 

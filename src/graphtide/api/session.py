@@ -22,6 +22,7 @@ from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.paths import given_path
 from graphtide.model.schema import closest
 from graphtide.plan.predicates import EVERYTHING, Predicate
 from graphtide.spark.ingest.options import ingest_options
@@ -51,7 +52,7 @@ class Session(StaysHere):
         *,
         progress: bool | None = None,
     ) -> None:
-        self.catalog = Catalog(Path(folder).expanduser().resolve())
+        self.catalog = Catalog(given_path(folder).resolve())
         self._open_gateway = open_gateway
         self._gateway: SparkGateway | None = None
         self.progress = progress

@@ -8,7 +8,6 @@ is ignored in silence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from graphtide.api.answers import (
@@ -29,6 +28,7 @@ from graphtide.api.view import graph_of
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
 from graphtide.store.collection import open_collection
 from graphtide.store.graph import open_graph
 from graphtide.store.transfer import copy_in, copy_out
@@ -86,7 +86,7 @@ def _load(session: Session, statement: s.LoadGraph) -> Answer:
     stored = open_graph(session.catalog, name)
     notes = []
     if statement.mappings:
-        path = save_mappings(stored, Path(statement.mappings))
+        path = save_mappings(stored, given_path(statement.mappings))
         notes.append(f"mappings are in {path}")
     if statement.randomize:
         notes.append("randomize has no meaning here: no answer depends on the order of edges")
@@ -168,13 +168,13 @@ def _serialize(session: Session, statement: s.Serialize) -> Answer:
         folder, what = session.catalog.existing_collection(statement.collection), "collection"
     else:
         folder, what = session.catalog.existing_graph(session.current_graph()), "graph"
-    target = copy_out(folder, Path(statement.path))
+    target = copy_out(folder, given_path(statement.path))
     return Answer(f"{what} '{folder.name}' is copied to {target}", notes=tuple(notes))
 
 
 def _deserialize(session: Session, statement: s.Deserialize) -> Answer:
     notes = (_THREADS,) if statement.threads is not None else ()
-    name = copy_in(session.catalog, Path(statement.path), statement.what)
+    name = copy_in(session.catalog, given_path(statement.path), statement.what)
     if statement.what == "graph":
         session.current = name
         answer = graph_answer(session.graph(name), open_graph(session.catalog, name))
@@ -186,14 +186,14 @@ def _deserialize(session: Session, statement: s.Deserialize) -> Answer:
 
 def _save_graph(session: Session, statement: s.SaveGraph) -> Answer:
     stored = open_graph(session.catalog, session.current_graph())
-    files = save_graph(stored, Path(statement.path))
+    files = save_graph(stored, given_path(statement.path))
     return Answer(f"graph '{stored.name}' is written to " + " and ".join(map(str, files)))
 
 
 def _save_collection(session: Session, statement: s.SaveCollection) -> Answer:
     stored = open_collection(session.catalog, statement.name)
     graph = graph_of(session, stored)
-    files = save_collection(stored, graph, Path(statement.path), initial=statement.initial)
+    files = save_collection(stored, graph, given_path(statement.path), initial=statement.initial)
     text = f"collection '{stored.name}' is written to {statement.path}: {len(files)} files"
     return Answer(text, notes=(_THREADS,))
 

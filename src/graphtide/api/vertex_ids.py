@@ -145,6 +145,8 @@ def _id_hint(bad: list[Any]) -> str:
     match bad[0]:
         case None:
             return f"leave the row out, or give the vertex an id; {usual}"
+        case str():
+            return "the text holds half of a character: read the file as UTF-8"
         case bool():
             return "Python takes True for 1: give 0 and 1, or texts"
         case int():
@@ -225,6 +227,15 @@ def _whole(item: Any) -> Any:
     return item
 
 
+def _has_bytes(text: str) -> bool:
+    """Whether a text can be stored: half of a character, as from a wrongly read file, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _is_id(item: Any) -> bool:
     if item is None or isinstance(item, bool):
         return False
@@ -232,6 +243,8 @@ def _is_id(item: Any) -> bool:
         return abs(item) < _EXACT
     if isinstance(item, int):
         return -(2**63) <= item < 2**64
+    if isinstance(item, str):
+        return item.isascii() or _has_bytes(item)
     try:
         hash(item)
     except TypeError:

@@ -2,7 +2,8 @@
 
 Answers go to standard output. Errors go to standard error for people, and to standard output
 as one more object for a program that reads JSON. Colours only in a terminal, and never where
-NO_COLOR is set.
+NO_COLOR is set. Names and values are the users' and may hold anything: what does not print is
+written as an escape, so that no name moves a cursor or colours a line.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from graphtide.api.cells import COUNTS, CellStyle
+from graphtide.api.cells import COUNTS, CellStyle, visible_lines
 from graphtide.cli.tables import table_lines
 from graphtide.model.errors import GraphtideError
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphtide.api.answers import Answer
+
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Characters that steer terminals, and that JSON may hold as they are."""
 
 FIRST_ROWS = 20
 """How many rows of a table are shown where it would push everything else away."""
@@ -105,12 +109,13 @@ class TextPrinter:
     def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
         """What, where and what to do, in red; carets stay under what they point at."""
         text = f"error: {error}" + (f"\n{failed}" if failed else "")
-        self._err.print(Text(text), style="red", soft_wrap=True)
+        self._err.print(Text(visible_lines(text)), style="red", soft_wrap=True)
 
     def interrupted(self, stop: KeyboardInterrupt) -> None:
         """On standard error."""
         lines = ["interrupted", *getattr(stop, "__notes__", ())]
-        self._err.print(Text("\n".join(lines)), style="red", soft_wrap=True)
+        text = visible_lines("\n".join(lines))
+        self._err.print(Text(text), style="red", soft_wrap=True)
 
     def _table(self, table: pa.Table, rows: int | None, style: CellStyle) -> None:
         shown = table if rows is None else table.slice(0, rows)
@@ -123,7 +128,7 @@ class TextPrinter:
             self._line(f"... and {table.num_rows - shown.num_rows:,} more rows", "dim")
 
     def _line(self, text: str, style: str = "") -> None:
-        self._out.print(Text(text), style=style, soft_wrap=True)
+        self._out.print(Text(visible_lines(text)), style=style, soft_wrap=True)
 
 
 class JsonPrinter:
@@ -155,7 +160,7 @@ class JsonPrinter:
     def _object(self, content: Mapping[str, object]) -> None:
         encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
         text = json.dumps(as_json(content), ensure_ascii=encoding != "utf8", allow_nan=False)
-        print(text, flush=True)
+        print(text.translate(_CONTROLS), flush=True)
 
 
 def as_json(value: object) -> object:

@@ -18,6 +18,7 @@ from graphtide.cli.invocation import Invocation
 from graphtide.cli.outcome import FAILURE, report
 from graphtide.cli.printing import Failed
 from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
 
 if TYPE_CHECKING:
     from graphtide.api.answers import Answer
@@ -48,7 +49,7 @@ def given_script(file: str | None, text: str | None) -> Script:
     assert file is not None
     if file == STANDARD_INPUT:
         return Script(sys.stdin.read())
-    return Script(_read(Path(file)), file)
+    return Script(_read(given_path(file)), file)
 
 
 def carry_out(invocation: Invocation, script: Script, action: Action) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import typer
 
+from graphtide.api.cells import visible
 from graphtide.cli.completion import candidates
 from graphtide.cli.help_texts import help_text
 from graphtide.cli.invocation import Invocation
@@ -38,7 +39,7 @@ def shell(invocation: Invocation, options: ShellOptions) -> None:
     """Type statements of GVDL and see what they answer. 'help' helps, 'quit' leaves."""
     interactive = sys.stdin.isatty()
     if interactive and not invocation.options.quiet and not invocation.options.json:
-        print(f"Graphtide {__version__}, data in {invocation.options.folder}")
+        print(visible(f"Graphtide {__version__}, data in {invocation.options.folder}"))
         print("Statements end with ';'. 'help' helps, 'quit' leaves.")
     session = invocation.session
     loop = Shell(invocation, _typed_line if interactive else _piped_line, interactive)

@@ -15,7 +15,7 @@ from graphtide.api.answers import Answer
 from graphtide.cli.invocation import Invocation
 from graphtide.cli.options import GlobalOptions
 from graphtide.cli.outcome import reported
-from graphtide.cli.printing import Failed, JsonPrinter, as_json
+from graphtide.cli.printing import Failed, JsonPrinter, TextPrinter, as_json
 from graphtide.model.errors import InputError
 
 
@@ -107,3 +107,28 @@ def _same_handlers() -> Iterator[None]:
     before = logging.getLogger().handlers[:]
     yield
     logging.getLogger().handlers[:] = before
+
+
+ODD = "a\x1b[31mred\x9b2J[bold]x[/bold]\r\x07"
+
+
+def test_no_name_steers_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither by control characters nor by markup, in any part of an answer or error."""
+    table = pa.table({ODD: [ODD]})
+    TextPrinter().answer(Answer(f"first\n{ODD}", table, notes=(ODD,)))
+    TextPrinter().error(InputError(ODD, where=f"{ODD}\n   ^", hint=ODD))
+    stop = KeyboardInterrupt()
+    stop.add_note(ODD)
+    TextPrinter().interrupted(stop)
+    out, err = capsys.readouterr()
+    for text in (out, err):
+        assert not any(character in text for character in "\x1b\x9b\r\x07")
+        assert "\\x1b[31mred\\x9b2J[bold]x[/bold]\\r\\x07" in text
+    assert out.count("\n") == 5
+
+
+def test_no_name_steers_a_terminal_through_json(capsys: pytest.CaptureFixture[str]) -> None:
+    JsonPrinter().answer(Answer(ODD, None))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.isprintable()
+    assert json.loads(line)["text"] == ODD

@@ -13,6 +13,7 @@ from graphtide.api.pictures.summary import draw_summary, draw_top
 from graphtide.api.pictures.times import draw_times
 from graphtide.api.runs.run import Run
 from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
 
 Drawn = Literal["summary", "times", "top"]
 
@@ -44,4 +45,4 @@ def draw_collection(collection: Collection) -> Picture:
 def check_path(path: str | Path | None) -> None:
     """Refuse a file that is neither PNG nor SVG, before anything is drawn."""
     if path is not None:
-        picture_format(Path(path))
+        picture_format(given_path(path))

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from graphtide.api.pictures.style import styled
 from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
 
 Format = Literal["png", "svg"]
 _FORMATS: dict[str, Format] = {".png": "png", ".svg": "svg"}
@@ -28,7 +29,7 @@ class Picture:
 
     def save(self, path: str | Path) -> Path:
         """Write PNG or SVG, by the ending of the file: all of it or, if that fails, nothing."""
-        target = Path(path).expanduser()
+        target = given_path(path)
         content = self.render(picture_format(target))
         partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
         try:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from graphtide.api.runs import leaders, summaries, tables
 from graphtide.api.runs.contents import RunContents
 from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
 
 if TYPE_CHECKING:
     import pandas
@@ -177,7 +178,7 @@ class Run:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the tidy table to a file, one view at a time; arrays become several columns."""
-        target = Path(path)
+        target = given_path(path)
         try:
             with self.reader() as reader:
                 first = tables.flat_table(reader.schema.empty_table())

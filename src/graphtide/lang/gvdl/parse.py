@@ -62,6 +62,7 @@ def parse_property(text: str) -> PropertyName:
 
 
 def _parse(source: Source, start: str) -> object:
+    _check_characters(source)
     parser, builder = _parser()
     with _READING:
         builder.source = source
@@ -69,6 +70,20 @@ def _parse(source: Source, start: str) -> object:
             return cast(object, parser.parse(source.text, start=start))
         except UnexpectedInput as failure:
             raise explain_failure(failure, source, start) from None
+
+
+def _check_characters(source: Source) -> None:
+    """Refuse what cannot be stored: half of a character, as a wrongly decoded file has."""
+    if source.text.isascii():
+        return
+    try:
+        source.text.encode()
+    except UnicodeEncodeError as error:
+        raise language_error(
+            "the text holds half of a character, which cannot be stored",
+            Span(source, error.start, error.start + 1),
+            "read the file as UTF-8",
+        ) from None
 
 
 class _Callbacks:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
 
 _MAGIC = b"PAR1"
 
@@ -44,7 +45,7 @@ def find_files(data: Any, what: str) -> FileList:
 
 
 def _expand(path: str, what: str) -> Sequence[str]:
-    path = os.path.abspath(os.path.expanduser(path))
+    path = os.path.abspath(given_path(path))
     if os.path.isdir(path):
         return _files_of_folder(path, what)
     if os.path.exists(path):
