@@ -20,11 +20,13 @@ from graphtide.api.result_rows import LiveRows, row_names
 from graphtide.api.staying import StaysHere
 from graphtide.api.turns import in_turn
 from graphtide.engine.changes import Change, first_difference
+from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.plan.program_analysis import explain_analysis
 from graphtide.plan.program_text import explain
+from graphtide.plan.tolerance_bound import tolerance_bound
 
 if TYPE_CHECKING:
     from graphtide.api.memory import Graph
@@ -139,6 +141,8 @@ class Live(StaysHere):
         else:
             lines = [explain(self.program.program), "analysis"]
             lines += [f"    {line}" for line in explain_analysis(self.program.program)]
+            if isinstance(maintainer, SynchronousMaintainer):
+                lines.append(f"    tolerance: {tolerance_bound(self.program)}")
         lines += [f"maintained in {self._kept.choice}", f"compiled from {kernels.__file__}"]
         return "\n".join(lines)
 

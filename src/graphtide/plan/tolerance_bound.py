@@ -1,0 +1,225 @@
+"""How far `tolerance` may lead results astray: a bound that some programs have, and others lack.
+
+With a tolerance t, every state is within a share t of what its own accumulators say. Where all that
+is computed from states within a factor r of the true ones is itself within that factor, the factor
+grows by 1 / (1 - t) in a round and by nothing else, whatever the number of advances. That is so
+where messages and updates are sums of states that are not negative, times factors that are not
+negative and do not depend on states: PageRank. It is not so where a message is a logarithm of a
+state, where two states are multiplied or divided, or where terms of both signs cancel.
+
+A proof or nothing, as in `program_analysis`: what is not recognised may still be harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphtide.plan.expressions import (
+    FLOAT,
+    AccumulatorRef,
+    Binary,
+    Call,
+    Choice,
+    Const,
+    Expression,
+    Iteration,
+    Local,
+    ParameterRef,
+    StateRef,
+)
+from graphtide.plan.program_bounds import PROVED, Known, Obligation, Proof, at_least
+from graphtide.plan.program_symbols import rewrite
+from graphtide.plan.program_text import expression_text
+from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.programs import (
+    AccumulatorKind,
+    AssignLocal,
+    AssignState,
+    Body,
+    ForRange,
+    If,
+    Send,
+    VertexProgram,
+    subexpressions,
+)
+
+_ADDED = (AccumulatorKind.SUM, AccumulatorKind.COUNT, AccumulatorKind.MIN, AccumulatorKind.MAX)
+_NO_STATE = Known(StateRef("u", "", FLOAT))
+
+
+class _NoBoundError(Exception):
+    """Why there is no proof, in words."""
+
+
+@dataclass(frozen=True)
+class ToleranceBound:
+    """Whether results stay within a share of those from scratch, on which conditions, or why not.
+
+    The share is (1 - tolerance) ** -iterations - 1.
+    """
+
+    obligations: tuple[Obligation, ...] = ()
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        if self.reason is not None:
+            return f"no bound is known, {self.reason}"
+        where = " and ".join(map(str, self.obligations))
+        bound = "results are within (1 - tolerance) ** -iterations - 1 of those from scratch"
+        return f"{bound} where {where}" if where else bound
+
+
+def tolerance_bound(bound: BoundProgram) -> ToleranceBound:
+    """The bound of a program with its parameters."""
+    program, found = bound.program, _Reading(dict(bound.values))
+    try:
+        _check_fields(program)
+        if bound.iterations is None:
+            raise _NoBoundError("it ends where little changes, and that may be in another round")
+        for body in (program.initialize, program.traverse, program.update):
+            found.read(body)
+    except _NoBoundError as reason:
+        return ToleranceBound(reason=str(reason))
+    return ToleranceBound(tuple(sorted(found.obligations, key=str)))
+
+
+def _check_fields(program: VertexProgram) -> None:
+    for item in program.state:
+        if item.type is not FLOAT:
+            raise _NoBoundError(f"{item.name} is no float")
+        if item.default < 0:
+            raise _NoBoundError(f"{item.name} starts below 0")
+    for accumulator in program.accumulators:
+        if accumulator.kind not in _ADDED:
+            raise _NoBoundError(f"{accumulator.name} is a {accumulator.kind}")
+
+
+@dataclass
+class _Reading:
+    """What a function's names stand for, and the conditions that have come up."""
+
+    values: Mapping[str, Any]
+    names: dict[str, Expression] = field(default_factory=dict)
+    obligations: Proof = PROVED
+
+    def read(self, body: Body) -> None:
+        for statement in body:
+            match statement:
+                case AssignLocal(name, value):
+                    self.names[name] = self._written_out(value)
+                case AssignState(_, value) | Send(_, value):
+                    self._check(self._written_out(value))
+                case If(condition, then, otherwise):
+                    self._check_free(self._written_out(condition))
+                    for branch in (then, otherwise):
+                        self.read(branch)
+                        self._forget(branch)
+                case ForRange(body=inner):
+                    self._forget(inner)
+                    self.read(inner)
+                    self._forget(inner)
+
+    def _forget(self, body: Body) -> None:
+        """A name that one way or turn assigns may stand for several things."""
+        for statement in body:
+            match statement:
+                case AssignLocal(name):
+                    self.names.pop(name, None)
+                case If(_, then, otherwise):
+                    self._forget(then)
+                    self._forget(otherwise)
+                case ForRange(body=inner):
+                    self._forget(inner)
+
+    def _written_out(self, expression: Expression) -> Expression:
+        def leaf(item: Expression) -> Expression:
+            match item:
+                case Local(name):
+                    return self.names.get(name, item)
+                case ParameterRef(name, type_) if isinstance(self.values.get(name), int | float):
+                    return Const(self.values[name], type_)
+            return item
+
+        return _folded(rewrite(expression, leaf))
+
+    def _check(self, expression: Expression) -> None:
+        """Raise unless the value stays within the factor that all states are within."""
+        if not _reads_states(expression):
+            self._check_not_negative(expression)
+            return
+        match expression:
+            case StateRef() | AccumulatorRef():
+                return
+            case Binary("+", left, right):
+                self._check(left)
+                self._check(right)
+            case Binary("*", left, right) if not (_reads_states(left) and _reads_states(right)):
+                self._check(left)
+                self._check(right)
+            case Binary("/", left, right) if not _reads_states(right):
+                self._check(left)
+                self._check_not_negative(right)
+            case Choice(condition, yes, no):
+                self._check_free(condition)
+                self._check(yes)
+                self._check(no)
+            case Call("min" | "max" | "abs" | "sqrt" | "float", arguments):
+                for item in arguments:
+                    self._check(item)
+            case _:
+                told = expression_text(expression)
+                raise _NoBoundError(f"{told} is not in proportion to what it reads")
+
+    def _check_free(self, condition: Expression) -> None:
+        if _reads_states(condition):
+            raise _NoBoundError(f"the condition {expression_text(condition)} depends on a state")
+
+    def _check_not_negative(self, expression: Expression) -> None:
+        if isinstance(expression, Iteration):
+            return
+        proof = at_least(expression, 0, _NO_STATE)
+        if proof is None:
+            raise _NoBoundError(f"{expression_text(expression)} may be negative")
+        self.obligations |= proof
+
+
+def _reads_states(expression: Expression) -> bool:
+    """Whether a value depends on states; so may that of a name that is not known."""
+    return any(
+        isinstance(item, StateRef | AccumulatorRef | Local) for item in subexpressions(expression)
+    )
+
+
+def _folded(expression: Expression) -> Expression:
+    """With the arithmetic of constants carried out."""
+    match expression:
+        case Binary(operator, left, right):
+            sides = _folded(left), _folded(right)
+            if isinstance(sides[0], Const) and isinstance(sides[1], Const):
+                found = _result(operator, float(sides[0].value), float(sides[1].value))
+                if found is not None and expression.type is FLOAT:
+                    return Const(found, FLOAT)
+            return Binary(operator, *sides)
+        case Choice(condition, yes, no):
+            return Choice(condition, _folded(yes), _folded(no))
+        case Call("float", (inner,), type_):
+            found_inner = _folded(inner)
+            if isinstance(found_inner, Const):
+                return Const(float(found_inner.value), FLOAT)
+            return Call("float", (found_inner,), type_)
+    return expression
+
+
+def _result(operator: str, left: float, right: float) -> float | None:
+    match operator:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/" if right:
+            return left / right
+    return None
