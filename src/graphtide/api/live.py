@@ -118,6 +118,7 @@ class Live(StaysHere):
         definition, every edge in every iteration, without kernels, proofs or shortcuts: it takes
         one to three tenths of a second for each million edges and iteration.
         """
+        self._check_bounded()
         self._kept.maintainer.verify()
         maintainer, graph = self._kept.maintainer, self.graph
         parameters = vertex_parameters(self.program, graph._known.ids)
@@ -155,6 +156,19 @@ class Live(StaysHere):
     def __repr__(self) -> str:
         closed = "" if self in self.graph._lives else ", closed"
         return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
+
+    def _check_bounded(self) -> None:
+        """Refuse to hold results to a bound that nobody knows."""
+        maintainer = self._kept.maintainer
+        if not isinstance(maintainer, SynchronousMaintainer) or not maintainer.tolerance:
+            return
+        assert not isinstance(self.program, BoundDataflow)
+        found = tolerance_bound(self.program)
+        if found.reason is not None:
+            raise InputError(
+                f"{self.program.program.name} with a tolerance cannot be verified: {found}",
+                hint="maintain it without one beside it, and compare the two",
+            )
 
     def _check_open(self) -> None:
         if self not in self.graph._lives:

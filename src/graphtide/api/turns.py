@@ -9,49 +9,46 @@ Python that a program calls, and handlers of signals. These are refused while a 
 from __future__ import annotations
 
 import functools
-import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from signal import SIGINT
 from types import FrameType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from graphtide.model.errors import InputError
+
+try:  # The functions behind those of `signal`, which look every handler up among names: 10 us.
+    from _signal import getsignal as get_handler  # type: ignore[import-not-found]
+    from _signal import signal as set_handler
+except ImportError:
+    from signal import getsignal as get_handler
+    from signal import signal as set_handler
 
 Inputs = ParamSpec("Inputs")
 Output = TypeVar("Output")
 
 
 class Turns:
-    """Whose turn it is. `what` is the thing that is taken turns at, for errors."""
+    """Whose turn it is. `what` is the thing that is taken turns at, for errors.
+
+    `lock` is held during a call, and `moving` as well while a version is made. Both are locks of
+    Python's own, which no interrupt leaves locked behind: neither has a line that it could stop at.
+    """
 
     def __init__(self, what: str) -> None:
         self.lock = threading.RLock()
+        self.moving = threading.Lock()
         self._what = what
-        self._moving = False
 
-    def __enter__(self) -> None:
-        self.lock.acquire()
-        if self._moving:
-            self.lock.release()
+    def check(self) -> None:
+        """Refuse whoever comes while a version is made; that can only be the same thread."""
+        if self.moving.locked():
             raise InputError(
                 f"{self._what} is between two versions",
                 hint="a function that it calls, or the handler of a signal, cannot use it: "
                 "note what there is to do, and do it after the advance",
             )
-
-    def __exit__(self, *_: object) -> None:
-        self.lock.release()
-
-    @contextmanager
-    def moving(self) -> Iterator[None]:
-        """Make a version: nobody sees what is there until then."""
-        with self:
-            self._moving = True
-            try:
-                yield
-            finally:
-                self._moving = False
 
 
 def in_turn(
@@ -61,28 +58,37 @@ def in_turn(
 
     @functools.wraps(method)
     def waiting(self: Any, /, *given: Inputs.args, **named: Inputs.kwargs) -> Output:
-        with self._turns:
+        turns: Turns = self._turns
+        with turns.lock:
+            turns.check()
             return method(self, *given, **named)
 
     return waiting
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
+class uninterrupted(ContextDecorator):  # noqa: N801 (reads as a word of the language)
     """Let an interrupt from the keyboard wait until the block is done.
 
     For what is short and leaves things in disorder where it stops in the middle. Interrupts reach
     the main thread only, so that all others have nothing to do.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    came: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(*came[0])
+
+    def __enter__(self) -> None:
+        self._before: Any = None
+        self._came: list[tuple[int, FrameType | None]] = []
+        if threading.get_ident() != threading.main_thread().ident:
+            return
+        before = get_handler(SIGINT)
+        if callable(before):
+            set_handler(SIGINT, self._wait)
+            self._before = before
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            return
+        set_handler(SIGINT, self._before)
+        if self._came:
+            self._before(*self._came[0])
+
+    def _wait(self, number: int, frame: FrameType | None) -> None:
+        self._came.append((number, frame))

@@ -55,7 +55,7 @@ class Versions:
         """To the next version, all or nothing."""
         edits = read_edits(self._known, insert, delete)
         self._check(edits)
-        with self._turns.moving():
+        with self._turns.moving:
             self._advance(edits)
 
     def _advance(self, edits: Edits) -> None:
@@ -86,7 +86,7 @@ class Versions:
         for item in late:
             self._check_named(item, done.vertices)
             self._check_edges(item, done.deleted)
-        with self._turns.moving():
+        with self._turns.moving:
             with uninterrupted():
                 for item in kept:
                     if item.since < self.current:

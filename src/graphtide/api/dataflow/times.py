@@ -135,7 +135,7 @@ class Clock:
                     where=f"open from {_listed(self.frontier)} on",
                     hint="advance to a version that is open",
                 )
-        with self.turns.moving():
+        with self.turns.moving:
             for flow in self.flows:
                 flow.pour()
             self.host.close(words)
