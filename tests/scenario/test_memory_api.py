@@ -248,7 +248,7 @@ class TestRefusing:
             ({"delete": [("a", "b", 7.0)]}, r"not there\n.*row 0: \('a', 'b', 7.0\)"),
             ({"delete": [("a", "b"), ("a", "b")]}, r"not there\n.*row 1"),
             ({"delete": [("a", "nowhere")]}, r"vertices that are not there\n.*'nowhere'"),
-            ({"delete": [0, 9]}, r"no numbers of edges\n.*row 1: 9"),
+            ({"delete": [0, 9]}, r"of no edge\n.*row 1: 9"),
             ({"delete": [0, 0]}, r"listed twice\n.*row 1: 0"),
             ({"insert": [1]}, r"already there\n.*edge 1 \('b', 'c', 2.0\)"),
             ({"insert": [("a", "c", float("nan"))]}, r"NaN or missing\n.*row 0: \('a', 'c', nan"),

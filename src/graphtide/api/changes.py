@@ -58,18 +58,34 @@ def edge_numbers(what: str, given: Any) -> NDArray[np.int64] | None:
         whole = given.ndim == 1 and given.dtype.kind in "iu"
         return given.astype(np.int64) if whole else None
     if isinstance(given, list | tuple) and given:
+        if all(isinstance(item, bool | np.bool_) for item in given):
+            raise InputError(
+                f"{what} cannot be a list of truth values",
+                hint="give the numbers of the edges: np.flatnonzero(mask) of graph.edges()['edge']",
+            )
         if all(isinstance(item, int | np.integer) for item in given):
             if isinstance(given, tuple):
                 raise InputError(
                     f"{what} cannot be the tuple {given!r}",
                     hint=f"write {what}=[{given!r}] for one edge, a list for edge numbers",
                 )
+            _check_edge_numbers(what, given, [abs(item) >= 2**63 for item in given], "of no edge")
             return np.array(given, np.int64)
         if isinstance(given, tuple) and not isinstance(given[0], tuple | list | dict):
             raise InputError(
                 f"{what} cannot be the tuple {given!r}", hint=f"write {what}=[{given!r}]"
             )
     return None
+
+
+def _check_edge_numbers(what: str, given: Any, wrong: Any, problem: str) -> None:
+    bad = np.flatnonzero(wrong).tolist()
+    if bad:
+        raise InputError(
+            f"{what} has edge numbers that are {problem}",
+            where=named_rows(bad, lambda at: str(given[at])),
+            hint="take them from the column `edge` of graph.edges()",
+        )
 
 
 def _deleted_edges(known: KnownEdges, delete: Any) -> Int32:
@@ -90,13 +106,8 @@ def _flipped_numbers(known: KnownEdges, numbers: NDArray[np.int64], what: str) -
     outside = (numbers < 0) | (numbers >= resident.edges)
     twice = np.ones(len(numbers), np.bool_)
     twice[np.unique(numbers, return_index=True)[1]] = False
-    for wrong, problem in ((outside, "no numbers of edges"), (twice, "listed twice")):
-        if wrong.any():
-            bad = np.flatnonzero(wrong).tolist()
-            raise InputError(
-                f"{what} has edge numbers that are {problem}",
-                where=named_rows(bad, lambda at: str(numbers[at])),
-            )
+    _check_edge_numbers(what, numbers, outside, "of no edge")
+    _check_edge_numbers(what, numbers, twice, "listed twice")
     given = len(resident.numbers)
     inside = numbers.astype(np.int32)
     first = numbers < given

@@ -151,7 +151,16 @@ class Graph:
     @in_turn
     def ids(self, numbers: NDArray[Any]) -> pa.Array:
         """The ids of vertices by their numbers, which are their places in results."""
-        return self._known.ids.taken(numbers)
+        places = np.asarray(numbers)
+        if len(places) == 0:
+            places = places.astype(np.int64)
+        whole = places.ndim == 1 and places.dtype.kind in "iu"
+        if not whole or ((places < 0) | (places >= self.num_vertices)).any():
+            raise InputError(
+                "there are no vertices with such numbers",
+                hint=f"give whole numbers from 0 to {self.num_vertices - 1}",
+            )
+        return self._known.ids.taken(places)
 
     @in_turn
     def number(self, vertex: Any) -> int:

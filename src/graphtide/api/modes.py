@@ -50,6 +50,12 @@ class Knobs:
     tolerance: float = 0.0
     keep: int | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.tolerance, int | float):
+            raise InputError(f"the tolerance cannot be {self.tolerance!r}", hint="give a number")
+        if self.keep is not None and not isinstance(self.keep, int):
+            raise InputError(f"keep cannot be {self.keep!r}", hint="give a number of iterations")
+
     @property
     def turned(self) -> bool:
         """True where any of them is not as usual."""

@@ -143,19 +143,15 @@ def _id_hint(bad: list[Any]) -> str:
     """What to do about values that are no ids, by the first of them."""
     usual = "an id is a whole number of 64 bits, a text or a tuple of them, and is never missing"
     match bad[0]:
-        case None:
-            return f"leave the row out, or give the vertex an id; {usual}"
         case str():
             return "the text holds half of a character: read the file as UTF-8"
         case bool():
             return "Python takes True for 1: give 0 and 1, or texts"
         case int():
             return "give numbers of more than 64 bits as texts"
-        case float() if math.isnan(bad[0]):
-            return f"leave the row out, or give the vertex an id; {usual}"
-        case float():
+        case float() if math.isfinite(bad[0]):
             return "from 2**53 on floats do not tell all whole numbers apart: give ids as ints"
-    return usual
+    return f"leave the row out, or give the vertex an id; {usual}"
 
 
 def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any, usual: str) -> str:
@@ -247,6 +243,6 @@ def _is_id(item: Any) -> bool:
         return item.isascii() or _has_bytes(item)
     try:
         hash(item)
+        return bool(item == item)  # What stands for a missing value does not equal itself.
     except TypeError:
         return False
-    return True

@@ -17,7 +17,9 @@ _LONGEST = 255
 
 def given_path(path: str | os.PathLike[str]) -> Path:
     """The path with `~` for the home folder; InputError if no file can have it."""
-    text = os.fspath(path)
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{path!r} cannot be a path", hint="give a text or a pathlib.Path")
+    text = os.fsdecode(path)
     problem = _problem(text)
     if problem:
         told = ascii(text) if len(text) <= 60 else f"{text[:57]!a}..."

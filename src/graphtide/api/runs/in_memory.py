@@ -6,7 +6,7 @@ views, and the versions are arranged by the same planner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -91,6 +91,12 @@ def run_versions(
 def _named(given: GivenVersions) -> dict[str, Any]:
     if isinstance(given, Mapping):
         found = {str(name): version for name, version in given.items()}
+    elif isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(
+            f"versions cannot be {given!r}",
+            hint="give a list of them, each a truth value for each row of graph.edges() or a list "
+            "of edge numbers",
+        )
     else:
         found = {str(at): version for at, version in enumerate(given)}
     if not found:

@@ -1,0 +1,54 @@
+"""What people try first, and get wrong, is told in our words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas
+import pytest
+
+import graphtide as gt
+from graphtide.model.errors import InputError
+
+
+def graph() -> gt.Graph:
+    return gt.Graph(["a", "b"], ["b", "c"])
+
+
+SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
+    "missing id of pandas": (
+        lambda: gt.Graph(pandas.array([1, None], dtype="Int64"), [2, 3]),
+        "row 1: <NA>",
+    ),
+    "missing date": (lambda: gt.Graph([pandas.NaT], [1]), "row 0: NaT"),
+    "infinite id": (lambda: gt.Graph([float("inf")], [1]), "row 0: inf"),
+    "half a character": (lambda: gt.Graph(["a\ud800"], ["b"]), "half of a character"),
+    "numbers beyond int64": (lambda: graph().advance(delete=[2**70]), f"row 0: {2**70}"),
+    "a number of no edge": (lambda: graph().advance(delete=[0, 7]), "row 1: 7"),
+    "a mask as numbers": (lambda: graph().advance(delete=[True, False]), "truth values"),
+    "one version": (lambda: graph().run(gt.algorithms.WCC, 3), "versions cannot be 3"),
+    "no versions": (lambda: graph().run(gt.algorithms.WCC, None), "versions cannot be None"),
+    "a text as tolerance": (
+        lambda: graph().maintain(gt.algorithms.PageRank(), tolerance="1e-3"),
+        "the tolerance cannot be '1e-3'",
+    ),
+    "a text as keep": (
+        lambda: graph().maintain(gt.algorithms.PageRank(), keep="3"),
+        "keep cannot be '3'",
+    ),
+    "numbers of no vertices": (lambda: graph().ids([0, 3]), "from 0 to 2"),
+    "no folder": (lambda: gt.session(None), "None cannot be a path"),
+}
+
+
+@pytest.mark.parametrize(("slip", "told"), SLIPS.values(), ids=SLIPS)
+def test_slips_are_told(slip: Callable[[], Any], told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        slip()
+    assert told in str(refused.value)
+
+
+def test_ids_are_asked_for_by_lists_too() -> None:
+    assert graph().ids([2, 0]).to_pylist() == ["c", "a"]
+    assert graph().ids([]).to_pylist() == []
