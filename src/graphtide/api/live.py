@@ -116,7 +116,8 @@ class Live(StaysHere):
 
         One is by the compiled program, of all that is kept. The other is by the program's
         definition, every edge in every iteration, without kernels, proofs or shortcuts: it takes
-        one to three tenths of a second for each million edges and iteration.
+        one to three tenths of a second for each million edges and iteration. With a tolerance,
+        results are held to its bound; InputError for a program that has none.
         """
         self._check_bounded()
         self._kept.maintainer.verify()
