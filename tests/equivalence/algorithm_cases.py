@@ -10,7 +10,7 @@ from typing import Any
 from graphtide import algorithms
 from graphtide.plan.programs import ParameterKind
 from tests.oracle import algorithms as naive
-from tests.oracle.dataflow import strong_components
+from tests.oracle.dataflow import strong_components, triangles
 
 Parameters = dict[str, Any]
 
@@ -64,7 +64,10 @@ def _pairs(twin: Callable[..., Any]) -> Callable[..., Any]:
     }
 
 
-DATAFLOWS = (Case(algorithms.SCC, strong_components, {}),)
+DATAFLOWS = (
+    Case(algorithms.SCC, strong_components, {}),
+    Case(algorithms.Triangles, triangles, {}),
+)
 """What is not a vertex program."""
 
 CASES = (

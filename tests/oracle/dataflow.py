@@ -9,6 +9,7 @@ what the program comes to.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -157,6 +158,17 @@ def strong_components(vertices: int, edges: Sequence[tuple[Any, ...]]) -> dict[s
     every = range(vertices)
     found = [min(other for other in reaches[v] if v in reaches[other]) for v in every]
     return {"component": found}
+
+
+def triangles(vertices: int, edges: Sequence[tuple[Any, ...]]) -> dict[str, list[int]]:
+    """In how many triples with an edge between any two each vertex is: all triples, one by one."""
+    joined = {frozenset(edge[:2]) for edge in edges}
+    found = [0] * vertices
+    for corners in itertools.combinations(range(vertices), 3):
+        if all(frozenset(pair) in joined for pair in itertools.combinations(corners, 2)):
+            for corner in corners:
+                found[corner] += 1
+    return {"triangles": found}
 
 
 OPERATORS: dict[str, Callable[..., Records]] = {

@@ -1,6 +1,6 @@
 """Programs that come with Graphtide, one short file each, in its own program language.
 
-One, `SCC`, is a dataflow; the rest are vertex programs.
+Two, `SCC` and `Triangles`, are dataflows; the rest are vertex programs.
 
     live = graph.maintain(ShortestPaths(source=3))
 
@@ -22,6 +22,7 @@ from graphtide.algorithms.personalised_page_rank import PersonalisedPageRank
 from graphtide.algorithms.reachability import Ancestors, Reachability
 from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
 from graphtide.algorithms.strong_components import SCC
+from graphtide.algorithms.triangles import Triangles
 from graphtide.algorithms.widest_path import WidestPath
 
 __all__ = [
@@ -44,5 +45,6 @@ __all__ = [
     "PersonalisedPageRank",
     "Reachability",
     "ShortestPaths",
+    "Triangles",
     "WidestPath",
 ]

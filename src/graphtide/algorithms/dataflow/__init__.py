@@ -17,6 +17,7 @@ from graphtide.algorithms.dataflow.queries import (
 from graphtide.algorithms.dataflow.rank import page_rank
 from graphtide.algorithms.dataflow.reachability import reachable, transitive_closure
 from graphtide.algorithms.dataflow.strong_components import strong_components, strong_edges
+from graphtide.algorithms.dataflow.triangles import triangles
 
 __all__ = [
     "components",
@@ -34,4 +35,5 @@ __all__ = [
     "strong_components",
     "strong_edges",
     "transitive_closure",
+    "triangles",
 ]
