@@ -177,6 +177,8 @@ statements = short(
                 randomize=flags,
                 timezone=optional_text,
                 on_bad_rows=st.sampled_from([None, "refuse", "quarantine"]),
+                **dict.fromkeys(s.COLUMN_ROLES, optional_text),
+                replace=flags,
             ),
             st.builds(
                 s.Run,
@@ -205,7 +207,7 @@ statements = short(
             ),
             st.builds(s.Delete, st.sampled_from(["graph", "view", "collection", "run"]), names),
             st.just(s.Delete("collections")),
-            st.builds(s.SetThreads, st.integers(0), st.integers(0)),
+            st.builds(s.SetThreads, st.integers(1, 10_000), st.integers(0)),
             st.builds(s.Serialize, paths, st.none() | names, optional_count, optional_count),
             st.builds(
                 s.Deserialize, paths, st.sampled_from(["graph", "collection"]), optional_count

@@ -22,12 +22,14 @@ from graphtide.api.answers import (
 )
 from graphtide.api.explain import explain_statement
 from graphtide.api.export import save_collection, save_graph, save_mappings
+from graphtide.api.graph import CatalogGraph
 from graphtide.api.run_answers import run_answer, runs_answer
 from graphtide.api.session import Session
 from graphtide.api.view import graph_of
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
-from graphtide.model.errors import InputError
+from graphtide.lang.gvdl.statements import COLUMN_ROLES
+from graphtide.model.errors import ExistsError, InputError
 from graphtide.model.paths import given_path
 from graphtide.store.collection import open_collection
 from graphtide.store.graph import open_graph
@@ -71,17 +73,7 @@ def _create_collection(session: Session, statement: s.CreateCollection) -> Answe
 
 def _load(session: Session, statement: s.LoadGraph) -> Answer:
     name = statement.name or UNNAMED
-    graph = session.load(
-        name,
-        vertices=statement.vertices,
-        edges=statement.edges,
-        separator=statement.separator or ",",
-        comment=statement.comment,
-        header="infer" if statement.has_headers is None else statement.has_headers,
-        timezone=statement.timezone or "UTC",
-        on_bad_rows=statement.on_bad_rows or "refuse",
-        replace=statement.name is None,
-    )
+    graph = _loaded(session, statement, name)
     session.current = name
     stored = open_graph(session.catalog, name)
     notes = []
@@ -92,6 +84,27 @@ def _load(session: Session, statement: s.LoadGraph) -> Answer:
         notes.append("randomize has no meaning here: no answer depends on the order of edges")
     answer = graph_answer(graph, stored)
     return Answer(answer.text, answer.table, answer.value, tuple(notes))
+
+
+def _loaded(session: Session, statement: s.LoadGraph, name: str) -> CatalogGraph:
+    columns = {role: getattr(statement, role) for role in COLUMN_ROLES}
+    try:
+        return session.load(
+            name,
+            vertices=statement.vertices,
+            edges=statement.edges,
+            separator=statement.separator or ",",
+            comment=statement.comment,
+            header="infer" if statement.has_headers is None else statement.has_headers,
+            timezone=statement.timezone or "UTC",
+            on_bad_rows=statement.on_bad_rows or "refuse",
+            replace=statement.replace or statement.name is None,
+            hints="gvdl",
+            **columns,
+        )
+    except ExistsError as error:
+        error.hint = f"give another name, or replace it: `load or replace graph {name} ...`"
+        raise
 
 
 def _use(session: Session, statement: s.UseGraph) -> Answer:

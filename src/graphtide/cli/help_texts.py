@@ -19,6 +19,7 @@ Load a graph from CSV or Parquet files; 'graphtide load --help' lists all there 
 
   load graph Calls with vertices from 'customers.csv' and edges from 'calls.csv';
   load graph Mail from 'mail.txt' separator ' ' comment '#' has_headers false;
+  load graph Grid from 'branch.csv' src 'fbus' dst 'tbus';
   load graph Calls with edges from 'calls.csv' on bad rows quarantine;
   use graph Calls;
 """,

@@ -167,6 +167,7 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
         edges=tables_of("edges", options.edges),
         vertices=tables_of("vertices", options.vertices) if options.vertices else None,
         replace=options.replace,
+        hints="shell",
         **ingest_options(options),
     )
     invocation.printer.answer(graph_answer(graph, open_graph(session.catalog, options.name)))

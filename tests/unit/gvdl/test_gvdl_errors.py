@@ -53,14 +53,28 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
         ("create view v where (a = 1) is null", "only a property", "is not true"),
         ("create view v where a = 1e999", "too large", ""),
         ('load graph with edges from "e.csv"', "string is expected", "single quotes"),
+        ("load graph G from 'e.csv' source 'a'", "'source'", "`src`"),
+        ("load graph G from 'e.csv' src", "ends too early", "a name"),
+        ("load graph G from 'e.csv' src a src b", "src is given twice", "leave one"),
+        ("set threads 0 and process_id 0", "threads cannot be 0", "from 1 to 10,000"),
+        ("set threads 10001", "threads cannot be 10001", "from 1 to 10,000"),
+        ("set threads -1 and process_id 0", "'-'", "a number"),
+        ("set threads four", "'four'", "a number"),
+        ("create view v where year = (2019)", "no parentheses", "`... = 2019`"),
+        ("create view v where year = (2019, 2020)", "edge only", "`... in (6, 7)`"),
+        ("create view v where src.e = (2019, 2020)", "edge only", "`e = (6, 7)`"),
         ("show view 'a'", "name is expected", "backticks"),
-        ("show graphs of mine", "'of'", "`;`"),
+        ("show graphs of mine", "have no name", "`show graph NAME`"),
+        ("show computations of mine", "'of'", "`;`"),
         ("create view v with vertices group by (a)", "group and aggregate", "where"),
         ("create or replace view v with edges", "group and aggregate", "where"),
         ("create aggregated cube c with vertices", "aggregated cubes", "where"),
         ("generate cube c 1 2 3 4 initial 'f'", "random cubes", "for i in"),
         ("window cube c 1 2 3 4 5 initial 'f'", "windows over random", "sliding windows"),
         ("load cube c 1 2 from 'd' with prefix 'p'", "loading a cube", "create view collection"),
+        ("load graph with edges type e:(n,n) from 'e'", "types of vertices", "`graphtide load"),
+        ("load graph with vertices type n from 'v' and edges from 'e'", "types of", "label"),
+        ("show schema", "of that kind", "`show graph NAME`"),
         ("create view collection c where year > 5", "views in brackets", "within"),
         ("create view collection c sliding windows over ts", "no width", "width 7 days"),
         ("create view collection c tumbling windows over ts width 1.5 hours", "whole", "smaller"),
@@ -77,6 +91,49 @@ def test_mistakes_in_the_text(text: str, what: str, hint: str) -> None:
     assert what in caught.value.what
     assert hint in (caught.value.hint or "")
     assert caught.value.where is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        (
+            "load graph G with edges from 'e' and vertices from 'v'",
+            "vertices stand before",
+            "with vertices",
+        ),
+        ("load graph G with edges 'e.csv'", "`from` is missing", "from 'FILE'"),
+        ("load graph G with vertices from 'v.csv'", "needs edges", "and edges from"),
+        ("load graph G from 'e.csv', separator ';'", "no commas", "one after the other"),
+        ("load graph G from 'e.csv' replace", "in front", "`load or replace graph"),
+        ("load graph G from 'e.csv' columns (a, b)", "by what they are", "`src 'COLUMN'"),
+        ("load graph G from 'e.csv' src = 'a'", "no `=`", "src 'COLUMN'"),
+        ("load graph G from 'e.csv' delimiter ';'", "'delimiter'", "`separator`"),
+        ("load graph 'G' from 'e.csv'", "a name is expected", "backticks"),
+        ("create collection c on G [a > 1]", "`create view collection`", "NAME on GRAPH"),
+        ("create view v as select * from G", "not a query", "edges where"),
+        ("create view on G where a > 1", "the view has no name", "NAME on GRAPH"),
+        ("create view collection on G [a > 1]", "the collection has no name", "NAME on GRAPH"),
+        ("create view collection c [a > 1] and [a < 2]", "are a list", "commas"),
+        ("create view collection c for y in 1-9 [a > y]", "two dots", "2000..2020"),
+        ("create view collection c for y in [1, 9] [a > y]", "in parentheses", "(2018, 2019)"),
+        ("create view v where a in 5", "in parentheses", "(2018, 2019)"),
+        ("create view v where count(a) > 3", "no function 'count'", "`year > 2019`"),
+        ("create view v where a ~ 'x'", "`~`", "`like`"),
+        ("run wcc", "on what to run", "`run wcc on NAME`"),
+        ("run bfs(1) on c", "by name", "source='ann'"),
+        ("run bfs(source: 1) on c", "`=` between", "source='ann'"),
+        ("run bfs(source=ann) on c", "single quotes", "'ann'"),
+        ("run wcc on c save to 'd'", "what is saved", "`save results to"),
+        ("show graphs G", "have no name", "`show graph NAME`"),
+        ("drop graph G", "'drop'", "`delete`"),
+        ("describe G", "'describe'", "`show`"),
+        ("set threads = 4", "whole number", "`set threads 4`"),
+        ("set threads 2.5", "whole number", "`set threads 4`"),
+        ("help", "'help'", "begins with `create`"),
+    ],
+)
+def test_habits_of_other_languages(text: str, what: str, hint: str) -> None:
+    test_mistakes_in_the_text(text, what, hint)
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,12 @@ def test_negation_of_graphsurge() -> None:
                 "e.csv", "v.csv", "Calls", timezone="Europe/Berlin", on_bad_rows="quarantine"
             ),
         ),
+        (
+            "load or replace graph with edges from 'e.csv' src sid dst 'e id' id `k` label x",
+            s.LoadGraph("e.csv", src="sid", dst="e id", id="k", label="x", replace=True),
+        ),
+        ("load graph from 'e' edge_label src", s.LoadGraph("e", edge_label="src")),
+        ("set threads 8", s.SetThreads(8)),
         ("create or replace view v where true", s.CreateView("v", t.Literal(True), replace=True)),
         (
             "create view collection c within year > 5 [true] ordered by tree",

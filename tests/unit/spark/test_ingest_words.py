@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -16,6 +16,7 @@ from graphtide.spark.ingest.options import IngestOptions, ingest_options
 from graphtide.spark.ingest.preview import Line, find_layout, read_preview
 from graphtide.spark.ingest.roles import assign_roles
 from graphtide.spark.ingest.source import GraphSource, TableSource
+from graphtide.spark.ingest.wording import Wording, option_text
 
 EDGES = TableSource("edges", None)
 VERTICES = TableSource("vertices", None)
@@ -78,6 +79,97 @@ def test_typed_headers() -> None:
     assert parse_typed_header(["src", "dst", "at:utc"]) is None
     with pytest.raises(InputError, match="unknown property type 'colour'"):
         parse_typed_header(["a:START_ID", "b:END_ID", "c:colour"])
+
+
+@pytest.mark.parametrize(
+    ("table", "header", "expected"),
+    [
+        (VERTICES, "id,year:int,authors:int", (0,)),
+        (VERTICES, "vid,name,year:int", (0,)),
+        (VERTICES, "name,id,year:int", (1,)),
+        (EDGES, "sid,eid,year:int", (0, 1)),
+        (EDGES, "a:start_id,b,year:int", (0, 1)),
+        (EDGES, "weight,src,dst,year:int", (1, 2)),
+        (EDGES, "year:int,from,to", (1, 2)),
+        (EDGES, "from,to,u,v,year:int", (0, 1)),
+    ],
+)
+def test_types_without_marks_leave_ids_first(
+    table: TableSource, header: str, expected: tuple[int, ...]
+) -> None:
+    declared = parse_typed_header(header.split(","))
+    assert declared is not None
+    columns = [column.name for column in declared]
+    roles = assign_roles(table, columns, IngestOptions(), declared)
+    assert tuple(key.place for key in roles.keys) == expected
+    types = {item.name: str(item.spec) for item in roles.properties}
+    assert types["year"] == "int"
+    assert set(types.values()) <= {"int", "string"}
+
+
+@pytest.mark.parametrize("header", ["year:int,a,b", "a:int,b,c:int", "a,b:end_id,c:start_id,d:int"])
+def test_ids_are_not_where_types_or_other_marks_are(header: str) -> None:
+    declared = parse_typed_header(header.split(","))
+    assert declared is not None
+    columns = [column.name for column in declared]
+    if "start_id" in header:
+        roles = assign_roles(EDGES, columns, IngestOptions(), declared)
+        assert [key.place for key in roles.keys] == [2, 1]
+        return
+    with pytest.raises(InputError, match="no column for src and dst"):
+        assign_roles(EDGES, columns, IngestOptions(), declared)
+
+
+@pytest.mark.parametrize(
+    ("wording", "hint"),
+    [
+        ("python", "say which it is with src='...' dst='...'"),
+        ("gvdl", "say which it is with src '...' dst '...'"),
+        ("shell", "say which it is with --src ... --dst ..."),
+    ],
+)
+def test_hints_are_in_the_language_of_the_load(wording: str, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        places(EDGES, ["sid", "eid"], hints=wording)
+    assert caught.value.hint == hint
+
+
+def test_options_in_words() -> None:
+    said = {
+        wording: [
+            option_text(wording, "drop", ("a", "b")),
+            option_text(wording, "types", {"a": "string"}),
+            option_text(wording, "edge_columns", ("a", "b")),
+            option_text(wording, "on_bad_rows", "quarantine"),
+            option_text(wording, "header", False),
+            option_text(wording, "quote", None),
+        ]
+        for wording in get_args(Wording)
+    }
+    assert said["python"] == [
+        "drop=['a', 'b']",
+        "types={'a': 'string'}",
+        "edge_columns=['a', 'b']",
+        "on_bad_rows='quarantine'",
+        "header=False",
+        "quote=None",
+    ]
+    assert said["shell"] == [
+        "--drop a --drop b",
+        "--type a=string",
+        "--edge-columns a,b",
+        "--on-bad-rows quarantine",
+        "--no-header",
+        "--quote none",
+    ]
+    assert said["gvdl"] == [
+        "--drop a --drop b of `graphtide load`",
+        "--type a=string of `graphtide load`",
+        "--edge-columns a,b of `graphtide load`",
+        "on bad rows quarantine",
+        "has_headers false",
+        "--quote none of `graphtide load`",
+    ]
 
 
 def places(table: TableSource, columns: list[str], **options: Any) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from lark import Token
 
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl import tree
+from graphtide.lang.gvdl.edge_operand import EDGE, compare_pairs
 from graphtide.lang.gvdl.literals import read_date, read_name, read_string, read_timestamp
 from graphtide.plan.predicates import Operator, Owner
 
@@ -68,6 +69,17 @@ class PredicateBuilder:
 
     def compare(self, left: tree.Operand, sign: Token, right: tree.Operand) -> tree.Predicate:
         return tree.Compare(_OPERATORS[sign], left, right, span=self.around(left, right))
+
+    def compare_edge(
+        self, left: tree.Operand, sign: Token, src: tree.Operand, dst: tree.Operand
+    ) -> tree.Predicate:
+        if left != tree.PropertyName(EDGE):
+            raise language_error(
+                "a pair compares with the edge only",
+                self.around(left, dst),
+                f"write `{EDGE} = (6, 7)` for the edges from 6 to 7, `... in (6, 7)` for a list",
+            )
+        return compare_pairs(_OPERATORS[sign], (src, dst), self.around(left, dst))
 
     def in_list(self, operand: tree.Operand, *values: tree.Operand) -> tree.Predicate:
         return tree.InList(operand, values, span=self.around(operand, values[-1]))

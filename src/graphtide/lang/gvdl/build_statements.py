@@ -9,11 +9,13 @@ from typing import Any, cast
 
 from lark import Token
 
+from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import statements, tree
 from graphtide.lang.gvdl.build_views import Option, ViewBuilder, collect_options
 from graphtide.lang.gvdl.literals import read_name, read_string
 from graphtide.lang.gvdl.statements import Ordering
 
+MOST_THREADS = 10_000
 _ALIASES = {"cube": "collection", "cubes": "collections"}
 
 
@@ -72,14 +74,16 @@ class Builder(ViewBuilder):
         return self.option("hosts", tuple(map(read_string, words)), *words)
 
     def load_graph(
-        self, name: Token | None, vertices: Token | None, edges: Token, *options: Option
+        self, replace: bool | None, name: Token | None, *rest: Any
     ) -> statements.LoadGraph:
+        vertices, edges, *options = rest
         return statements.LoadGraph(
             read_string(edges),
             None if vertices is None else read_string(vertices),
             _text(name),
+            replace=bool(replace),
             span=self.around(name, vertices, edges),
-            **collect_options(options),
+            **collect_options(tuple(options)),
         )
 
     def no_vertices(self) -> None:
@@ -105,6 +109,13 @@ class Builder(ViewBuilder):
 
     def on_bad_rows(self, word: Token) -> Option:
         return self.option("on_bad_rows", word.lower(), word)
+
+    def column_role(self, role: Token, column: Token) -> Option:
+        return self.option(role.lower(), str(column), role, column)
+
+    def column(self, word: Token) -> Token:
+        read = read_string if word.type == "STRING" else read_name
+        return Token.new_borrow_pos("NAME", read(word), word)
 
     def truth(self, word: Token) -> bool:
         return word.lower() == "true"
@@ -195,8 +206,15 @@ class Builder(ViewBuilder):
         what = cast(statements.Deleted, _ALIASES.get(word.lower(), word.lower()))
         return statements.Delete(what, str(name), span=self.around(word, name))
 
-    def set_threads(self, threads: Token, process: Token) -> statements.SetThreads:
-        return statements.SetThreads(int(threads), int(process), span=self.around(threads, process))
+    def set_threads(self, threads: Token, process: Token | None) -> statements.SetThreads:
+        if not 1 <= int(threads) <= MOST_THREADS:
+            raise language_error(
+                f"threads cannot be {threads}",
+                self.around(threads),
+                f"give a number from 1 to {MOST_THREADS:,}: into so many parts Spark shuffles",
+            )
+        process_id = 0 if process is None else int(process)
+        return statements.SetThreads(int(threads), process_id, span=self.around(threads, process))
 
     def serialize_graph(self, path: Token, *options: Option) -> statements.Serialize:
         found = collect_options(options)

@@ -1,51 +1,24 @@
 """What a text that does not parse most likely meant.
 
 The parser knows where it stopped and which words could have stood there. From that, in this
-order: statements we know but do not have, things left open, signs of other languages, a
+order: statements we know but do not have, things left open, signs of other languages, habits, a
 misspelt keyword, and at last the list of what was expected.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import cast
 
 from lark import UnexpectedInput, UnexpectedToken
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.lang.gvdl.habits import HABITS, NOT_OURS, OTHER_WORDS, Habit
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 
-_NAME = r"(?:[\w.-]+|`[^`]*`|\"[^\"]*\")"
-_AGGREGATION = "filter with `create view NAME on GRAPH edges where ...`, and aggregate the result"
-_NOT_OURS = (
-    (
-        re.compile(rf"create\s+(?:or\s+replace\s+)?view\s+{_NAME}\s+with\b", re.I),
-        "views that group and aggregate are not part of GVDL here",
-        _AGGREGATION,
-    ),
-    (
-        re.compile(r"create\s+aggregated\s+cube\b", re.I),
-        "aggregated cubes are not part of GVDL here",
-        _AGGREGATION,
-    ),
-    (
-        re.compile(r"generate\s+cube\b", re.I),
-        "random cubes are not part of GVDL here",
-        "`create view collection NAME for i in 1..10 [...]` generates views",
-    ),
-    (
-        re.compile(r"window\s+cube\b", re.I),
-        "windows over random cubes are not part of GVDL here",
-        "`create view collection NAME sliding windows over ts width 7 days step 1 day`",
-    ),
-    (
-        re.compile(r"load\s+cube\b", re.I),
-        "loading a cube from files of differences is not part of GVDL here",
-        "load the graph and create the collection: `create view collection NAME [...]`",
-    ),
-)
+_WORD = re.compile(r"\w+|'[^'\n]*'|&&|\|\||=<|=>|===?|//|/\*|\S")
 _ARITHMETIC = "a name may be shifted, as in `y + 1`, and no more; a loop or a window has a `step`"
 _FOREIGN = {
     "*": _ARITHMETIC,
@@ -58,6 +31,7 @@ _FOREIGN = {
     "=<": "write `<=`",
     "=>": "write `>=`",
     "===": "write `=`",
+    "~": "`like` compares with a pattern: `name like 'a%'`",
     "#": "a comment is `-- to the end of the line` or `/* ... */`",
     "//": "a comment is `-- to the end of the line` or `/* ... */`",
 }
@@ -79,6 +53,7 @@ _KINDS = {
     "WINDOW_KIND": "expanding, sliding or tumbling",
     "ORDERING": "auto, chain or tree",
     "BAD_ROWS": "refuse or quarantine",
+    "COLUMN_ROLE": "id, src, dst, label or edge_label",
     "LISTED": "graphs, views, collections, computations or runs",
     "SHOWN": "graph, view, collection or run",
     "DELETED": "graph, view, collection or run",
@@ -99,6 +74,10 @@ _KINDS = {
 }
 # Possible almost anywhere, so naming them tells nothing.
 _UNSAID = {"$END", "VIEW_NAME", "QUOTED", "VARIABLE", "FLOAT", "SIGN", "_BANG", "_DOT"}
+STARTERS = {
+    *("_CREATE", "_LOAD", "_RUN", "_SHOW", "_DELETE", "_USE", "_SET"),
+    *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN"),
+}
 _MOST = 12
 
 
@@ -119,7 +98,7 @@ def _place(failure: UnexpectedInput, source: Source) -> Span:
     if ended or position is None or position >= len(source.text):
         end = len(source.text.rstrip())
         return Span(source, end, end)
-    word = re.compile(r"\w+|&&|\|\||=<|=>|===?|//|/\*|\S").match(source.text, position)
+    word = _WORD.match(source.text, position)
     return Span(source, position, word.end() if word else position + 1)
 
 
@@ -130,10 +109,19 @@ def _expected(failure: UnexpectedInput) -> Collection[str]:
 
 
 def _not_ours(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    return _by_habit(NOT_OURS, source, place)
+
+
+def _habits(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    return _by_habit(HABITS, source, place)
+
+
+def _by_habit(habits: Iterable[Habit], source: Source, place: Span) -> LanguageError | None:
+    """The first habit that the statement at the place begins with."""
     start = source.text.rfind(";", 0, place.start) + 1
     statement = source.text[start:].lstrip()
     statement = re.sub(r"^(?:\s|/\*.*?\*/|--[^\n]*|explain\s)+", "", statement, flags=re.S | re.I)
-    for pattern, what, hint in _NOT_OURS:
+    for pattern, what, hint in habits:
         if pattern.match(statement):
             return language_error(what, place, hint)
     return None
@@ -163,7 +151,7 @@ def _wrong_quotes(source: Source, place: Span, expected: Collection[str]) -> Lan
         return language_error(
             "a string is expected here", place, "strings take single quotes: '...'"
         )
-    if place.text == "'" and "QUOTED" in expected and "STRING" not in expected:
+    if place.text.startswith("'") and "QUOTED" in expected and "STRING" not in expected:
         return language_error("a name is expected here", place, 'names take backticks or "..."')
     return None
 
@@ -195,6 +183,28 @@ def _odd_name(source: Source, place: Span, expected: Collection[str]) -> Languag
     return None
 
 
+def _unbracketed(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    """`year in 2019`, `year in [2018, 2019]`, `count(x) > 3`."""
+    before = source.text[: place.start]
+    if "_OPEN" in expected and re.search(r"\bin\s*$", before, re.I):
+        hint = "`year in (2018, 2019)`"
+        return language_error("`in` takes its values in parentheses", place, hint)
+    called = re.search(r"([^\W\d]\w*)\s*$", before)
+    if place.text == "(" and called and re.search(r"\bwhere\b|\[", before, re.I):
+        hint = "a condition compares properties with values: `year > 2019`"
+        return language_error(f"there is no function '{called.group(1)}'", place, hint)
+    return None
+
+
+def _parenthesised(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    """`year = (2019)`: parentheses behind a comparison begin a pair."""
+    before = re.search(r"[=<>≤≥≠]\s*\(\s*([^(),]+?)\s*$", source.text[: place.start])
+    if place.text != ")" or before is None:
+        return None
+    hint = f"write it without: `... = {before.group(1)}`; a list is `... in (1, 2)`"
+    return language_error("a single value takes no parentheses", place, hint)
+
+
 def _string_as_name(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
     before = re.search(r"\[\s*'([^']*)'\s*$", source.text[: place.start])
     if place.text != ":" or before is None:
@@ -205,7 +215,8 @@ def _string_as_name(source: Source, place: Span, expected: Collection[str]) -> L
 
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
     words = [word for name in expected for word in _words(name)]
-    near = closest(place.text, words) if place.text.strip() else None
+    ours = OTHER_WORDS.get(place.text.lower())
+    near = ours if ours in words else closest(place.text, words) if place.text.strip() else None
     if near is None or near == place.text.lower():
         return None
     return language_error(f"'{place.text}' is not expected here", place, f"did you mean `{near}`?")
@@ -221,16 +232,31 @@ def _words(terminal: str) -> list[str]:
 def _unexpected(
     source: Source, place: Span, expected: Collection[str], start: str
 ) -> LanguageError:
-    what = f"'{place.text}' is not expected here" if place.text else "the text ends too early"
+    what = f"{_shown(place.text)} is not expected here" if place.text else "the text ends too early"
     if not source.text.strip():
         what = "there is nothing to read"
-    named = {_KINDS.get(item, f"`{item.strip('_').lower()}`") for item in expected}
-    kinds = sorted(named - {f"`{item.strip('_').lower()}`" for item in _UNSAID})
-    shown = ", ".join(kinds[:_MOST]) + (", ..." if len(kinds) > _MOST else "")
-    hint = f"expected {shown}" if kinds else None
-    if "$END" in expected and start == "script":
-        hint = f"end the statement before it with `;`, or go on with {shown}"
+    if "$END" not in expected or start != "script":
+        kinds = _kinds(expected)
+        return language_error(what, place, f"expected {kinds}" if kinds else None)
+    before = re.sub(r"/\*.*?\*/|--[^\n]*", "", source.text[: place.start], flags=re.S)
+    if not before.strip(" \n\t;"):
+        return language_error(what, place, f"a statement begins with {_kinds(STARTERS)}")
+    further = _kinds([item for item in expected if item not in STARTERS | {"_SEMICOLON"}])
+    hint = "end the statement before it with `;`"
+    hint += f", or go on with {further}" if further else ""
     return language_error(what, place, hint)
+
+
+def _shown(text: str) -> str:
+    return text if text.startswith("'") and len(text) > 1 else f"'{text}'"
+
+
+def _kinds(expected: Collection[str]) -> str:
+    """What could stand there, in words; kinds of things before keywords."""
+    named = {_KINDS.get(item, f"`{item.strip('_').lower()}`") for item in expected}
+    kinds = named - {f"`{item.strip('_').lower()}`" for item in _UNSAID}
+    ordered = sorted(kinds, key=lambda kind: (kind.startswith("`"), kind))
+    return ", ".join(ordered[:_MOST]) + (", ..." if len(ordered) > _MOST else "")
 
 
 _KNOWN = (
@@ -240,6 +266,9 @@ _KNOWN = (
     _wrong_quotes,
     _bare_condition,
     _odd_name,
+    _unbracketed,
+    _parenthesised,
     _string_as_name,
+    _habits,
     _misspelt,
 )

@@ -29,6 +29,8 @@ Shown = OneOf[
     "data",
 ]
 Deleted = OneOf["graph", "view", "collection", "run", "collections"]
+COLUMN_ROLES = ("id", "src", "dst", "label", "edge_label")
+"""What `load graph` can say of a column, by the names of its options."""
 
 
 class Ordering(StrEnum):
@@ -67,7 +69,10 @@ class CreateCollection(Node):
 
 @dataclass(frozen=True)
 class LoadGraph(Node):
-    """`load graph NAME with vertices from 'v' and edges from 'e' OPTIONS`."""
+    """`load graph NAME with vertices from 'v' and edges from 'e' OPTIONS`.
+
+    `id`, `src`, `dst`, `label` and `edge_label` name the columns that are these.
+    """
 
     edges: str
     vertices: str | None = None
@@ -79,6 +84,12 @@ class LoadGraph(Node):
     randomize: bool = False
     timezone: str | None = None
     on_bad_rows: OneOf["refuse", "quarantine"] | None = None
+    id: str | None = None
+    src: str | None = None
+    dst: str | None = None
+    label: str | None = None
+    edge_label: str | None = None
+    replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,10 +152,10 @@ class Delete(Node):
 
 @dataclass(frozen=True)
 class SetThreads(Node):
-    """`set threads N and process_id M`."""
+    """`set threads N and process_id M`; the second is 0 where it is left out."""
 
     threads: int
-    process_id: int
+    process_id: int = 0
 
 
 @dataclass(frozen=True)

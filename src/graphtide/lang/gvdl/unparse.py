@@ -125,13 +125,15 @@ def _hosts(hosts: tuple[str, ...]) -> str:
 
 def _load_graph(node: statements.LoadGraph) -> str:
     vertices = f"vertices from {write_literal(node.vertices)} and " if node.vertices else ""
-    head = f"load graph{_after(node.name)} with {vertices}edges from {write_literal(node.edges)}"
+    load = "load or replace" if node.replace else "load"
+    head = f"{load} graph{_after(node.name)} with {vertices}edges from {write_literal(node.edges)}"
     words = {
         "separator": node.separator,
         "comment": node.comment,
         "has_headers": node.has_headers,
         "save mappings to": node.mappings,
         "timezone": node.timezone,
+        **{role: getattr(node, role) for role in statements.COLUMN_ROLES},
     }
     parts = [f"{word} {write_literal(value)}" for word, value in words.items() if value is not None]
     parts += ["randomize"] * node.randomize

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.spark.ingest.wording import OptionValue, Wording, option_text
 
 BadRows = Literal["refuse", "quarantine"]
 WHITESPACE = " "
@@ -47,6 +48,7 @@ class IngestOptions:
     - `types`, `formats`: by column name; `vertices.name` and `edges.name` tell two columns of one
       name apart. Text columns that are not named are inferred, or strings if `infer_types` is off.
     - `drop`: columns to leave out. `timezone`: of timestamps without an offset.
+    - `hints`: the language in which errors name options, that of the one who loads.
     """
 
     id: str | None = None
@@ -69,6 +71,7 @@ class IngestOptions:
     drop: tuple[str, ...] = ()
     timezone: str = "UTC"
     on_bad_rows: BadRows = "refuse"
+    hints: Wording = "python"
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -86,12 +89,16 @@ class IngestOptions:
         """The names given for the columns of the vertices or of the edges."""
         return self.vertex_columns if kind == "vertices" else self.edge_columns
 
+    def said(self, name: str, value: OptionValue) -> str:
+        """An option with a value, for a hint."""
+        return option_text(self.hints, name, value)
+
 
 def ingest_options(given: Mapping[str, Any]) -> IngestOptions:
     """Options by name; an unknown one is an error that names the nearest."""
-    known = [item.name for item in fields(IngestOptions)]
+    known = [item.name for item in fields(IngestOptions) if item.name != "hints"]
     for name in given:
-        if name not in known:
+        if name not in (*known, "hints"):
             near = closest(name, known)
             listed = ", ".join(known)
             raise InputError(
@@ -112,7 +119,10 @@ def _check_characters(options: IngestOptions) -> None:
     if options.comment is not None and not options.comment.strip():
         raise InputError("comment must be a character such as '#'")
     if options.quote is not None and options.quote == options.separator:
-        raise InputError("quote and separator must differ", hint="quote=None for no quoting")
+        raise InputError(
+            "quote and separator must differ",
+            hint=f"{options.said('quote', None)} for no quoting",
+        )
 
 
 def _check_words(options: IngestOptions) -> None:

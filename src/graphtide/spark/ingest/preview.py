@@ -88,7 +88,7 @@ def find_layout(lines: Sequence[Line], kind: Kind, options: IngestOptions, path:
     names = tuple(name or f"p{place}" for place, name in enumerate(names))
     _check_width(names, rows[0], lines[0], path)
     if kind == "edges" and len(names) < 2:
-        raise _one_column(lines[0], path)
+        raise _one_column(lines[0], path, options)
     return TextLayout(separator, names, lines[0] if header else None, declared)
 
 
@@ -158,10 +158,12 @@ def _check_width(names: Sequence[str], first: Sequence[str], line: Line, path: s
     )
 
 
-def _one_column(line: Line, path: str) -> InputError:
-    hint = "give the separator that the file uses, for example separator=';'"
-    if not line.text[:1].isalnum():
-        hint += f"; if lines that start with '{line.text[:1]}' are comments, comment='...'"
+def _one_column(line: Line, path: str, options: IngestOptions) -> InputError:
+    hint = f"give the separator that the file uses, for example {options.said('separator', ';')}"
+    first = line.text[:1]
+    if not first.isalnum():
+        comment = options.said("comment", first)
+        hint += f"; if lines that start with '{first}' are comments, {comment}"
     return InputError(
         "the edges have one column only, but need two endpoints",
         where=f"{path}, line {line.number}: {line.text[:200]}",

@@ -40,7 +40,7 @@ def reject(load: Load, kind: str, tables: Sequence[TypedTable], rows: DataFrame)
     rejected = load.spark.read.parquet(reading_path(folder))
     located = _located(load.spark, kind, rejected, tables)
     if load.options.on_bad_rows == "refuse":
-        raise _refusal(kind, count_rows(folder), rejected, located)
+        raise _refusal(load, kind, rejected, located)
     kept = located.select("kind", "file", "line", "reason", "text")
     target = load.folder / "quarantine"
     kept.write.mode("append").parquet(writing_path(target))
@@ -83,7 +83,8 @@ def _places(blocks: Sequence[tuple[int, int, int]], tables: Sequence[TypedTable]
     return pa.Table.from_pylist(rows, schema=_PLACES)
 
 
-def _refusal(kind: str, count: int, rejected: DataFrame, located: DataFrame) -> InputError:
+def _refusal(load: Load, kind: str, rejected: DataFrame, located: DataFrame) -> InputError:
+    count = rejected.count()
     reasons = rejected.groupBy("_reason").count().orderBy(F.desc("count"), "_reason").collect()
     told = [f"{row[1]:,} × {row[0]}" for row in reasons[:_REASONS_SHOWN]]
     if len(reasons) > _REASONS_SHOWN:
@@ -96,10 +97,11 @@ def _refusal(kind: str, count: int, rejected: DataFrame, located: DataFrame) -> 
     if count > len(shown):
         shown.append(f"... and {count - len(shown):,} more")
     rows = "row" if count == 1 else "rows"
+    quarantined = load.options.said("on_bad_rows", "quarantine")
     return InputError(
         f"{count:,} bad {kind} {rows}, nothing was loaded: {'; '.join(told)}",
         where="\n      ".join(shown),
-        hint="correct them, or load the rest and keep these aside with on_bad_rows='quarantine'",
+        hint=f"correct them, or load the rest and keep these aside with {quarantined}",
     )
 
 

@@ -1,8 +1,8 @@
 """Which column is what: id, endpoints, label, and the properties that are left.
 
 By the option that names it, else by a typed header, else by its usual name, else by one of the
-well-known pairs of names, if exactly one is there. Never by a guess between two: then the error
-lists the columns and the option to give.
+well-known pairs of names, if exactly one is there, else by its place, if the header has types.
+Never by a guess between two: then the error lists the columns and the option to give.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.spark.ingest.headers import DeclaredColumn
+from graphtide.spark.ingest.headers import DeclaredColumn, places_by_order
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.source import Kind, TableSource
 from graphtide.spark.ingest.type_spec import TypeSpec, given_spec
 
-RESERVED = {"_vertex", "_id", "_label", "_edge", "_src", "_dst", "_space"}
+RESERVED = {"_vertex", "_id", "_label", "_edge", "_src", "_dst", "_space", "_ends"}
+_SINGULAR: dict[Kind, str] = {"vertices": "vertex", "edges": "edge"}
 _ID_NAMES = ("vertex", "node", "vertex_id", "node_id", "vertexid", "nodeid")
 _ENDPOINT_NAMES = (
     ("source", "target"),
@@ -71,7 +72,7 @@ def assign_roles(
         for place in range(len(columns))
         if place not in taken and not _is_dropped(place, columns, table.kind, options, declared)
     ]
-    _check_reserved(table, properties)
+    _check_reserved(table, properties, options)
     return Roles(
         tuple(
             PropertyColumn(place, columns[place], given_spec(options, table.kind, columns[place]))
@@ -93,36 +94,40 @@ def _key_places(
     given = [getattr(options, name) for name in names]
     if any(given):
         return tuple(
-            _place_of(table, column or name, columns, name)
+            _place_of(table, column or name, columns, options, name)
             for name, column in zip(names, given, strict=True)
         )
     if declared is not None:
         roles: list[str] = [item.role for item in declared]
         if all(name in roles for name in names):
             return tuple(roles.index(name) for name in names)
-    return _usual_places(table, columns, names)
-
-
-def _usual_places(
-    table: TableSource, columns: Sequence[str], names: tuple[str, ...]
-) -> tuple[int, ...]:
-    lower = [column.lower() for column in columns]
-    if all(name in lower for name in names):
-        return tuple(lower.index(name) for name in names)
-    known = _ENDPOINT_NAMES if len(names) == 2 else tuple((name,) for name in _ID_NAMES)
-    found = [option for option in known if all(name in lower for name in option)]
-    if len(found) == 1:
-        return tuple(lower.index(name) for name in found[0])
-    options = " and ".join(f"{name}='...'" for name in names)
-    problem = "more than one possible" if found else "no"
+    usual = _usual_places(columns, names)
+    if len(usual) == 1:
+        return usual[0]
+    if declared is not None and (by_order := places_by_order(declared, names)) is not None:
+        return by_order
+    problem = "more than one possible" if usual else "no"
+    said = " ".join(options.said(name, "...") for name in names)
     raise InputError(
         f"{table.name}: {problem} column for {' and '.join(names)}",
         where=f"columns found: {', '.join(columns)}",
-        hint=f"say which it is with {options}",
+        hint=f"say which it is with {said}",
     )
 
 
-def _place_of(table: TableSource, column: str, columns: Sequence[str], option: str) -> int:
+def _usual_places(columns: Sequence[str], names: tuple[str, ...]) -> list[tuple[int, ...]]:
+    """The places that well-known names tell: those of the very names, or all that may be."""
+    lower = [column.lower() for column in columns]
+    if all(name in lower for name in names):
+        return [tuple(lower.index(name) for name in names)]
+    known = _ENDPOINT_NAMES if len(names) == 2 else tuple((name,) for name in _ID_NAMES)
+    found = [option for option in known if all(name in lower for name in option)]
+    return [tuple(lower.index(name) for name in option) for option in found]
+
+
+def _place_of(
+    table: TableSource, column: str, columns: Sequence[str], options: IngestOptions, option: str
+) -> int:
     if column in columns:
         return columns.index(column)
     lower = [item.lower() for item in columns]
@@ -132,7 +137,9 @@ def _place_of(table: TableSource, column: str, columns: Sequence[str], option: s
     raise InputError(
         f"{table.name}: there is no column '{column}'",
         where=f"columns found: {', '.join(columns)}",
-        hint=f"{option}='{near}'?" if near else f"name one of them with {option}='...'",
+        hint=f"did you mean {options.said(option, near)}?"
+        if near
+        else f"name one of them with {options.said(option, '...')}",
     )
 
 
@@ -144,7 +151,7 @@ def _label_place(
 ) -> int | None:
     option = "label" if table.kind == "vertices" else "edge_label"
     if (column := getattr(options, option)) is not None:
-        return _place_of(table, column, columns, option)
+        return _place_of(table, column, columns, options, option)
     roles = [item.role for item in declared or ()]
     return roles.index("label") if "label" in roles else None
 
@@ -191,22 +198,24 @@ def _check_unique(table: TableSource, columns: Sequence[str], options: IngestOpt
         raise InputError(
             f"{table.name}: the column '{repeated[0]}' is there more than once",
             where=f"columns found: {', '.join(columns)}",
-            hint="rename one in the input, or give other names for all of them "
-            f"({'vertex' if table.kind == 'vertices' else 'edge'}_columns=[...])",
+            hint="rename one in the input, or give other names for all of them: "
+            + options.said(f"{_SINGULAR[table.kind]}_columns", ("...",)),
         )
     lower = Counter(name.lower() for name in kept)
     alike = [name for name in kept if lower[name.lower()] > 1]
     if alike:
         raise InputError(
             f"{table.name}: the columns {' and '.join(alike)} differ by case only",
-            hint=f"rename one, or leave one out: drop=['{alike[-1]}']",
+            hint=f"rename one, or leave one out: {options.said('drop', (alike[-1],))}",
         )
 
 
-def _check_reserved(table: TableSource, properties: Sequence[PropertyColumn]) -> None:
+def _check_reserved(
+    table: TableSource, properties: Sequence[PropertyColumn], options: IngestOptions
+) -> None:
     for item in properties:
         if item.name.lower() in RESERVED:
             raise InputError(
                 f"{table.name}: the name '{item.name}' is one of Graphtide's own",
-                hint=f"rename the column, or leave it out: drop=['{item.name}']",
+                hint=f"rename the column, or leave it out: {options.said('drop', (item.name,))}",
             )

@@ -51,7 +51,7 @@ def stage_parquet(
     ]
     cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(kept)]
     types = [frame.schema.fields[place].dataType for place, _ in kept]
-    _check_types(table, kept, types)
+    _check_types(table, kept, types, options)
     write_staged(frame.select(*places, *cells), folder)
     rows = arrange_parts(folder, PLACE_COLUMNS)
     names = tuple(name for _, name in kept)
@@ -66,7 +66,7 @@ def stage_frame(
     frame: DataFrame = table.data
     kept = kept_columns(table, frame.columns, options)
     types = [frame.schema.fields[place].dataType for place, _ in kept]
-    _check_types(table, kept, types)
+    _check_types(table, kept, types, options)
     renamed = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     places = [
         F.lit(0).alias("_file"),
@@ -134,14 +134,18 @@ def _left_out(found: Sequence[str], kept: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_types(
-    table: TableSource, kept: Sequence[tuple[int, str]], types: Sequence[DataType]
+    table: TableSource,
+    kept: Sequence[tuple[int, str]],
+    types: Sequence[DataType],
+    options: IngestOptions,
 ) -> None:
     for (_, name), type_ in zip(kept, types, strict=True):
         if property_type_of(type_) is None:
             raise InputError(
                 f"{table.name}: the column '{name}' is of type {type_.simpleString()}, "
                 "which no property can have",
-                hint=f"leave it out with drop=['{name}'], or take its parts into columns",
+                hint=f"leave it out with {options.said('drop', (name,))}, "
+                "or take its parts into columns",
             )
 
 

@@ -66,7 +66,7 @@ def find_types(
     """Types for all columns. One pass over each table that has columns to infer."""
     evidence = {id(staged): _evidence(spark, staged, roles, options) for staged, roles in tables}
     keys = [item for staged, roles in tables for item in evidence[id(staged)][: len(roles.keys)]]
-    id_type = _id_type(keys)
+    id_type = _id_type(keys, options)
     properties: dict[Kind, dict[str, PropertyType]] = {}
     certain = _all_inferred(keys)
     for kind in ("vertices", "edges"):
@@ -76,7 +76,7 @@ def find_types(
             if staged.table.kind == kind
             for item in evidence[id(staged)][len(roles.keys) :]
         ]
-        properties[kind] = _property_types(found)
+        properties[kind] = _property_types(found, options)
         for name in properties[kind]:
             certain |= _all_inferred([item for item in found if item.column.name == name])
     typed = [
@@ -120,7 +120,7 @@ def _fixed_type(
     return property_type_of(type_)
 
 
-def _id_type(keys: Sequence[_Evidence]) -> PropertyType:
+def _id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
     fixed = {item.fixed: item for item in keys if item.fixed is not None}
     if set(fixed) == {PropertyType.INT, PropertyType.FLOAT}:
         # A missing value turns a column of ints into floats: 2.0 is the vertex 2. What is no whole
@@ -129,10 +129,10 @@ def _id_type(keys: Sequence[_Evidence]) -> PropertyType:
     _check_fractions(keys)
     if len(fixed) > 1:
         (_, one), (_, other) = list(fixed.items())[:2]
+        texts = {item.column.name: "string" for item in (one, other)}
         raise InputError(
             f"ids are of different types: {_described(one)}, {_described(other)}",
-            hint=f"convert one of them, for example types={{'{one.column.name}': 'string', "
-            f"'{other.column.name}': 'string'}}",
+            hint=f"convert one of them, for example {options.said('types', texts)}",
         )
     return next(iter(fixed), None) or _inferred_id_type(keys)
 
@@ -171,7 +171,7 @@ def _held(item: _Evidence) -> PropertyType | None:
     return property_type_of(item.table.types[item.column.place])
 
 
-def _property_types(found: Sequence[_Evidence]) -> dict[str, PropertyType]:
+def _property_types(found: Sequence[_Evidence], options: IngestOptions) -> dict[str, PropertyType]:
     """By name, in the order of their first appearance."""
     by_name: dict[str, list[_Evidence]] = {}
     for item in found:
@@ -184,10 +184,10 @@ def _property_types(found: Sequence[_Evidence]) -> dict[str, PropertyType]:
                 f"the columns '{other}' and '{name}' of two tables differ by case only",
                 hint="rename one of them",
             )
-    return {name: _property_type(items) for name, items in by_name.items()}
+    return {name: _property_type(items, options) for name, items in by_name.items()}
 
 
-def _property_type(items: Sequence[_Evidence]) -> PropertyType:
+def _property_type(items: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
     fixed = {item.fixed: item for item in items if item.fixed is not None}
     if not fixed:
         return type_of_kinds(_joined(items))
@@ -198,7 +198,7 @@ def _property_type(items: Sequence[_Evidence]) -> PropertyType:
     (_, one), (_, other) = list(fixed.items())[:2]
     raise InputError(
         f"one property has two types: {_described(one)}, {_described(other)}",
-        hint=f"say which it is: types={{'{one.column.name}': '...'}}",
+        hint=f"say which it is: {options.said('types', {one.column.name: '...'})}",
     )
 
 
