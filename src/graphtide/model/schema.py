@@ -5,8 +5,8 @@ properties). Inside, a vertex is its dense int32 `vertex` number and an edge its
 `edge` number, in the order of the input.
 
 Four names are always there and need no declaration: `id` and `label` of an endpoint, and `id`
-and `label` of an edge. An edge's `id` is its number, unless the input has an edge property of
-that name.
+and `label` of an edge. They go before properties of their names, which a load calls `id_` and
+`label_`; but an edge's `id` is its number only if the input has no edge property of that name.
 """
 
 from __future__ import annotations
@@ -70,14 +70,13 @@ class GraphSchema:
         built_in = {"id": self.id_type}
         if self.vertex_labels:
             built_in["label"] = PropertyType.STRING
-        return built_in | {item.name: item.type for item in self.vertex}
+        return {item.name: item.type for item in self.vertex} | built_in
 
     def edge_properties(self) -> dict[str, PropertyType]:
         """All names that a predicate may use on an edge, built-in ones included."""
-        built_in = {"id": PropertyType.INT}
-        if self.edge_labels:
-            built_in["label"] = PropertyType.STRING
-        return built_in | {item.name: item.type for item in self.edge}
+        label = {"label": PropertyType.STRING} if self.edge_labels else {}
+        number = {"id": PropertyType.INT}
+        return number | {item.name: item.type for item in self.edge} | label
 
 
 def parse_property_type(text: str) -> PropertyType:

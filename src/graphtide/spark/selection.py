@@ -119,10 +119,12 @@ def raw_column(item: PropertyRef, names: Names) -> Column:
 
 
 def property_column(item: PropertyRef, columns: Sequence[str]) -> str:
-    """The stored column behind a property; a declared property hides a built-in of its name."""
-    if item.name in columns:
-        return item.name
-    return {"id": "_edge" if item.owner == "edge" else "_id", "label": "_label"}[item.name]
+    """The stored column behind a property; ids and labels go before properties of their names."""
+    if item.name == "label" and "_label" in columns:
+        return "_label"
+    if item.name == "id" and item.owner != "edge":
+        return "_id"
+    return "_edge" if item.name == "id" and "id" not in columns else item.name
 
 
 def quoted(name: str) -> str:

@@ -29,6 +29,7 @@ from graphtide.spark.ingest.source import GraphSource, TableSource
 from graphtide.spark.ingest.spaces import find_spaces
 from graphtide.spark.ingest.stage import source_tables, stage_table
 from graphtide.spark.ingest.staged import StagedTable
+from graphtide.spark.ingest.taken_names import with_free_names
 from graphtide.spark.ingest.type_spec import check_names_are_columns
 from graphtide.spark.ingest.typed import TypedTable, find_types
 from graphtide.spark.ingest.vertices import hide_spaces, write_vertices
@@ -82,7 +83,7 @@ def _stage(
     for found, _ in staged:
         columns[found.table.kind].update(found.columns + found.left_out)
     check_names_are_columns(options, columns)
-    return staged
+    return with_free_names(staged)
 
 
 def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
