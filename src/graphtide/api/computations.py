@@ -24,13 +24,14 @@ from graphtide.model.paths import given_path
 from graphtide.model.schema import closest
 
 ALIASES = {
-    "WCC": ("components", "cc"),
+    "WCC": ("components", "cc", "wccopt"),
     "PageRank": ("pr",),
     "PersonalisedPageRank": ("personalized_page_rank", "ppr"),
     "ShortestPaths": ("sssp", "bellman_ford", "bf"),
     "DegreeStatistics": ("degrees",),
     "PairDistances": ("pairs",),
     "SCC": ("strong_components",),
+    "Triangles": ("tc", "triangle_count"),
 }
 """Other names of programs, Graphsurge's among them."""
 
@@ -39,9 +40,10 @@ PAIRS = ("mpsp", "spsp")
 
 _PARAMETERS = {"root": "source", "rounds": "iterations", "goals": "pairs"}
 _WEIGHTS = (
-    "weight_cap has no meaning here: no weights are made up, "
-    "and shortest paths are by the edges' own property 'weight'"
+    "weight_cap: an edge weighs (u + v) % weight_cap + 1 of the numbers of its ends in the order "
+    "of the input; leave it out for shortest paths by the edges' own property 'weight'"
 )
+_CAP = "weight_cap"
 _OWN = "decorate a class of it with @gt.program, or a function with @gt.dataflow.program(...)"
 
 Computation = Program | DataflowProgram
@@ -49,7 +51,7 @@ Computation = Program | DataflowProgram
 
 @dataclass(frozen=True)
 class ChosenComputation:
-    """A program with its parameters, and notes on what the statement said in vain."""
+    """A program with its parameters, and notes on what the statement's words mean here."""
 
     program: Bound
     notes: tuple[str, ...] = ()
@@ -84,17 +86,12 @@ def chosen_computation(statement: Run) -> ChosenComputation:
     """The program that a statement names, with its parameters; LanguageError if it cannot be."""
     program = _program(statement)
     known = [item.name for item in program.parameters]
-    given, notes = _given(statement, program, known)
+    given = _given(statement, program, known)
     try:
-        return ChosenComputation(program(**given), notes)
+        return ChosenComputation(program(**given), (_WEIGHTS,) if _CAP in known else ())
     except InputError as error:
         place = error_place(error, statement)
         raise language_error(error.what, place, error.hint) from None
-
-
-def parameter_notes(statement: Run) -> tuple[str, ...]:
-    """What is said of parameters that only Graphsurge has."""
-    return (_WEIGHTS,) if any(name == "weight_cap" for name, _ in statement.parameters) else ()
 
 
 def error_place(error: InputError, statement: Run) -> Span | None:
@@ -105,9 +102,7 @@ def error_place(error: InputError, statement: Run) -> Span | None:
     return statement.place("computation")
 
 
-def _given(
-    statement: Run, program: Computation, known: list[str]
-) -> tuple[dict[str, ParameterValue], tuple[str, ...]]:
+def _given(statement: Run, program: Computation, known: list[str]) -> dict[str, ParameterValue]:
     """The parameters by our names; refuses one that the program does not have."""
     found: dict[str, ParameterValue] = {}
     for name, value in statement.parameters:
@@ -118,9 +113,9 @@ def _given(
             found[ours] = value
         elif ours in found:
             raise language_error(f"'{ours}' is given twice", statement.place(f"({name})"))
-        elif name != "weight_cap":
+        else:
             raise _no_parameter(statement, program, name, known)
-    return found, () if "weight_cap" in known else parameter_notes(statement)
+    return found
 
 
 def _program(statement: Run) -> Computation:
@@ -130,7 +125,7 @@ def _program(statement: Run) -> Computation:
     names = {_plain(name): program for name, program in library().items()}
     names |= {_plain(alias): names[_plain(of)] for of, all_ in ALIASES.items() for alias in all_}
     if wanted in names:
-        return names[wanted]
+        return _by_weights(statement, names[wanted])
     spelled = [*library(), *(alias for all_ in ALIASES.values() for alias in all_), *PAIRS]
     near = closest(statement.computation, spelled)
     hint = f"did you mean `{near}`? " if near else ""
@@ -139,6 +134,27 @@ def _program(statement: Run) -> Computation:
         statement.place("computation"),
         f"{hint}there is: {', '.join(library())}; your own: `run NAME from 'file.py' on ...`",
     )
+
+
+def _by_weights(statement: Run, program: Computation) -> Computation:
+    """Shortest paths by the weights that the statement asks for: the edges' own, or made up."""
+    cap = dict(statement.parameters).get(_CAP)
+    if cap is None or program.name != "ShortestPaths":
+        return program
+    if isinstance(cap, int) and cap < 1:
+        raise language_error(
+            f"weight_cap cannot be {cap}",
+            statement.place(f"({_CAP})"),
+            "give a whole number from 1 on: weights are from 1 to it",
+        )
+    return _capped_paths()
+
+
+def _capped_paths() -> Computation:
+    from graphtide.algorithms import capped_paths
+
+    found: Computation = vars(capped_paths)["CappedPaths"]
+    return found
 
 
 def _own_program(statement: Run, wanted: str) -> Computation:

@@ -38,7 +38,7 @@ def carry_out_run(session: Session, statement: s.Run) -> Answer:
     collection = session.collection(statement.collection)
     statement = said_outright(collection, statement)
     chosen = chosen_computation(statement)
-    notes = (*chosen.notes, *option_notes(statement))
+    notes = (*chosen.notes, *option_notes(statement, len(collection)))
     if statement.results == "noresults":
         return _timed(collection, statement, chosen.program, notes)
     name = run_name(statement, chosen.program.program.name)

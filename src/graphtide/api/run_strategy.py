@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from graphtide.api.collection import Collection
 from graphtide.api.runs.facts import Strategy
 from graphtide.api.runs.start import RunInHand
-from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import statements as s
 from graphtide.optimize.strategy import AlwaysDifferential, Chooser, Move
 
@@ -18,11 +17,11 @@ _WORDS = {
     "1_stage_differential": "there are no stages",
     "2_stage_differential": "there are no stages",
     "arranged_individual": "edges are always indexed",
+    "basic": "there is one way to follow a view",
     "basic_individual": "there is one way to run from scratch",
-    "basic": "there is one way to run from scratch",
     "timely": "there is one way to run from scratch",
 }
-_SCRATCH = ("scratch", "individual", "arranged_individual", "basic_individual", "basic", "timely")
+_SCRATCH = ("scratch", "individual", "arranged_individual", "basic_individual", "timely")
 _LEARNED = "what to expect is learned while the run goes on, and decided view by view"
 
 
@@ -73,12 +72,16 @@ def _adaptive(statement: s.Run) -> ChosenStrategy:
     return ChosenStrategy("differential", statement.verify, tuple(notes))
 
 
-def option_notes(statement: s.Run) -> tuple[str, ...]:
+def option_notes(statement: s.Run, views: int) -> tuple[str, ...]:
     """Notes on words of a statement, besides its computation, that change nothing here."""
     strategy = chosen_strategy(statement)
     notes = [*strategy.notes, *([_HOSTS] if statement.hosts else [])]
     if statement.indices is not None and strategy.name == "scratch":
         notes.append("indices has no meaning here: every view is run from scratch")
+    excess = [index for index in statement.indices or () if index >= views]
+    if excess:
+        listed = ", ".join(map(str, excess))
+        notes.append(f"indices: there is no view {listed}; they are counted from 0 to {views - 1}")
     if statement.results == "diffresults" and statement.save_to is None:
         notes.append("diffresults has no meaning here: results are always kept as differences")
     return tuple(notes)
@@ -87,16 +90,12 @@ def option_notes(statement: s.Run) -> tuple[str, ...]:
 def forced_splits(
     collection: Collection, statement: s.Run
 ) -> Callable[[RunInHand], Chooser] | None:
-    """What begins anew at the views that the statement lists, counted from 0."""
+    """What begins anew at the views that the statement lists, counted from 0.
+
+    Excess ones are ignored, as Graphsurge does; `option_notes` tells of them.
+    """
     if statement.indices is None or chosen_strategy(statement).name == "scratch":
         return None
-    for index in statement.indices:
-        if index >= len(collection):
-            raise language_error(
-                f"'{collection.name}' has {len(collection):,} views, and none at {index}",
-                statement.place("indices"),
-                "views are counted from 0, in the order in which they were given",
-            )
     steps = collection.plan.view_steps
-    wanted = frozenset(steps[index] for index in statement.indices)
+    wanted = frozenset(steps[index] for index in statement.indices if index < len(steps))
     return lambda hand: SplitAt(wanted)

@@ -11,7 +11,9 @@ from graphtide.model.schema import GraphSchema
 class GraphSummary:
     """Schema and sizes of tables just written; `source` says in words where they came from.
 
-    `timezone` is the zone in which timestamps without an offset were read.
+    `timezone` is the zone in which timestamps without an offset were read. The first `listed`
+    vertices are those of vertex tables, and the others are known from edges alone; None if all
+    are of tables.
     """
 
     schema: GraphSchema
@@ -20,3 +22,4 @@ class GraphSummary:
     quarantined: int
     source: str
     timezone: str = "UTC"
+    listed: int | None = None

@@ -39,7 +39,8 @@ class StoredGraph:
     """One committed generation of a graph.
 
     `identity` differs between any two generations ever written: a collection keeps the
-    identity of its graph, to notice that the graph has been loaded anew since.
+    identity of its graph, to notice that the graph has been loaded anew since. The first `listed`
+    vertices are those of vertex tables, in their order.
     """
 
     name: str
@@ -51,6 +52,7 @@ class StoredGraph:
     created: dt.datetime
     source: str
     timezone: str = "UTC"
+    listed: int = 0
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @property
@@ -83,6 +85,7 @@ def graph_manifest(summary: GraphSummary) -> Manifest:
         "created": dt.datetime.now(dt.UTC).isoformat(),
         "source": summary.source,
         "timezone": summary.timezone,
+        "listed": summary.vertices if summary.listed is None else summary.listed,
         "identity": uuid.uuid4().hex,
     }
 
@@ -106,6 +109,7 @@ def stored_graph(name: str, path: Path, manifest: Manifest) -> StoredGraph:
             created=dt.datetime.fromisoformat(manifest["created"]),
             source=manifest["source"],
             timezone=manifest["timezone"],
+            listed=manifest["listed"] if "listed" in manifest else manifest["vertices"],
             identity=manifest["identity"],
         )
     except (KeyError, TypeError, ValueError) as error:

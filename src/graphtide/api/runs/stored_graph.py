@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from graphtide.api.conditions import Conditions
 from graphtide.api.edge_matching import KnownEdges
 from graphtide.api.edge_rows import ColumnNames, property_column
+from graphtide.api.runs.made_columns import ENDS, with_ends
 from graphtide.api.vertex_ids import Ids, Int32, VertexIds, vertex_hint
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
@@ -88,9 +89,13 @@ def load_graph(
 ) -> tuple[KnownEdges, GroupedEdges]:
     """The graph, none of its edges live, and the edges of each class by their inside numbers."""
     kinds = {item.name: _KINDS[item.type] for item in stored.schema.edge if item.type in _KINDS}
+    kinds |= {ENDS: np.int64} if ENDS in needed.properties else {}
     needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()})
     grouped = collection.grouped_edges
-    table = pq.read_table(stored.edges_path, columns=["_src", "_dst", *needed.properties])
+    wanted = [name for name in needed.properties if name != ENDS]
+    table = pq.read_table(stored.edges_path, columns=["_src", "_dst", *wanted])
+    if ENDS in needed.properties:
+        table = with_ends(table, stored)
     places = grouped.edges
     if 2 * len(grouped.edges) < stored.edges:
         chosen = np.sort(grouped.edges)

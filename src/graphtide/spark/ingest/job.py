@@ -92,7 +92,7 @@ def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
     timezone = load.options.timezone
     checked = checked_tables(load.spark, tables.edges, tables.edge_properties, timezone)
     progress("numbering vertices", 0.55)
-    vertices, bad_vertices = write_vertices(load, spaces, checked)
+    listed, vertices, bad_vertices = write_vertices(load, spaces, checked)
     progress("writing edges", 0.7)
     edges, bad_edges = write_edges(load, spaces, checked, vertices)
     hide_spaces(load, spaces)
@@ -103,7 +103,8 @@ def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
         _labels(load, "vertices", tables.vertices, spaces.found),
         _labels(load, "edges", tables.edges, ()),
     )
-    return GraphSummary(schema, vertices, edges, bad_vertices + bad_edges, source, timezone)
+    bad = bad_vertices + bad_edges
+    return GraphSummary(schema, vertices, edges, bad, source, timezone, listed)
 
 
 def _labels(
@@ -126,7 +127,7 @@ def _label_values(table: DataFrame, name: str) -> list[str]:
     if len(found) > _MOST_LABELS:
         raise LimitError(
             f"the label column of the {name} has more than {_MOST_LABELS:,} different values",
-            hint="it is a property rather than a label: leave out label= or edge_label=",
+            hint="it is a property rather than a label: do not name it as one",
         )
     return found
 

@@ -28,15 +28,15 @@ from graphtide.spark.ingest.spaces import Space, Spaces
 _KEYS = ["_space", "_id"]
 
 
-def write_vertices(load: Load, spaces: Spaces, edges: Sequence[DataFrame]) -> tuple[int, int]:
-    """Write `vertices/` and return how many there are and how many rows were set aside.
+def write_vertices(load: Load, spaces: Spaces, edges: Sequence[DataFrame]) -> tuple[int, int, int]:
+    """Write `vertices/`: how many are of tables, how many there are, how many rows are set aside.
 
     `edges` are the checked edge tables, for the vertices that have no table.
     """
     given, rejected = _write_given(load, spaces) if load.tables.vertices else (0, 0)
     found = _write_found(load, spaces, edges, given) if spaces.found else 0
     check_count(given + found, "vertices")
-    return given + found, rejected
+    return given, given + found, rejected
 
 
 def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:
