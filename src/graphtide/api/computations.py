@@ -204,10 +204,11 @@ def _spelled(name: str) -> str:
 
 
 def _signature(program: Computation) -> str:
-    parameters = program.parameters
-    return ", ".join(
-        item.name if item.default is None else f"{item.name}={item.default}" for item in parameters
-    )
+    named = [
+        item.name if item.default is None else f"{item.name}={item.default}"
+        for item in program.parameters
+    ]
+    return ", ".join([*named, *([f"[{_CAP}]"] if program.name == "ShortestPaths" else [])])
 
 
 def _idea(program: Computation) -> str:

@@ -60,6 +60,19 @@ def test_what_is_said_about_the_layout_wins() -> None:
         layout("1,2\n3,4", edge_columns=["a", "b", "c"])
 
 
+def test_a_named_column_makes_a_header_in_any_case() -> None:
+    assert layout("Sid,Eid\nann,bob")[2] is False
+    assert layout("Sid,Eid\nann,bob", src="sid", dst="eid") == (",", ("Sid", "Eid"), True)
+    assert layout("Sid,Eid,Kind\nann,bob,x", edge_label="kind")[2] is True
+
+
+def test_options_about_vertices_need_some() -> None:
+    IngestOptions(id="k").check_tables({"vertices", "edges"})
+    for options in ({"id": "k"}, {"label": "k"}, {"vertex_columns": ["k"]}):
+        with pytest.raises(InputError, match="about a table of vertices, and there is none"):
+            ingest_options(options).check_tables({"edges"})
+
+
 def test_one_column_of_edges_is_a_wrong_separator() -> None:
     with pytest.raises(InputError, match="one column only") as caught:
         layout("#src:dst\n1:2")

@@ -74,6 +74,7 @@ def _stage(
     staging: Path,
     progress: Progress,
 ) -> list[tuple[StagedTable, Roles]]:
+    options.check_tables({table.kind for table in tables})
     staged = []
     for place, table in enumerate(tables):
         progress(f"reading {table.name}", 0.4 * place / len(tables))

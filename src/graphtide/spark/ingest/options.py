@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol
 
@@ -88,6 +88,16 @@ class IngestOptions:
     def columns_of(self, kind: str) -> tuple[str, ...] | None:
         """The names given for the columns of the vertices or of the edges."""
         return self.vertex_columns if kind == "vertices" else self.edge_columns
+
+    def check_tables(self, kinds: Collection[str]) -> None:
+        """An error if an option is about vertices, and no table is."""
+        for name in ("id", "label", "vertex_columns"):
+            if getattr(self, name) is not None and "vertices" not in kinds:
+                raise InputError(
+                    f"{self.said(name, getattr(self, name))} is about a table of vertices, "
+                    "and there is none",
+                    hint="give the table, or leave the option out",
+                )
 
     def said(self, name: str, value: OptionValue) -> str:
         """An option with a value, for a hint."""

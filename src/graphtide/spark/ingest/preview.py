@@ -128,8 +128,9 @@ def _is_header(rows: Sequence[Sequence[str]], kind: Kind, options: IngestOptions
     if options.header != "infer":
         return bool(options.header)
     first = [cell.strip() for cell in rows[0]]
-    given = {options.id, options.src, options.dst} - {None}
-    if parse_typed_header(first) or given & set(first):
+    named = (options.id, options.src, options.dst, options.label, options.edge_label)
+    given = {name.lower() for name in named if name is not None}
+    if parse_typed_header(first) or given & {cell.lower() for cell in first}:
         return True
     if options.columns_of(kind) is not None or any(map(_VALUE.fullmatch, first)):
         return False
