@@ -22,6 +22,7 @@ _WORDS = {
     "timely": "there is one way to run from scratch",
 }
 _SCRATCH = ("scratch", "individual", "arranged_individual", "basic_individual", "timely")
+_LISTED = 5
 _LEARNED = "what to expect is learned while the run goes on, and decided view by view"
 
 
@@ -80,7 +81,7 @@ def option_notes(statement: s.Run, views: int) -> tuple[str, ...]:
         notes.append("indices has no meaning here: every view is run from scratch")
     excess = [index for index in statement.indices or () if index >= views]
     if excess:
-        listed = ", ".join(map(str, excess))
+        listed = ", ".join(map(str, excess[:_LISTED])) + (", ..." if excess[_LISTED:] else "")
         notes.append(f"indices: there is no view {listed}; they are counted from 0 to {views - 1}")
     if statement.results == "diffresults" and statement.save_to is None:
         notes.append("diffresults has no meaning here: results are always kept as differences")

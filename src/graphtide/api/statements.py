@@ -8,6 +8,7 @@ is ignored in silence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from graphtide.api.answers import (
@@ -29,6 +30,7 @@ from graphtide.api.view import graph_of
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import COLUMN_ROLES
+from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import ExistsError, InputError
 from graphtide.model.paths import given_path
 from graphtide.store.collection import open_collection
@@ -103,7 +105,8 @@ def _loaded(session: Session, statement: s.LoadGraph, name: str) -> CatalogGraph
             **columns,
         )
     except ExistsError as error:
-        error.hint = f"give another name, or replace it: `load or replace graph {name} ...`"
+        again = unparse_statement(replace(statement, replace=True))
+        error.hint = f"give another name, or replace it: {again}"
         raise
 
 
