@@ -23,8 +23,8 @@ class CappedPaths:
         v.dist = 0.0 if v == self.source else inf
 
     def traverse(self, u, e, v):
-        # The weight is never negative; max says so to the proof, which does not look into %.
-        v.best(u.dist + max(e._ends % self.weight_cap, 0) + 1.0)
+        # The weight is never below 1; max says so to the proof, which does not look into %.
+        v.best(u.dist + max(e._ends % self.weight_cap + 1.0, 1.0))
 
     def update(self, v):
         v.dist = min(v.dist, v.best)

@@ -6,7 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphtide.api.runs.made_columns import numbers_by_appearance
+from graphtide.algorithms.capped_paths import CappedPaths
+from graphtide.api.maintain import chosen_program
+from graphtide.api.runs.made_columns import ENDS, numbers_by_appearance
 
 edge_lists = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)
 
@@ -22,3 +24,9 @@ def test_vertices_are_numbered_as_they_appear(edges: list[tuple[int, int]], list
     src, dst = (np.array([ours[edge[side]] for edge in edges], np.int32) for side in (0, 1))
     found = numbers_by_appearance(src, dst, len(counted), listed)
     assert found.tolist() == [counted[vertex] for vertex in sorted(counted)]
+
+
+def test_shortest_paths_by_made_up_weights_settle() -> None:
+    chosen = chosen_program(CappedPaths(source=0, weight_cap=3), "auto")  # type: ignore[call-arg]
+    assert chosen.choice.mode == "fixpoint"
+    assert list(chosen.needed.properties) == [ENDS]
