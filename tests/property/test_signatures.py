@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,22 +24,31 @@ rows = st.builds(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(rows, min_size=1, max_size=12), st.lists(predicates(), min_size=1, max_size=5))
-def test_classes_say_what_the_rows_say(table: list[Row], views: list[p.Predicate]) -> None:
+@given(
+    st.lists(rows, min_size=1, max_size=12),
+    st.lists(predicates(), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_classes_say_what_the_rows_say(
+    table: list[Row], views: list[p.Predicate], packed: bool
+) -> None:
     layout = layout_signatures(views)
     signatures = [encode(layout, row) for row in table]
     distinct = sorted(set(signatures))
     counts = np.array([signatures.count(item) for item in distinct], np.int64)
     distinct_rows = np.array(distinct, np.int64).reshape(len(distinct), len(layout.columns))
-    classes = classify_signatures(layout, distinct_rows, counts, views)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphtide.plan.classes.packs", lambda views, rows: packed)
+        classes = classify_signatures(layout, distinct_rows, counts, views)
+    found = classes.views
+    holding = np.stack([found.held(at) for at in range(len(views))], axis=1)
     for row, signature in zip(table, signatures, strict=True):
         number = classes.of_signature[distinct.index(signature)]
         expected = [holds(view, row) for view in views]
-        found = [False] * len(views) if number < 0 else classes.membership[number].tolist()
-        assert found == expected
+        assert expected == ([False] * len(views) if number < 0 else holding[number].tolist())
     sizes = [sum(holds(view, row) for row in table) for view in views]
-    assert (classes.weights @ classes.membership).tolist() == sizes
-    assert len({tuple(row) for row in classes.membership.tolist()}) == len(classes.membership)
+    assert (found.weights @ holding).tolist() == found.sizes().tolist() == sizes
+    assert len({tuple(row) for row in holding.tolist()}) == found.classes
 
 
 def encode(layout: SignatureLayout, row: Row) -> tuple[int, ...]:

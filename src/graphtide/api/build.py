@@ -19,7 +19,6 @@ from graphtide.api.progress import Report
 from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
 from graphtide.plan.classes import EdgeClasses, classify_signatures
-from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate
 from graphtide.plan.signatures import layout_signatures
 from graphtide.store.catalog import Catalog
@@ -77,22 +76,22 @@ def build_collection(
         predicates = [view.predicate for view in request.views]
         classes = classify_signatures(layout, counts.signatures, counts.counts, predicates)
         kept = _kept_views(request, classes)
-        matrix = ViewMatrix(classes.membership[:, kept], classes.weights)
+        views = classes.views.keeping(kept)
         report(f"planning {len(kept):,} views", None)
         with jobs.writing(counts.signatures, classes.of_signature, commit.path / EDGES):
             # Spark has the cores now: BLAS threads that wait for one make planning slower.
             with threadpool_limits(limits=1, user_api="blas"):
-                plan = plan_collection(matrix, order=request.order, effort=request.effort)
+                plan = plan_collection(views, order=request.order, effort=request.effort)
             report("writing", None)
         facts = _facts(request, time.perf_counter() - began)
-        views = _stored_views(request, kept, matrix.sizes())
-        write_collection(commit, facts, views, plan, classes.weights)
+        stored = _stored_views(request, kept, views.sizes())
+        write_collection(commit, facts, stored, plan, views.weights)
     return open_collection(catalog, request.name)
 
 
 def _kept_views(request: CollectionRequest, classes: EdgeClasses) -> NDArray[np.int64]:
     """The views that stay: all but the empty ones among those that are to be dropped if empty."""
-    used = classes.membership.any(axis=0)
+    used = classes.views.sizes() > 0
     droppable = np.array([view.name in request.drop_empty for view in request.views])
     kept = np.flatnonzero(used | ~droppable)
     if not len(kept):

@@ -30,11 +30,12 @@ from graphtide.optimize.ascent import raise_bound
 from graphtide.optimize.distances import Distances
 from graphtide.optimize.tree import Tree, edge_lengths, minimum_spanning_tree
 from graphtide.plan.collection import ViewMatrix
+from graphtide.plan.view_runs import ViewRuns
 
 
-def union_size(matrix: ViewMatrix) -> int:
+def union_size(views: ViewMatrix | ViewRuns) -> int:
     """The edges that are in any view: a lower bound for every plan, without any distances."""
-    return int(matrix.weights[matrix.membership.any(axis=1)].sum())
+    return int(views.weights[views.cover() > 0].sum())
 
 
 def chain_bound(distance: Distances, tree: Tree, found: int, seconds: float) -> int:

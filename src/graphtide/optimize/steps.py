@@ -6,26 +6,49 @@ but those on the way to its last one, so this order undoes least.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtide.optimize.cloud import Cloud
-from graphtide.optimize.tree import Numbers, Tree
+from graphtide.optimize.tree import Numbers, Tree, edge_lengths
 from graphtide.plan.collection import EMPTY_VERSION, Classes, PlanStep
 
+Lengths = NDArray[np.int64]
 
-def plan_steps(cloud: Cloud, tree: Tree) -> tuple[PlanStep, ...]:
-    """One step for every point but the empty version, depth first."""
-    names = stone_names(cloud)
-    visit = _visiting_order(cloud, tree)
+
+Delta = Callable[[int], tuple[Classes, Classes]]
+"""The classes that enter and leave on the way from a point's parent to the point."""
+
+
+def plan_steps(
+    tree: Tree, lengths: Lengths, terminals: int, names: Mapping[int, str], delta: Delta
+) -> tuple[PlanStep, ...]:
+    """One step for every point but the empty version, depth first; `names` are those of stones.
+
+    `lengths` are the distances of every point but the root to its parent.
+    """
     step_of = {0: EMPTY_VERSION}
     steps: list[PlanStep] = []
-    for point in visit:
+    for point in visiting_order(lengths, tree):
         step_of[point] = len(steps)
-        above = int(tree.parents[point])
-        view = point - 1 if point < cloud.terminals else None
-        delta = _delta(cloud, above, point)
-        steps.append(PlanStep(view, names.get(point), step_of[above], *delta))
+        above = step_of[int(tree.parents[point])]
+        view = point - 1 if point < terminals else None
+        steps.append(PlanStep(view, names.get(point), above, *delta(point)))
     return tuple(steps)
+
+
+def cloud_steps(cloud: Cloud, tree: Tree) -> tuple[PlanStep, ...]:
+    """The steps of a tree over a cloud."""
+    lengths = edge_lengths(cloud.distance, tree)
+
+    def delta(point: int) -> tuple[Classes, Classes]:
+        before, after = cloud.points[tree.parents[point]], cloud.points[point]
+        inserted = np.flatnonzero(after & ~before).astype(np.int32)
+        return inserted, np.flatnonzero(before & ~after).astype(np.int32)
+
+    return plan_steps(tree, lengths, cloud.terminals, stone_names(cloud), delta)
 
 
 def stone_names(cloud: Cloud) -> dict[int, str]:
@@ -43,25 +66,20 @@ def stone_names(cloud: Cloud) -> dict[int, str]:
     return names
 
 
-def dearest_ways_down(cloud: Cloud, tree: Tree) -> Numbers:
+def dearest_ways_down(lengths: Lengths, tree: Tree) -> Numbers:
     """For each point the distances from its parent down to the farthest leaf below it."""
-    below = np.zeros(len(tree.parents), dtype=np.intp)
+    below = [0] * len(tree.parents)
+    parents, far = tree.parents.tolist(), lengths.tolist()
     for point in tree.order[:0:-1].tolist():
-        above = tree.parents[point]
-        below[point] += int(cloud.distance[point, above])
+        above = parents[point]
+        below[point] += far[point - 1]
         below[above] = max(below[above], below[point])
-    return below
+    return np.array(below, np.intp)
 
 
-def _delta(cloud: Cloud, above: int, point: int) -> tuple[Classes, Classes]:
-    before, after = cloud.points[above], cloud.points[point]
-    inserted = np.flatnonzero(after & ~before).astype(np.int32)
-    return inserted, np.flatnonzero(before & ~after).astype(np.int32)
-
-
-def _visiting_order(cloud: Cloud, tree: Tree) -> list[int]:
+def visiting_order(lengths: Lengths, tree: Tree) -> list[int]:
     """All points but the root, depth first, the child with the dearest way down last."""
-    way_down = dearest_ways_down(cloud, tree)
+    way_down = dearest_ways_down(lengths, tree).tolist()
     children: dict[int, list[int]] = {}
     for point in sorted(tree.order[1:].tolist(), key=lambda point: (way_down[point], point)):
         children.setdefault(int(tree.parents[point]), []).append(point)

@@ -3,10 +3,15 @@
 Evaluating every view on every distinct signature gives the edge-boolean matrix, compressed.
 Signatures with the same row are one class. A class whose row is all zero is in no view and
 gets the number -1. The work is distinct signatures x views, in NumPy, and never touches edges.
+
+Where the matrix is small it is made, packed, and its rows compared. Where it is not, views are
+evaluated one after the other over the sorted signatures, and each becomes its runs at once; a
+sample of the views says beforehand how much memory that takes.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import LimitError
+from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.cuts import Cut, OrderingKey, Reach, cut_above, cut_at, ordering_key
 from graphtide.plan.predicates import (
     Always,
@@ -30,25 +36,28 @@ from graphtide.plan.predicates import (
     Predicate,
     PropertyRef,
 )
+from graphtide.plan.row_classes import merge_packed_rows, packs
+from graphtide.plan.row_runs import collect_runs, merge_rows
 from graphtide.plan.signatures import Bucketing, Flag, SignatureLayout, is_cut
+from graphtide.plan.thresholds import ROWS_TIMES_VIEWS
+from graphtide.plan.view_runs import Mask, ViewRuns
 
-Mask = NDArray[np.bool_]
 Signatures = NDArray[np.int64]
+Codes = NDArray[np.int32] | NDArray[np.int64]
 _ROWS_AT_ONCE = 1 << 16
-_MATRIX_LIMIT = 8 * 2**30
+_REMEMBERED_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
 class EdgeClasses:
     """The rows of the edge-boolean matrix.
 
-    `of_signature[i]` is the class of the i-th distinct signature, or -1; `membership` is
-    classes x views; `weights` counts the edges of each class.
+    `of_signature[i]` is the class of the i-th distinct signature, or -1; `views` says which
+    classes each view holds, and how many edges each class has.
     """
 
     of_signature: NDArray[np.int32]
-    membership: Mask
-    weights: NDArray[np.int64]
+    views: ViewMatrix | ViewRuns
 
 
 @dataclass(frozen=True)
@@ -66,25 +75,35 @@ def classify_signatures(
     predicates: Sequence[Predicate],
 ) -> EdgeClasses:
     """Evaluate the views on distinct signatures (one a row, with their edge counts)."""
-    _check_size(len(counts), len(predicates))
+    rows, views = len(counts), len(predicates)
+    _check_work(rows, views)
+    if packs(views, rows):
+        rows_of_views = _packed_rows(layout, signatures, predicates)
+        return EdgeClasses(*merge_packed_rows(rows_of_views, counts, views))
+    return _classes_of_runs(layout, signatures, counts, predicates)
+
+
+def _check_work(signatures: int, views: int) -> None:
+    if signatures * views <= ROWS_TIMES_VIEWS:
+        return
+    raise LimitError(
+        f"{views:,} views over {signatures:,} distinct signatures are "
+        f"{signatures * views:.1e} questions, more than {ROWS_TIMES_VIEWS:.1e}",
+        hint="use fewer or coarser views, or make several collections",
+    )
+
+
+def _packed_rows(
+    layout: SignatureLayout, signatures: Signatures, predicates: Sequence[Predicate]
+) -> NDArray[np.uint8]:
+    """The answers of all views on each signature, eight views a byte."""
     packed = [
         np.packbits(
             _evaluate_block(layout, signatures[start : start + _ROWS_AT_ONCE], predicates), 1
         )
-        for start in range(0, len(counts), _ROWS_AT_ONCE)
+        for start in range(0, len(signatures), _ROWS_AT_ONCE)
     ]
-    rows = np.concatenate(packed) if packed else np.zeros((0, 0), np.uint8)
-    return _merge_equal_rows(rows, counts, len(predicates))
-
-
-def _check_size(signatures: int, views: int) -> None:
-    if signatures * views // 8 <= _MATRIX_LIMIT:
-        return
-    raise LimitError(
-        f"{views:,} views over {signatures:,} distinct signatures make a matrix of "
-        f"{signatures * views / 8 / 2**30:.0f} GiB",
-        hint="use fewer or coarser views, or make several collections",
-    )
+    return np.concatenate(packed) if packed else np.zeros((0, 0), np.uint8)
 
 
 def _evaluate_block(
@@ -97,20 +116,22 @@ def _evaluate_block(
     return block.T
 
 
-def _merge_equal_rows(
-    rows: NDArray[np.uint8], counts: NDArray[np.int64], views: int
+def _classes_of_runs(
+    layout: SignatureLayout,
+    signatures: Signatures,
+    counts: NDArray[np.int64],
+    predicates: Sequence[Predicate],
 ) -> EdgeClasses:
-    if not len(rows) or not views:
-        nothing = np.full(len(counts), -1, np.int32)
-        return EdgeClasses(nothing, np.zeros((0, views), np.bool_), np.zeros(0, np.int64))
-    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    membership = np.unpackbits(rows[first], axis=1, count=views).astype(np.bool_)
-    weights = np.zeros(len(first), np.int64)
-    np.add.at(weights, inverse, counts)
-    wanted = membership.any(axis=1)
-    number = np.where(wanted, np.cumsum(wanted) - 1, -1).astype(np.int32)
-    return EdgeClasses(number[inverse.ravel()], membership[wanted], weights[wanted])
+    """The same by runs over the signatures in their order, one view at a time."""
+    order = np.lexsort(signatures.T) if signatures.shape[1] else np.arange(len(signatures))
+    table = _SignatureTable(layout, signatures[order])
+    bounds = collect_runs(
+        len(predicates), len(counts), lambda view: table.evaluate(predicates[view]).true
+    )
+    merged = merge_rows(bounds, counts[order])
+    of_signature = np.empty(len(counts), np.int32)
+    of_signature[order] = merged.of_row
+    return EdgeClasses(of_signature, merged.views)
 
 
 class _SignatureTable:
@@ -118,16 +139,17 @@ class _SignatureTable:
 
     def __init__(self, layout: SignatureLayout, columns: Signatures) -> None:
         self._rows = len(columns)
-        self._buckets: dict[PropertyRef, tuple[NDArray[np.int64], dict[OrderingKey, int]]] = {}
-        self._flags: dict[Atom, NDArray[np.int64]] = {}
-        self._known: dict[Atom, _Truth] = {}
+        self._buckets: dict[PropertyRef, tuple[Codes, dict[OrderingKey, int]]] = {}
+        self._flags: dict[Atom, Codes] = {}
+        self._known: OrderedDict[Atom, _Truth] = OrderedDict()
+        self._most_known = max(16, _REMEMBERED_BYTES // (2 * max(1, len(columns))))
         for number, column in enumerate(layout.columns):
             rest = columns[:, number]
             for feature in (feature for word in column for feature in word.features):
                 rest, codes = np.divmod(rest, feature.size)
-                self._keep(feature, codes)
+                self._keep(feature, codes.astype(np.int32) if feature.size < 2**31 else codes)
 
-    def _keep(self, feature: Bucketing | Flag, codes: NDArray[np.int64]) -> None:
+    def _keep(self, feature: Bucketing | Flag, codes: Codes) -> None:
         if isinstance(feature, Flag):
             self._flags[feature.atom] = codes
         else:
@@ -157,9 +179,16 @@ class _SignatureTable:
                     np.logical_and.reduce([part.false for part in parts]),
                 )
             case atom:
-                if atom not in self._known:
-                    self._known[atom] = self._evaluate_atom(atom)
-                return self._known[atom]
+                return self._remembered(atom)
+
+    def _remembered(self, atom: Atom) -> _Truth:
+        """The answers to an atom, of which those asked for last are kept."""
+        if atom not in self._known:
+            self._known[atom] = self._evaluate_atom(atom)
+            if len(self._known) > self._most_known:
+                self._known.popitem(last=False)
+        self._known.move_to_end(atom)
+        return self._known[atom]
 
     def _evaluate_atom(self, atom: Atom) -> _Truth:
         if not is_cut(atom):
@@ -199,4 +228,5 @@ class _SignatureTable:
         codes, ranks = self._buckets[item]
         if isinstance(cut, Reach):
             return np.full(self._rows, cut is Reach.ALWAYS)
-        return codes - 1 > ranks[ordering_key(cut)]
+        found: Mask = codes > ranks[ordering_key(cut)] + 1
+        return found

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.plan.drawing import draw_tree
+from graphtide.plan.view_runs import ViewRuns
 
 Classes = NDArray[np.int32]
 PlanKind = Literal["chain", "tree", "manual"]
@@ -73,6 +75,20 @@ class ViewMatrix:
             strip = self.membership[:, first : first + 256]
             sizes[first : first + 256] = self.weights @ strip.astype(np.int64)
         return sizes
+
+    def held(self, view: int) -> NDArray[np.bool_]:
+        """Which classes a view holds."""
+        column: NDArray[np.bool_] = self.membership[:, view]
+        return column
+
+    def cover(self) -> NDArray[np.int64]:
+        """How many views hold each class."""
+        found: NDArray[np.int64] = np.count_nonzero(self.membership, axis=1)
+        return found
+
+    def keeping(self, views: NDArray[np.integer]) -> ViewMatrix:
+        """Some of the views, in this order."""
+        return ViewMatrix(self.membership[:, views], self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +145,7 @@ class CollectionPlan:
         """How many steps are stepping stones."""
         return sum(step.view is None for step in self.steps)
 
-    @property
+    @cached_property
     def view_steps(self) -> dict[int, int]:
         """The index of the step that reaches each view."""
         return {step.view: at for at, step in enumerate(self.steps) if step.view is not None}
@@ -184,7 +200,7 @@ class CollectionPlan:
             here = at
             yield held
 
-    def validate(self, matrix: ViewMatrix) -> None:
+    def validate(self, matrix: ViewMatrix | ViewRuns) -> None:
         """Raise InputError unless the plan reaches exactly the views of the matrix."""
         if self.classes != matrix.classes:
             raise _misfit(f"it has {self.classes} classes, the views {matrix.classes}")
@@ -195,7 +211,7 @@ class CollectionPlan:
         _check_depth_first(self.steps)
         _check_classes(self.steps, self.classes)
         for step, held in zip(self.steps, self.versions(), strict=True):
-            if step.view is not None and not np.array_equal(held, matrix.membership[:, step.view]):
+            if step.view is not None and not np.array_equal(held, matrix.held(step.view)):
                 raise _misfit(f"view {step.view} does not come out of its deltas")
 
     def explain(

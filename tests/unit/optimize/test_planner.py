@@ -9,7 +9,7 @@ import pytest
 
 from graphtide.model.errors import InputError
 from graphtide.optimize import Costs, christofides, plan_collection
-from graphtide.optimize.planner import default_effort
+from graphtide.optimize.exact import default_effort
 from graphtide.plan.collection import EMPTY_VERSION, ViewMatrix
 
 

@@ -28,7 +28,7 @@ from graphtide.api.runs.start import RunInHand, Versions
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
-from graphtide.plan.collection import ViewMatrix
+from graphtide.plan.row_classes import row_classes
 from graphtide.store.collection import group_edges
 from graphtide.store.results import PartsInMemory
 
@@ -137,30 +137,13 @@ def _mask(edges: EdgeList, name: str, version: Any) -> NDArray[np.bool_]:
 def arranged(edges: EdgeList, given: GivenVersions, order: Order) -> Versions:
     """Versions as users give them, as a plan over the classes of their edges, which are copies."""
     named = _named(given)
-    columns = [_mask(edges, name, version) for name, version in named.items()]
-    rows, classes = _classes(columns, len(edges.inside))
-    used: NDArray[np.bool_] = np.asarray(rows.any(axis=1))
-    weights = np.bincount(classes, minlength=len(rows))
-    plan = plan_collection(ViewMatrix(rows[used], weights[used]), order=order)
-    kept = np.flatnonzero(used[classes])
+    items = list(named.items())
+    of_edge, views = row_classes(len(items), len(edges.inside), lambda at: _mask(edges, *items[at]))
+    plan = plan_collection(views, order=order)
+    kept = np.flatnonzero(of_edge >= 0)
     known = _copied(edges, edges.inside[kept])
-    of_kept = (np.cumsum(used) - 1)[classes[kept]].astype(np.int32)
-    grouped = group_edges(known.resident.numbers, of_kept, int(used.sum()))
+    grouped = group_edges(known.resident.numbers, of_edge[kept], views.classes)
     return Versions(plan, tuple(named), known, grouped)
-
-
-def _classes(
-    columns: list[NDArray[np.bool_]], edges: int
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """The distinct rows of the edge-boolean matrix, and which of them each edge has."""
-    packed = np.empty((edges, -(-len(columns) // 8)), np.uint8)
-    for first in range(0, len(columns), 8):
-        strip = np.stack(columns[first : first + 8], axis=1)
-        packed[:, first // 8] = np.packbits(strip, axis=1)[:, 0]
-    whole = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
-    _, first_of, classes = np.unique(whole, return_index=True, return_inverse=True)
-    rows = np.unpackbits(packed[first_of], axis=1, count=len(columns)).astype(np.bool_)
-    return rows, classes
 
 
 def _copied(edges: EdgeList, inside: Int32) -> KnownEdges:

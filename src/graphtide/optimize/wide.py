@@ -1,0 +1,142 @@
+"""Planning many views: candidates from structure, exact distances for those alone.
+
+All distances between a hundred thousand views would be forty gigabytes. But near views mostly
+stand next to each other in some order that costs a sort (`candidates`). Neighbours in these orders
+are the candidates, and so is every view with the empty version and with the stones for everybody:
+the whole graph, the union, the intersection, the majority. The tree is the cheapest one over the
+candidates, with stones where they pay (`wide_stones`); the chain is the best of the orders and of a
+walk round the tree.
+
+Kept true: chain and tree are never dearer than the given order, because its steps are among the
+candidates; time and memory are those of sorting bounds a few times.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from graphtide.optimize.arrangement import Arrangement
+from graphtide.optimize.candidates import joined_pairs, view_orders
+from graphtide.optimize.costs import Costs
+from graphtide.optimize.floors import chain_floor, tree_floor
+from graphtide.optimize.run_points import RunPoints, common_stones, points_of_views
+from graphtide.optimize.sparse_tree import Edges
+from graphtide.optimize.steps import plan_steps, visiting_order
+from graphtide.optimize.tree import Numbers, Tree, path_tree
+from graphtide.optimize.wide_stones import WideTree, plant_stones, spanning_tree
+from graphtide.plan.collection import Classes, PlanKind, PlanStep
+from graphtide.plan.view_runs import Int64, ViewRuns, join_lists
+
+
+class WidePlanning:
+    """Views as runs, orders of them, and the cheapest tree over their neighbours."""
+
+    def __init__(self, views: ViewRuns, costs: Costs) -> None:
+        self._views = views
+        self._costs = costs
+        self._points = points_of_views(views)
+        self._orders = view_orders(self._points)
+
+    def given(self) -> Arrangement:
+        """The views in their given order."""
+        return self._chain("manual", self._orders[0])
+
+    def best_chain(self) -> Arrangement:
+        """The cheapest of the orders and of a walk round the tree, each in both directions."""
+        spanning = self._spanning
+        walk = np.array(visiting_order(spanning.lengths, spanning.tree), np.intp)
+        orders = [turned for order in (*self._orders, walk) for turned in (order, order[::-1])]
+        return self._chain("chain", min(orders, key=self._chain_cost))
+
+    def best_tree(self) -> Arrangement:
+        """The cheapest tree over the candidates, with the stepping stones that pay.
+
+        Where insertions and deletions are weighed apart, the tree is still the one with the fewest
+        differences, unless the chain costs less by those weights.
+        """
+        price = self._costs.stone_in_differences
+        planted = plant_stones(self._spanning, self._with_common_stones(price), price)
+        tree = self._arranged("tree", planted.points, planted.tree, planted.lengths)
+        if self._costs.symmetric:
+            return tree
+        bare = self._arranged("tree", self._points, self._spanning.tree, self._spanning.lengths)
+        chain = self.best_chain()._replace(kind="tree")
+        return min((tree, bare, chain), key=lambda found: found.charge(self._costs))
+
+    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
+        """How few differences any chain, and any tree, needs."""
+        return chain_floor(self._views), tree_floor(self._views)
+
+    @cached_property
+    def _spanning(self) -> WideTree:
+        """The cheapest tree over the candidates among the views."""
+        points = self._points
+        pairs = np.concatenate([joined_pairs(np.append(0, order)) for order in self._orders])
+        edges = Edges(pairs, points.distances(*pairs.T))
+        return spanning_tree(points, edges.joined(_star(points, 0, np.arange(1, len(points)))), 0.0)
+
+    def _with_common_stones(self, price: float) -> WideTree:
+        """The cheapest tree over views and stones for everybody, which everybody is joined to."""
+        stones = join_lists(*common_stones(self._views).values())
+        points, _ = self._points.with_stones(stones)
+        new = range(points.terminals, len(points))
+        stars = [_star(points, stone, np.arange(stone)) for stone in new]
+        return spanning_tree(points, self._spanning.edges.joined(*stars), price)
+
+    def _chain_cost(self, order: Numbers) -> float:
+        """The distances along an order, and what it costs to end there."""
+        if not len(order):
+            return 0.0
+        costs, steps = self._costs, self._points.distances(np.append(0, order[:-1]), order)
+        lean = (costs.insert - costs.delete) / (costs.insert + costs.delete)
+        return float(steps.sum()) + lean * float(self._sizes[order[-1]])
+
+    @cached_property
+    def _sizes(self) -> Int64:
+        return self._points.sizes()
+
+    def _chain(self, kind: PlanKind, order: Numbers) -> Arrangement:
+        tree, points = path_tree(order), self._points
+        lengths = points.distances(tree.parents[1:], np.arange(1, len(points)))
+        return self._arranged(kind, points, tree, lengths)
+
+    def _arranged(
+        self, kind: PlanKind, points: RunPoints, tree: Tree, lengths: Int64
+    ) -> Arrangement:
+        def steps() -> tuple[PlanStep, ...]:
+            names = stone_names(points, self._views)
+            deltas = _deltas(points, tree)
+            return plan_steps(tree, lengths, points.terminals, names, lambda at: deltas[at - 1])
+
+        return Arrangement(kind, tree, lengths, points.sizes(), points.stones, steps)
+
+
+def stone_names(points: RunPoints, views: ViewRuns) -> dict[int, str]:
+    """What each stone is: whole graph, union, intersection, or a majority of its own."""
+    common = [(name, held.values.tobytes()) for name, held in common_stones(views).items()]
+    known = {held: name for name, held in reversed(common) if name != "majority"}
+    names: dict[int, str] = {}
+    for stone in range(points.terminals, len(points)):
+        held = points.bounds.taken(np.array([stone])).values.tobytes()
+        names[stone] = known.get(held, f"majority {stone - points.terminals + 1}")
+    return names
+
+
+def _star(points: RunPoints, middle: int, others: Numbers) -> Edges:
+    """One point with many."""
+    here = np.full(len(others), middle)
+    return Edges(np.stack([here, others], axis=1), points.distances(here, others))
+
+
+def _deltas(points: RunPoints, tree: Tree) -> list[tuple[Classes, Classes]]:
+    """The classes that enter and leave on the way to every point but the root."""
+    found: list[tuple[Classes, Classes]] = []
+    for lists in points.deltas(tree.parents[1:], np.arange(1, len(points))):
+        parts = [
+            np.split(item.values.astype(np.int32), item.offsets[1:-1]) if len(item) else []
+            for item in lists
+        ]
+        found.extend(zip(*parts, strict=True))
+    return found

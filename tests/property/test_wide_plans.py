@@ -1,0 +1,121 @@
+"""Small collections planned the way of large ones: right, and never dearer than promised."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphtide.optimize import Costs, plan_collection
+from graphtide.plan.collection import ViewMatrix
+from graphtide.plan.view_runs import ViewRuns, runs_of_matrix
+from tests.oracle import planning as slow
+from tests.property.test_optimize_plans import ORDERS, check, prices
+from tests.property.view_matrices import as_plain, matrices
+
+
+def as_runs(matrix: ViewMatrix) -> ViewRuns:
+    return runs_of_matrix(matrix.membership, matrix.weights)
+
+
+@settings(deadline=None, max_examples=100)
+@given(matrices(most_views=9), st.sampled_from(ORDERS), prices)
+def test_every_wide_plan_makes_every_view(matrix, order, costs):
+    plan = plan_collection(as_runs(matrix), order=order, costs=costs)
+    plan.validate(as_runs(matrix))
+    check(plan, matrix)
+    totals = plan.totals
+    versions, weights = as_plain(matrix)
+    assert totals.given == slow.chain_price(versions, weights)
+    kind = plan.kind if order != "manual" else "given"
+    assert plan.differences(matrix.weights) == getattr(totals, kind)
+    assert totals.tree_bound <= totals.chain_bound <= totals.chain <= totals.given
+    assert totals.tree_bound <= totals.tree
+    if order in ("chain", "manual"):
+        assert plan.stones == 0
+        assert plan.rolled_back(matrix.weights) == 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrices(most_views=9))
+def test_a_wide_tree_is_no_dearer_than_the_chain_nor_that_than_the_given_order(matrix):
+    totals = plan_collection(as_runs(matrix)).totals
+    assert totals.tree <= totals.chain <= totals.given
+
+
+@settings(deadline=None, max_examples=40)
+@given(matrices(most_classes=5, most_views=4))
+def test_wide_bounds_hold_for_every_tree_and_chain(matrix):
+    versions, weights = as_plain(matrix)
+    totals = plan_collection(as_runs(matrix), costs=Costs(stone=0)).totals
+    best = slow.best_tree_with_stones(versions, weights)
+    assert totals.tree_bound <= best <= totals.tree
+    assert totals.chain_bound <= slow.best_chain(versions, weights)
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrices(most_views=9), st.sampled_from([(1, 4), (3, 1), (2, 3)]))
+def test_wide_plans_are_never_dearer_than_the_given_order_by_any_weights(matrix, pair):
+    insert, delete = pair
+    versions, weights = as_plain(matrix)
+    costs = Costs(insert=insert, delete=delete, stone=0.001)
+    for order in ("tree", "chain", "auto"):
+        plan = plan_collection(as_runs(matrix), order=order, costs=costs)
+        entered = sum(int(matrix.weights[s.inserted].sum()) for s in plan.steps)
+        left = sum(int(matrix.weights[s.deleted].sum()) for s in plan.steps)
+        assert insert * entered + delete * left <= slow.chain_price(
+            versions, weights, insert, delete
+        )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wide_plans_of_random_views_come_near_the_exact_ones(seed):
+    random = np.random.default_rng(seed)
+    membership = random.random((150, 60)) < random.choice([0.05, 0.5, 0.95], size=(150, 1))
+    matrix = ViewMatrix(membership, random.integers(1, 1000, 150))
+    wide, exact = plan_collection(as_runs(matrix)), plan_collection(matrix, effort=0.05)
+    check(wide, matrix)
+    assert wide.totals.tree_bound <= exact.totals.tree
+    assert wide.totals.chain_bound <= exact.totals.chain
+    assert wide.totals.tree < 1.25 * exact.totals.tree
+    assert wide.totals.tree < wide.totals.chain < wide.totals.given
+
+
+def without(lines: int, count: int) -> np.ndarray:
+    """Lines x views: each choice of so many lines out of service."""
+    chosen = list(itertools.combinations(range(lines), count))
+    return np.array([[line not in out for out in chosen] for line in range(lines)])
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_outages_are_one_difference_each_whatever_their_order(shuffled):
+    random = np.random.default_rng(0)
+    for lines, count, levels in ((200, 1, 0), (40, 2, 40)):
+        table = without(lines, count)
+        if shuffled:
+            table = table[:, random.permutation(table.shape[1])]
+        matrix = ViewMatrix(table, np.ones(lines, np.int64))
+        plan = plan_collection(as_runs(matrix))
+        check(plan, matrix)
+        assert plan.kind == "tree"
+        assert plan.totals.tree <= lines + 1.02 * matrix.views + levels
+        assert plan.totals.tree_bound >= lines - count + matrix.views - 1
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_nested_windows_come_out_as_the_chain(shuffled):
+    random = np.random.default_rng(1)
+    order = random.permutation(300) if shuffled else np.arange(300)
+    matrix = ViewMatrix(np.tri(300, dtype=bool).T[:, order], random.integers(1, 9, 300))
+    plan = plan_collection(as_runs(matrix))
+    assert plan.kind == "chain"
+    assert plan.differences(matrix.weights) == matrix.weights.sum() == plan.totals.tree_bound
+
+
+def test_sliding_windows_take_no_more_than_their_own_order():
+    table = np.array([[0 <= row - view < 20 for view in range(300)] for row in range(319)])
+    plan = plan_collection(as_runs(ViewMatrix(table, np.ones(319, np.int64))))
+    assert plan.totals.chain == plan.totals.given == plan.totals.chain_bound == 20 + 299 * 2
