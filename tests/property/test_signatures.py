@@ -28,9 +28,10 @@ rows = st.builds(
     st.lists(rows, min_size=1, max_size=12),
     st.lists(predicates(), min_size=1, max_size=5),
     st.booleans(),
+    st.sampled_from([0, 1, 2, 6, 64]),
 )
 def test_classes_say_what_the_rows_say(
-    table: list[Row], views: list[p.Predicate], packed: bool
+    table: list[Row], views: list[p.Predicate], packed: bool, many: int
 ) -> None:
     layout = layout_signatures(views)
     signatures = [encode(layout, row) for row in table]
@@ -39,6 +40,7 @@ def test_classes_say_what_the_rows_say(
     distinct_rows = np.array(distinct, np.int64).reshape(len(distinct), len(layout.columns))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("graphtide.plan.classes.packs", lambda views, rows: packed)
+        patch.setattr("graphtide.plan.signature_table.MANY", many)
         classes = classify_signatures(layout, distinct_rows, counts, views)
     found = classes.views
     holding = np.stack([found.held(at) for at in range(len(views))], axis=1)

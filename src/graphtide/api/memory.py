@@ -24,6 +24,7 @@ from graphtide.api.numbering import number_vertices
 from graphtide.api.progress import shown
 from graphtide.api.result_rows import GraphVertices, PairRows
 from graphtide.api.saved_graph import SavedGraph, restored_graph, saved_graph
+from graphtide.api.source_memory import check_sources
 from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
 from graphtide.api.turns import Turns, in_turn
 from graphtide.api.versions import Versions
@@ -184,6 +185,7 @@ class Graph:
         values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
         chosen = chosen_program(program, mode)
+        check_sources(chosen, self.num_vertices)
         kept, pairs = begin_maintained(self._known, chosen, Knobs(tolerance, keep))
         kept.start(self.version, self.num_vertices)
         rows = self._vertices if pairs is None else PairRows(self._vertices, pairs)

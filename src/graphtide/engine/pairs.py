@@ -29,18 +29,15 @@ class PairsMaintainer:
         pairs: Sequence[tuple[int, int]],
         fields: Sequence[str],
     ) -> None:
-        sources = list(dict.fromkeys(source for source, _ in pairs))
-        self.parts = [make(source) for source in sources]
+        places: dict[int, list[int]] = {}
+        for at, (source, _) in enumerate(pairs):
+            places.setdefault(source, []).append(at)
+        self.parts = [make(source) for source in places]
         self.touched = 0
         self._fields = fields
         self._count = len(pairs)
-        self._places = [
-            np.array([at for at, pair in enumerate(pairs) if pair[0] == source], np.int64)
-            for source in sources
-        ]
-        self._targets = [
-            np.array([pairs[at][1] for at in places], np.int64) for places in self._places
-        ]
+        self._places = [np.array(own, np.int64) for own in places.values()]
+        self._targets = [np.array([pairs[at][1] for at in own]) for own in places.values()]
         self._values: dict[str, NDArray[Any]] = {}
 
     @property

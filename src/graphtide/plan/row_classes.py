@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.row_runs import collect_runs, merge_rows
 from graphtide.plan.thresholds import EXACT_VIEWS, MATRIX_CELLS, PACKED_BYTES
-from graphtide.plan.view_runs import Int64, Mask, ViewRuns
+from graphtide.plan.view_runs import Int64, Mask, ViewRuns, bounds_of
 
 Packed = NDArray[np.uint8]
 """One row of bits a row, eight views a byte."""
@@ -33,7 +33,7 @@ def row_classes(
     """
     counts = np.ones(rows, np.int64)
     if not packs(views, rows):
-        return merge_rows(collect_runs(views, rows, mask_of), counts)
+        return merge_rows(collect_runs(views, rows, lambda view: bounds_of(mask_of(view))), counts)
     packed = np.empty((rows, -(-views // 8)), np.uint8)
     for first in range(0, views, 8):
         strip = [mask_of(view) for view in range(first, min(first + 8, views))]
@@ -62,8 +62,7 @@ def _matrix_or_runs(rows: Packed, weights: Int64, views: int) -> ViewMatrix | Vi
     if len(rows) * views <= MATRIX_CELLS:
         return ViewMatrix(np.unpackbits(rows, axis=1, count=views).astype(np.bool_), weights)
 
-    def column(view: int) -> Mask:
-        found: Mask = (rows[:, view >> 3] & (0x80 >> (view & 7))) != 0
-        return found
+    def bounds(view: int) -> Int64:
+        return bounds_of((rows[:, view >> 3] & (0x80 >> (view & 7))) != 0)
 
-    return ViewRuns(collect_runs(views, len(rows), column), weights)
+    return ViewRuns(collect_runs(views, len(rows), bounds), weights)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.plan.thresholds import SAMPLED_VIEWS, check_memory, runs_bytes
-from graphtide.plan.view_runs import Int64, Lists, Mask, ViewRuns, bounds_of, offsets_of
+from graphtide.plan.view_runs import Int64, Lists, ViewRuns, offsets_of
 
 _SEED = 20261116
 
@@ -28,16 +28,16 @@ class RowClasses(NamedTuple):
     views: ViewRuns
 
 
-def collect_runs(views: int, rows: int, mask_of: Callable[[int], Mask]) -> Lists:
-    """The bounds of all views over the rows, asking for one mask at a time.
+def collect_runs(views: int, rows: int, bounds_of_view: Callable[[int], Int64]) -> Lists:
+    """The bounds of all views over the rows, asking for one view at a time.
 
     LimitError if they would not fit, judged by those of a few views, before any is kept.
     """
     sampled = np.linspace(0, views - 1, min(SAMPLED_VIEWS, views)).astype(int).tolist()
-    seen = [len(bounds_of(mask_of(view))) for view in sampled]
+    seen = [len(bounds_of_view(view)) for view in sampled]
     check_memory(runs_bytes(views, rows, int(np.mean(seen) * views)), views, rows)
     # Narrow while there are a hundred thousand arrays of them.
-    bounds = [bounds_of(mask_of(view)).astype(np.int32) for view in range(views)]
+    bounds = [bounds_of_view(view).astype(np.int32) for view in range(views)]
     lengths = np.array([len(item) for item in bounds], np.int64)
     return Lists(offsets_of(lengths), np.concatenate(bounds).astype(np.int64))
 

@@ -8,10 +8,8 @@ what they will take, and are refused where that is more than there is.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from graphtide.model.errors import InputError, LimitError
+from graphtide.model.errors import LimitError
+from graphtide.model.memory import MEMORY_SETTING, available_bytes, in_words
 
 EXACT_VIEWS = 5_000
 """All distances of 5,000 views take 100 MB, the tour beside them as much again; seconds in all.
@@ -33,18 +31,6 @@ BYTES_A_VIEW, BYTES_A_CLASS, BYTES_A_BOUND = 4_000, 200, 150
 """What planning by runs takes, measured at 100,000 views of windows and outages, rounded up: the
 steps of the plan and the candidates a view has, the tables over classes, and bounds sorted."""
 
-MEMORY_SETTING = "GRAPHTIDE_PLANNING_MEMORY"
-"""The environment variable that says how much memory planning may take, such as 2G."""
-
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_CGROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-    ),
-)
-
 
 def matrix_bytes(views: int, classes: int) -> int:
     """What planning over all distances takes: three matrices, and 20 bytes a pair of views."""
@@ -63,56 +49,7 @@ def check_memory(needed: int, views: int, classes: int) -> None:
         return
     raise LimitError(
         f"planning {views:,} views over {classes:,} classes of edges needs about "
-        f"{_in_words(needed)} of memory, and {_in_words(there)} are available",
+        f"{in_words(needed)} of memory, and {in_words(there)} are available",
         hint="make several collections of fewer views, use coarser views, "
         f"or allow more with {MEMORY_SETTING}, such as {MEMORY_SETTING}=16G",
     )
-
-
-def available_bytes() -> int:
-    """What planning may take: the setting, or what machine and container have left."""
-    setting = os.environ.get(MEMORY_SETTING)
-    if setting:
-        return _parsed(setting)
-    left = [_machine_bytes(), *(_left_in_group(*files) for files in _CGROUPS)]
-    return min(found for found in left if found is not None)
-
-
-def _parsed(setting: str) -> int:
-    text = setting.strip().upper().removesuffix("B").removesuffix("I")
-    digits, unit = (text[:-1], text[-1]) if text[-1:].isalpha() else (text, "")
-    try:
-        found = int(float(digits) * _UNITS[unit])
-    except (KeyError, ValueError, OverflowError):
-        found = -1
-    if found < 0:
-        raise InputError(
-            f"{MEMORY_SETTING} cannot be '{setting}'", hint="give bytes, or such as 500M or 2G"
-        )
-    return found
-
-
-def _machine_bytes() -> int:
-    """The memory of the machine that programs can have now."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _left_in_group(limit: str, used: str) -> int | None:
-    """What a container has left; None where there is none, or no limit."""
-    try:
-        return max(0, int(Path(limit).read_text()) - int(Path(used).read_text()))
-    except (OSError, ValueError):
-        return None
-
-
-def _in_words(count: int) -> str:
-    for unit, size in (("GB", 10**9), ("MB", 10**6)):
-        if count >= size:
-            return f"{count / size:,.1f} {unit}"
-    return f"{count:,} bytes"

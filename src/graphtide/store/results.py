@@ -10,6 +10,8 @@ A generation of a run holds
 and is committed before the first step is run. A part is written beside and renamed into place, so
 that it is there as a whole or not at all: a process killed at any moment loses the steps since the
 last part and nothing else. Parts follow each other in the order of their steps without a gap.
+A run that is done in pieces, some results of all steps at a time, has parts of each piece in
+`pieces-N/piece-000000/parts` until they become its own.
 
 The writer holds the lock of the store for as long as it runs. What the columns mean is left to
 those who run programs; here they are tables.
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -33,6 +35,7 @@ from graphtide.store.commit import Manifest, begin, hold, open_committed, sync_p
 
 _BASE, _STEPS, _PARTS, _RECORD = "base.parquet", "steps.parquet", "parts", "record.parquet"
 _PARTIAL = ".partial"
+_PIECES = "pieces"
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,19 @@ class Parts(Protocol):
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
 
+    def pieces(self, wanted: int) -> Sequence[Parts]:
+        """Parts for each piece of a run that is done in pieces: as many as were begun, if any."""
+
+    def end_pieces(self) -> None:
+        """Give up the pieces, which have become parts."""
+
 
 class PartsInMemory:
     """Parts that last as long as the process."""
 
     def __init__(self) -> None:
         self._parts: list[Part] = []
+        self._pieces: list[PartsInMemory] = []
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -85,6 +95,15 @@ class PartsInMemory:
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
         return self._parts[part].differences[field]
+
+    def pieces(self, wanted: int) -> Sequence[Parts]:
+        """Parts for each piece: as many as were begun, if any."""
+        self._pieces = self._pieces or [PartsInMemory() for _ in range(wanted)]
+        return self._pieces
+
+    def end_pieces(self) -> None:
+        """Give up the pieces."""
+        self._pieces = []
 
 
 class RecordOnly(PartsInMemory):
@@ -106,6 +125,7 @@ class PartsOnDisk:
     """Parts in the folder of a run."""
 
     def __init__(self, folder: Path) -> None:
+        self._run = folder
         self._folder = folder / _PARTS
         self._count = sum(1 for _ in self._folder.glob("part-??????"))
 
@@ -146,6 +166,18 @@ class PartsOnDisk:
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
         return _read(self._path(part) / f"{field}.field.parquet")
+
+    def pieces(self, wanted: int) -> Sequence[Parts]:
+        """Parts for each piece, in folders of their own: as many as were begun, if any."""
+        begun = [int(path.name.rpartition("-")[2]) for path in self._run.glob(f"{_PIECES}-*")]
+        count = begun[0] if begun else wanted
+        folder = self._run / f"{_PIECES}-{count}"
+        return [PartsOnDisk(folder / f"piece-{number:06d}") for number in range(count)]
+
+    def end_pieces(self) -> None:
+        """Remove the pieces from the disk."""
+        for folder in self._run.glob(f"{_PIECES}-*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _path(self, part: int) -> Path:
         return self._folder / f"part-{part:06d}"

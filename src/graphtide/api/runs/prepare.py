@@ -64,6 +64,15 @@ class PreparedProgram:
         self.parameters = parameters
         self._ids = ids
 
+    def on_pairs(self, places: NDArray[np.int64]) -> PreparedProgram:
+        """The same program on some of its pairs, by their places, on the same graph."""
+        kinds = [item.kind for item in self.chosen.bound.program.parameters]
+        parameters = tuple(
+            tuple(value[at] for at in places) if kind is ParameterKind.PAIRS else value
+            for kind, value in zip(kinds, self.parameters, strict=True)
+        )
+        return PreparedProgram(self.chosen, self.graph, parameters, self._ids)
+
     def maintained(self) -> Maintained:
         """One more maintainer, not started."""
         chosen, maintainer = self.chosen, self._maintainer()

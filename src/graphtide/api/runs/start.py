@@ -15,6 +15,15 @@ from graphtide.api.result_rows import Pairs
 from graphtide.api.runs.current import CurrentResults
 from graphtide.api.runs.estimate import estimated_seconds, explained_run, time_one_view
 from graphtide.api.runs.facts import Strategy
+from graphtide.api.runs.pieces import (
+    EVERYTHING,
+    Places,
+    count_pieces,
+    divide_pairs,
+    join_pieces,
+    join_values,
+    run_pieces,
+)
 from graphtide.api.runs.prepare import PreparedProgram, prepare
 from graphtide.api.runs.reading import Differences, numpy_column
 from graphtide.api.runs.runner import Runner, RunSettings
@@ -62,6 +71,7 @@ class RunInHand:
         self._deltas = Deltas(versions.plan, versions.grouped)
         self.steps: RunSteps = run_steps(versions.plan, versions.names, self._deltas)
         self._prepared: PreparedProgram = prepare(chosen, versions.known)
+        self._pieces = count_pieces(chosen, versions.known.resident.vertices)
 
     @property
     def pairs(self) -> Pairs | None:
@@ -70,12 +80,48 @@ class RunInHand:
 
     def base(self) -> Values:
         """The results of the empty version. Only before anything is run."""
-        return self._prepared.scratch()
+        divided = self._divided(self._pieces)
+        return join_values(divided, [self._piece(places).scratch() for places in divided])
 
     def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
-        """All steps that are not finished yet."""
+        """All steps that are not finished yet; in pieces where pairs are more than fit."""
+        first = Differences(parts, self.chosen.fields).finished
+        divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
+        if len(divided) == 1 or first == len(self.steps):
+            self._walk(self._prepared, base, parts, chooser, settings)
+            return
+
+        def run_piece(places: Places, own: Parts, chosen: Chooser, how: RunSettings) -> None:
+            values = {name: column[places] for name, column in base.items()}
+            self._prepared.graph.clear()
+            self._walk(self._piece(places), values, own, chosen, how)
+
+        run_pieces(divided, run_piece, parts, chooser, settings)
+        join_pieces(divided, parts, self.chosen.fields, first)
+        parts.end_pieces()
+        settings.kept(len(self.steps))
+
+    def _divided(self, count: int) -> list[Places]:
+        """The places of the pairs in so many pieces; of vertices there is one piece."""
+        return [EVERYTHING] if count == 1 or self.pairs is None else divide_pairs(self.pairs, count)
+
+    def _piece(self, places: Places) -> PreparedProgram:
+        """The program on some of its pairs."""
+        if places is EVERYTHING:
+            return self._prepared
+        return self._prepared.on_pairs(places)
+
+    def _walk(
+        self,
+        prepared: PreparedProgram,
+        base: Values,
+        parts: Parts,
+        chooser: Chooser,
+        settings: RunSettings,
+    ) -> None:
+        """All steps that the parts do not have yet."""
         steps, known = self.steps, Differences(parts, self.chosen.fields)
-        runner = Runner(steps, self._deltas, self._prepared, CurrentResults(base), parts)
+        runner = Runner(steps, self._deltas, prepared, CurrentResults(base), parts)
         first = known.finished
         if first:
             _recall(known.record, chooser)

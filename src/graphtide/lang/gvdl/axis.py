@@ -11,6 +11,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
@@ -40,6 +41,7 @@ class NumberAxis:
         return int(exact) if whole else float(exact)
 
 
+@lru_cache(maxsize=64)
 def _exact(value: int | float) -> Fraction:
     return Fraction(repr(value))
 
