@@ -27,7 +27,7 @@ ROWS_TIMES_VIEWS = 2**38
 SAMPLED_VIEWS = 64
 """Views whose runs are counted before those of all others are made."""
 
-BYTES_A_VIEW, BYTES_A_CLASS, BYTES_A_BOUND = 4_000, 200, 150
+BYTES_A_VIEW, BYTES_A_CLASS, BYTES_A_BOUND = 4_000, 200, 80
 """What planning by runs takes, measured at 100,000 views of windows and outages, rounded up: the
 steps of the plan and the candidates a view has, the tables over classes, and bounds sorted."""
 
