@@ -13,7 +13,7 @@ from graphtide.optimize import Costs, plan_collection
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.view_runs import ViewRuns, runs_of_matrix
 from tests.oracle import planning as slow
-from tests.property.test_optimize_plans import ORDERS, check, prices
+from tests.property.test_optimize_plans import ORDERS, check, check_totals, prices
 from tests.property.view_matrices import as_plain, matrices
 
 
@@ -26,17 +26,7 @@ def as_runs(matrix: ViewMatrix) -> ViewRuns:
 def test_every_wide_plan_makes_every_view(matrix, order, costs):
     plan = plan_collection(as_runs(matrix), order=order, costs=costs)
     plan.validate(as_runs(matrix))
-    check(plan, matrix)
-    totals = plan.totals
-    versions, weights = as_plain(matrix)
-    assert totals.given == slow.chain_price(versions, weights)
-    kind = plan.kind if order != "manual" else "given"
-    assert plan.differences(matrix.weights) == getattr(totals, kind)
-    assert totals.tree_bound <= totals.chain_bound <= totals.chain <= totals.given
-    assert totals.tree_bound <= totals.tree
-    if order in ("chain", "manual"):
-        assert plan.stones == 0
-        assert plan.rolled_back(matrix.weights) == 0
+    check_totals(plan, matrix, order)
 
 
 @settings(deadline=None, max_examples=60)

@@ -121,11 +121,19 @@ def check_deltas(stored: StoredCollection) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize="GRAPHTIDE_CAMPAIGN" not in os.environ,
 )
-@given(views=st.lists(predicates(), min_size=1, max_size=12))
+@given(views=st.lists(predicates(), min_size=1, max_size=12), many=st.booleans())
 def test_random_views_equal_the_naive_answer(
-    catalog: Catalog, gateway: SparkGateway, graph: StoredGraph, views: list[p.Predicate]
+    catalog: Catalog,
+    gateway: SparkGateway,
+    graph: StoredGraph,
+    views: list[p.Predicate],
+    many: bool,
 ) -> None:
-    check_views(build(catalog, gateway, graph, views), views)
+    """Whether they are planned over all distances or as many views are, by runs of classes."""
+    with pytest.MonkeyPatch.context() as patch:
+        if many:
+            patch.setattr("graphtide.plan.classes.packs", lambda views, rows: False)
+        check_views(build(catalog, gateway, graph, views), views)
 
 
 def many_cuts(item: p.PropertyRef, values: list[Any]) -> list[p.Predicate]:

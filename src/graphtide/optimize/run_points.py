@@ -22,6 +22,7 @@ from graphtide.plan.view_runs import (
     bounds_of,
     combine_runs,
     expand_runs,
+    first_equal,
     join_lists,
     offsets_of,
     run_weights,
@@ -154,12 +155,7 @@ def _first_equal(lists: Lists, limit: int) -> Int64:
         running = np.zeros(len(lists.values) + 1, np.uint64)
         np.cumsum(number[lists.values], out=running[1:])
         half[:] = running[lists.offsets[1:]] - running[lists.offsets[:-1]]
-    order = np.lexsort((sums[1], sums[0]))
-    begins = np.ones(len(lists), np.bool_)
-    begins[1:] = (sums[:, order[1:]] != sums[:, order[:-1]]).any(axis=0)
-    first = np.empty(len(lists), np.int64)
-    first[order] = order[begins][np.cumsum(begins) - 1]
-    return first
+    return first_equal(sums)
 
 
 def _no_lists(count: int = 0) -> Lists:

@@ -8,6 +8,7 @@ on, where a chain meets the edge in every row anew.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.plan.collection import EMPTY_VERSION, CollectionPlan, PlanStep
+from graphtide.plan.thresholds import check_memory
 
 Shape = tuple[int, int]
 
@@ -54,8 +56,10 @@ def check_grid(shape: object, views: int) -> Shape:
 def grid_plans(plan: CollectionPlan, shape: Shape) -> tuple[GridPlan, CollectionPlan]:
     """The views of a plan as a grid, and as steps: along each row, whose first is below the last's.
 
-    O(classes x views).
+    O(classes x views); LimitError where that is more than there is memory.
     """
+    views_and_classes = shape[0] * shape[1], plan.classes
+    check_memory(3 * math.prod(views_and_classes), *views_and_classes)
     held = np.zeros((*shape, plan.classes), np.bool_)
     views = held.reshape(-1, plan.classes)
     for step, version in zip(plan.steps, plan.versions(), strict=True):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.plan.thresholds import SAMPLED_VIEWS, check_memory, runs_bytes
-from graphtide.plan.view_runs import Int64, Lists, ViewRuns, offsets_of
+from graphtide.plan.view_runs import Int64, Lists, ViewRuns, first_equal, offsets_of
 
 _SEED = 20261116
 
@@ -67,17 +67,9 @@ def _equal_rows(bounds: Lists, rows: int) -> tuple[Int64, Int64]:
         number = random.integers(0, 2**64, len(bounds), dtype=np.uint64)[owners]
         np.negative(number[1::2], out=number[1::2])
         np.add.at(half, bounds.values, number)
-    sums = np.cumsum(change, axis=1)[:, :-1]
-    order = np.lexsort((sums[1], sums[0]))
-    begins = np.ones(rows, np.bool_)
-    begins[1:] = (sums[:, order[1:]] != sums[:, order[:-1]]).any(axis=0)
-    first = order[begins]
-    rank = np.empty(len(first), np.int64)
-    by_place = np.argsort(first)
-    rank[by_place] = np.arange(len(first))
-    group = np.empty(rows, np.int64)
-    group[order] = rank[np.cumsum(begins) - 1]
-    return group, first[by_place]
+    same = first_equal(np.cumsum(change, axis=1)[:, :-1])
+    first, group = np.unique(same, return_inverse=True)
+    return group, first
 
 
 def _without_pairs(bounds: Lists, place: Int64) -> Lists:

@@ -184,3 +184,13 @@ def expand_runs(bounds: Lists) -> Lists:
     values = np.repeat(starts - before[:-1], lengths)
     values += np.arange(len(values))
     return Lists(before[bounds.offsets // 2], values)
+
+
+def first_equal(sums: NDArray[np.uint64]) -> Int64:
+    """For each column of two numbers the place of the first column that is equal to it."""
+    order = np.lexsort((sums[1], sums[0]))
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = (sums[:, order[1:]] != sums[:, order[:-1]]).any(axis=0)
+    first = np.empty(len(order), np.int64)
+    first[order] = order[begins][np.cumsum(begins) - 1]
+    return first
