@@ -24,10 +24,10 @@ from graphtide.api.maintain import ChosenProgram
 from graphtide.api.progress import Report
 from graphtide.api.result_rows import Pairs
 from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.current import Changes, Values
+from graphtide.api.runs.current import Changes
 from graphtide.api.runs.reading import Differences
 from graphtide.api.source_memory import bytes_a_source, count_sources
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, Values
 from graphtide.model.memory import available_bytes
 from graphtide.optimize.strategy import Chooser, Move
 from graphtide.store.results import Parts
