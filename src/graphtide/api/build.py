@@ -86,7 +86,8 @@ def build_collection(
             report("writing", None)
         facts = _facts(request, time.perf_counter() - began)
         views = _stored_views(request, kept, matrix.sizes())
-        write_collection(commit, facts, views, plan, classes.weights)
+        checksums = gateway.checksums
+        write_collection(commit, facts, views, plan, classes.weights, checksums=checksums)
     return open_collection(catalog, request.name)
 
 

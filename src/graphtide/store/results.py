@@ -6,10 +6,12 @@ A generation of a run holds
     steps.parquet        the plan as it was run: view or stone, parent, sizes
     parts/part-000000/   some finished steps in their order: record.parquet, a row a step, and
                          a file a field, a row a difference: step, vertex, old, new
+    parts/LAST           names the last part that counts
 
-and is committed before the first step is run. A part is written beside and renamed into place, so
-that it is there as a whole or not at all: a process killed at any moment loses the steps since the
-last part and nothing else. Parts follow each other in the order of their steps without a gap.
+and is committed before the first step is run. A part is written beside, renamed into place, and
+counts when LAST names it: a process killed at any moment loses the steps since the last part and
+nothing else. A part has a manifest of its own, which names the checksum of the part before it; so
+LAST vouches for all parts, and none of them can be lost, exchanged or changed unnoticed.
 
 The writer holds the lock of the store for as long as it runs. What the columns mean is left to
 those who run programs; here they are tables.
@@ -21,18 +23,34 @@ import contextlib
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphtide.model.errors import InputError, StoreError
+from graphtide.model.checksums import checksums_by_threads
+from graphtide.model.disk import disk_errors
+from graphtide.model.errors import InputError
+from graphtide.store import pointer as pointers
 from graphtide.store.catalog import Catalog
-from graphtide.store.commit import Manifest, begin, hold, open_committed, sync_path, sync_tree
+from graphtide.store.commit import begin, hold, open_committed
+from graphtide.store.files import Damage, inventory_from
+from graphtide.store.generation import (
+    MANIFEST,
+    Generation,
+    Manifest,
+    read_manifest,
+    write_manifest,
+)
+from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 
-_BASE, _STEPS, _PARTS, _RECORD = "base.parquet", "steps.parquet", "parts", "record.parquet"
+_BASE, _STEPS, _RECORD = "base.parquet", "steps.parquet", "record.parquet"
+PARTS = "parts"
+_LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
+_KEPT = "make room; what is finished is kept, and the run can be resumed"
 
 
 @dataclass(frozen=True)
@@ -103,52 +121,100 @@ class RecordOnly(PartsInMemory):
 
 
 class PartsOnDisk:
-    """Parts in the folder of a run."""
+    """Parts in the folder of a run: those that there were when it was opened, and one's own."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / _PARTS
-        self._count = sum(1 for _ in self._folder.glob("part-??????"))
+    def __init__(self, run: Generation) -> None:
+        self._run = run
+        self._folder = run.path / PARTS
+        self._last = self._read_last()
 
     def __len__(self) -> int:
-        return self._count
+        return 0 if self._last == _NONE else int(self._last.name.removeprefix("part-")) + 1
 
     def append(self, part: Part) -> None:
         """Write a part; it is on disk when this returns."""
-        final = self._path(self._count)
+        final = self._folder / f"part-{len(self):06d}"
         partial = final.with_name(final.name + _PARTIAL)
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            pq.write_table(part.record, partial / _RECORD)
-            for field, table in part.differences.items():
-                write_differences(table, partial / f"{field}.field.parquet")
-            sync_tree(partial)
+        with disk_errors(f"the results of {self._run.what}", partial, _KEPT):
+            checksum = self._write(part, partial)
+            shutil.rmtree(final, ignore_errors=True)
             partial.rename(final)
             sync_path(self._folder)
-        except OSError as error:
-            raise StoreError(
-                f"the results cannot be written: {error.strerror or error}",
-                where=str(partial),
-                hint="make room; what is finished is kept, and the run can be resumed",
-            ) from None
-        self._count += 1
+            self._put_last(Pointer(final.name, checksum))
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
-        found = [_read(self._path(at) / _RECORD) for at in range(self._count)]
+        found = [part.table(_RECORD) for part in self.generations]
         return pa.concat_tables(found) if found else None
 
     def first_step(self, part: int) -> int:
         """The first of the steps that a part holds."""
-        record = _read(self._path(part) / _RECORD)
-        return int(record.column("step")[0].as_py())
+        return int(self.generations[part].table(_RECORD).column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
-        return _read(self._path(part) / f"{field}.field.parquet")
+        return self.generations[part].table(f"{field}.field.parquet")
 
-    def _path(self, part: int) -> Path:
-        return self._folder / f"part-{part:06d}"
+    @cached_property
+    def generations(self) -> list[Generation]:
+        """Every part with its manifest, each of which vouches for the one before it."""
+        found: list[Generation] = []
+        checksum = self._last.checksum
+        for number in reversed(range(len(self))):
+            part = self._open(number, checksum)
+            found.append(part)
+            checksum = part.manifest["follows"]
+        return found[::-1]
+
+    def _write(self, part: Part, partial: Path) -> str:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        pq.write_table(part.record, partial / _RECORD)
+        for field, table in part.differences.items():
+            write_differences(table, partial / f"{field}.field.parquet")
+        content = {"part": len(self), "follows": self._last.checksum}
+        checksum = write_manifest(partial, content, checksums_by_threads, "")
+        sync_tree(partial)
+        return checksum
+
+    def _put_last(self, last: Pointer) -> None:
+        pointers.prepare(self._folder / _LAST, last)
+        pointers.commit(self._folder / _LAST)
+        self._last = last
+        # What was opened before has one part fewer.
+        self.__dict__.pop("generations", None)
+
+    def _read_last(self) -> Pointer:
+        found = read_pointer(self._folder / _LAST)
+        if found is None:
+            if not self._run.path.is_dir():
+                raise self._run.gone()
+            found = Damage(self._folder / _LAST, "is gone")
+        if isinstance(found, Pointer) and (found == _NONE or found.name.startswith("part-")):
+            return found
+        if isinstance(found, Pointer):
+            found = Damage(self._folder / _LAST, "is not as it was written")
+        raise self._run.damaged(found)
+
+    def _open(self, number: int, checksum: str) -> Generation:
+        path = self._folder / f"part-{number:06d}"
+        read = read_manifest(path, checksum)
+        if not isinstance(read, Damage) and read[0].get("part") != number:
+            read = Damage(path / MANIFEST, "is that of another part")
+        if isinstance(read, Damage):
+            if not self._run.path.is_dir():
+                raise self._run.gone()
+            raise self._run.damaged(read)
+        files = inventory_from(read[0]["files"])
+        return Generation(path, *read, files, self._run.what, self._run.remedy)
+
+
+def start_parts(run: Path) -> None:
+    """Begin with no part at all. Only before the run is committed."""
+    folder = run / PARTS
+    folder.mkdir()
+    pointers.prepare(folder / _LAST, _NONE)
+    pointers.commit(folder / _LAST)
 
 
 def write_differences(table: pa.Table, path: Path) -> None:
@@ -161,35 +227,26 @@ class StoredRun:
     """One generation of a run, finished or not."""
 
     name: str
-    path: Path
-    manifest: Manifest
+    generation: Generation
     parts: PartsOnDisk
+
+    @property
+    def path(self) -> Path:
+        """The folder of the generation."""
+        return self.generation.path
+
+    @property
+    def manifest(self) -> Manifest:
+        """What is known of the run beside its tables."""
+        return self.generation.manifest
 
     def base(self) -> pa.Table:
         """The values on the empty version, a column a field, a row a vertex."""
-        return self._table(_BASE)
+        return self.generation.table(_BASE)
 
     def steps(self) -> pa.Table:
         """The plan as it is run, a row a step."""
-        return self._table(_STEPS)
-
-    def _table(self, name: str) -> pa.Table:
-        return _read(self.path / name)
-
-
-def _read(path: Path) -> pa.Table:
-    try:
-        return pq.read_table(path)
-    except FileNotFoundError:
-        raise StoreError(
-            "the results of a run are gone: it was deleted, or run anew, after it was opened",
-            where=str(path),
-            hint="open it again with session.results(NAME); if that fails, run it again",
-        ) from None
-    except (OSError, pa.ArrowException) as error:
-        raise StoreError(
-            f"the results of a run are damaged: {error}", where=str(path), hint="run it again"
-        ) from None
+        return self.generation.table(_STEPS)
 
 
 @contextlib.contextmanager
@@ -199,11 +256,12 @@ def begin_run(
     """A run without a finished step, in place of one of the same name; locked until left."""
     folder = catalog.run_folder(name)
     with begin(folder, replace=True, what=f"the run '{name}'") as commit:
-        pq.write_table(base, commit.path / _BASE)
-        pq.write_table(steps, commit.path / _STEPS)
-        (commit.path / _PARTS).mkdir()
-        path = commit.finish({"kind": "run", **manifest})
-        yield StoredRun(name, path, manifest, PartsOnDisk(path))
+        with disk_errors(commit.what, commit.path):
+            pq.write_table(base, commit.path / _BASE)
+            pq.write_table(steps, commit.path / _STEPS)
+            start_parts(commit.path)
+        commit.finish({"kind": "run", **manifest}, growing=PARTS)
+        yield open_run(catalog, name)
 
 
 @contextlib.contextmanager
@@ -215,5 +273,14 @@ def continue_run(catalog: Catalog, name: str) -> Iterator[StoredRun]:
 
 def open_run(catalog: Catalog, name: str) -> StoredRun:
     """The run of that name, with the parts that there are now."""
-    path, manifest = open_committed(catalog.existing_run(name))
-    return StoredRun(name, path, manifest, PartsOnDisk(path))
+    return stored_run(name, open_committed(catalog.existing_run(name), f"the run '{name}'"))
+
+
+def stored_run(name: str, generation: Generation) -> StoredRun:
+    """A generation as a StoredRun."""
+    generation = generation.with_remedy(
+        "run it again; views whose results are in other files can still be read"
+    )
+    if generation.manifest.get("kind") != "run":
+        raise generation.damaged(Damage(generation.path / MANIFEST, "is not that of a run"))
+    return StoredRun(name, generation, PartsOnDisk(generation))
