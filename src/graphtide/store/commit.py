@@ -89,7 +89,8 @@ class Commit:
             pointers.prepare(current, Pointer(self.generation, checksum))
             self.path.rename(final)
             pointers.commit(current)
-        self.finished = True
+            self.finished = True
+            sync_path(self.folder)
         _remove_all_but(self.folder, {self.generation, _named(previous)})
         return final
 

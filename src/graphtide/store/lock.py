@@ -38,8 +38,8 @@ def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
     try:
         _tell(file, f"process {os.getpid()} on {socket.gethostname()} since {_now()}")
         yield
-        _tell(file, "")
     finally:
+        _tell(file, "")
         sweep(folder)
         file.close()
 

