@@ -10,7 +10,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import WCC
-from graphtide.model.errors import DamagedError
+from graphtide.model.errors import DamagedError, StoreError
 from tests.damage import kinds
 from tests.damage.small_store import write_store
 from tests.scenario.commands import graphtide, objects
@@ -197,3 +197,26 @@ def test_a_copy_of_something_damaged_is_refused(root: Path, tmp_path: Path) -> N
     with pytest.raises(DamagedError, match=part.name):
         session(root).execute(f"use graph Calls; serialize to '{tmp_path / 'copy'}';")
     assert not (tmp_path / "copy").exists()
+
+
+def test_what_was_replaced_after_it_was_opened_is_not_called_damaged(root: Path) -> None:
+    graph, run = session(root).graph("Calls"), session(root).results("years-WCC")
+    write_store(root)
+    with pytest.raises(StoreError, match="written anew, after it was opened") as told:
+        graph.edges()
+    assert not isinstance(told.value, DamagedError)
+    with pytest.raises(StoreError, match="written anew, after it was opened"):
+        run.summary()
+
+
+def test_what_cannot_be_deleted_stays_listed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "a file")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", refuse)
+        with pytest.raises(StoreError, match="'Calls' cannot be deleted: Permission denied"):
+            session(root).delete_graph("Calls")
+    assert session(root).graphs() == ["Calls"]
+    session(root).delete_graph("Calls")
+    assert session(root).graphs() == []

@@ -17,9 +17,7 @@ Left to others: what a generation holds. The manifest is theirs, but for the ent
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +27,15 @@ from graphtide.model.disk import disk_errors, reason_of
 from graphtide.model.errors import ExistsError, NotFoundError, StoreError
 from graphtide.store import pointer as pointers
 from graphtide.store.files import Damage, find_missing, inventory_from
+from graphtide.store.folders import (
+    PARTIAL,
+    complete,
+    discard,
+    generations,
+    next_generation,
+    remove_all_but,
+    remove_tree,
+)
 from graphtide.store.generation import (
     FORMAT,
     Generation,
@@ -39,14 +46,9 @@ from graphtide.store.generation import (
     write_manifest,
 )
 from graphtide.store.lock import LOCK, locked
-from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
+from graphtide.store.pointer import CURRENT, Pointer, read_pointer, sync_path, sync_tree
 
-CURRENT = "CURRENT"
-_DELETED, _PARTIAL = "CURRENT.deleted", ".partial"
-_GENERATION = re.compile(r"g-(\d{6,})(\.partial)?")
-
-# Times that a folder in use is removed again, a twentieth of a second apart.
-_PATIENCE = 100
+_DELETED = "CURRENT.deleted"
 _LOOKS_AFTER_INTERRUPT = 30
 
 # Times that CURRENT is followed again because it was replaced meanwhile.
@@ -65,7 +67,7 @@ class Commit:
     @property
     def path(self) -> Path:
         """The partial generation; it changes its name when it is finished."""
-        return self.folder / (self.generation + _PARTIAL)
+        return self.folder / (self.generation + PARTIAL)
 
     def finish(
         self,
@@ -91,7 +93,7 @@ class Commit:
             pointers.commit(current)
             self.finished = True
             sync_path(self.folder)
-        _remove_all_but(self.folder, {self.generation, _named(previous)})
+        remove_all_but(self.folder, {self.generation, _named(previous)})
         return final
 
 
@@ -107,7 +109,7 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
         if current is not None and not replace:
             raise _exists(what, folder, current)
         _remove_leftovers(folder, current)
-        commit = Commit(folder, _next_generation(folder), what)
+        commit = Commit(folder, next_generation(folder), what)
         with disk_errors(what, folder):
             commit.path.mkdir()
         looks = 1
@@ -118,8 +120,8 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
             raise
         finally:
             if not commit.finished:
-                _remove_tree(commit.path, looks)
-                _discard(folder / commit.generation)
+                remove_tree(commit.path, looks)
+                discard(folder / commit.generation)
 
 
 def open_committed(folder: Path, what: str = "the store") -> Generation:
@@ -143,7 +145,7 @@ def find_pointer(folder: Path) -> Pointer | Damage | None:
         if not _lost_its_pointer(folder):
             return None
         # A writer may have committed between the two looks: then CURRENT is there now.
-    there = " and ".join(_complete(folder))
+    there = " and ".join(complete(folder))
     return Damage(folder / CURRENT, f"is gone, while {there} is there")
 
 
@@ -159,13 +161,16 @@ def remove(folder: Path, what: str) -> None:
     with locked(folder, what, _remove_if_bare):
         try:
             _retire_pointer(folder)
-            for item in _generations(folder):
-                _discard(folder / item, must=True)
+            for item in generations(folder):
+                discard(folder / item, must=True)
         except OSError as error:
+            # Listed as damaged from now on, so that what is left can be deleted.
+            with contextlib.suppress(OSError):
+                (folder / _DELETED).replace(folder / CURRENT)
             raise StoreError(
                 f"{what} cannot be deleted: {reason_of(error)}",
-                where=error.filename or str(folder),
-                hint="what is left of it goes when it is deleted or replaced by somebody who may",
+                where=str(error.filename or folder),
+                hint="delete it again when that is mended, or as somebody who may",
             ) from None
         (folder / _DELETED).unlink(missing_ok=True)
 
@@ -179,7 +184,7 @@ def hold(folder: Path, what: str) -> Iterator[None]:
 
 def saved_generations(folder: Path, but: str | None = None) -> str:
     """How to go back to a generation that looks whole; an empty text if there is none."""
-    for name in reversed(_complete(folder)):
+    for name in reversed(complete(folder)):
         found = read_manifest(folder / name, None)
         if name == but or isinstance(found, Damage) or found[0].get("generation") != name:
             continue
@@ -232,7 +237,7 @@ def _exists(what: str, folder: Path, current: Pointer | Damage) -> ExistsError:
 
 def _lost_its_pointer(folder: Path) -> bool:
     """True if there are generations without CURRENT that no writer has left behind on its way."""
-    there = _complete(folder)
+    there = complete(folder)
     if not there or (folder / _DELETED).exists():
         return False
     return there != [_named(read_pointer(pointers.prepared(folder / CURRENT)))]
@@ -256,66 +261,17 @@ def _named(pointer: Pointer | Damage | None) -> str | None:
     return pointer.name if isinstance(pointer, Pointer) else None
 
 
-def _generations(folder: Path) -> list[str]:
-    """Everything that is called like a generation, finished or not, the oldest first."""
-    found = [item.name for item in folder.glob("g-*") if _GENERATION.fullmatch(item.name)]
-    return sorted(found, key=lambda name: (_number(name), name))
-
-
-def _complete(folder: Path) -> list[str]:
-    return [name for name in _generations(folder) if not name.endswith(_PARTIAL)]
-
-
-def _number(name: str) -> int:
-    found = _GENERATION.fullmatch(name)
-    return int(found[1]) if found else 0
-
-
-def _next_generation(folder: Path) -> str:
-    return f"g-{max(map(_number, _generations(folder)), default=0) + 1:06d}"
-
-
 def _remove_leftovers(folder: Path, current: Pointer | Damage | None) -> None:
     """What dead writers left. Where the pointer is damaged, whole generations may be of use yet."""
     if isinstance(current, Damage):
-        kept = set(_complete(folder))
+        kept = set(complete(folder))
     else:
-        older = [name for name in _complete(folder) if current and name < current.name]
+        older = [name for name in complete(folder) if current and name < current.name]
         kept = {current.name, *older[-1:]} if current else set()
-    _remove_all_but(folder, kept)
+    remove_all_but(folder, kept)
     for mark in (folder / _DELETED, pointers.prepared(folder / CURRENT)):
         with contextlib.suppress(OSError):
             mark.unlink(missing_ok=True)
-
-
-def _remove_all_but(folder: Path, kept: set[str] | set[str | None]) -> None:
-    for name in _generations(folder):
-        if name not in kept:
-            _discard(folder / name)
-
-
-def _discard(path: Path, *, must: bool = False) -> None:
-    """Remove a folder, or what stands in its place."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=not must)
-        return
-    with contextlib.nullcontext() if must else contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)
-
-
-def _remove_tree(path: Path, looks: int = 1) -> None:
-    """Remove a folder into which tasks that have been told to stop may still write for a moment.
-
-    It has to be gone for so many looks in turn: what Spark had begun to plan when it was
-    interrupted is not yet a job that can be stopped, and makes its folders later.
-    """
-    gone = 0
-    for _ in range(_PATIENCE):
-        shutil.rmtree(path, ignore_errors=True)
-        time.sleep(0.05)
-        gone = 0 if path.exists() else gone + 1
-        if gone == looks:
-            return
 
 
 def _remove_if_bare(folder: Path) -> None:

@@ -27,7 +27,7 @@ from graphtide.store.files import (
     inventory_from,
     take_inventory,
 )
-from graphtide.store.pointer import write_synced
+from graphtide.store.pointer import CURRENT, Pointer, read_pointer, write_synced
 from graphtide.store.seal import seal, unseal
 
 FORMAT = 2
@@ -38,7 +38,10 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """A folder as its manifest describes it. `what` it is, and a `remedy`, are told in errors."""
+    """A folder as its manifest describes it. `what` it is, and a `remedy`, are told in errors.
+
+    `within` is the generation that a part of a run is in.
+    """
 
     path: Path
     manifest: Manifest
@@ -46,6 +49,7 @@ class Generation:
     files: Mapping[str, FileFacts]
     what: str
     remedy: str = "restore the folder from a copy, or delete it and make it again"
+    within: Path | None = None
 
     def with_remedy(self, remedy: str) -> Generation:
         """The same, with something better to do about damage."""
@@ -99,19 +103,21 @@ class Generation:
         except KeyError as error:
             raise self.damaged(Damage(self.path / MANIFEST, f"does not list {error}")) from None
         damages = find_damage(self.path, expected, checksums)
-        if not damages:
-            return
-        if not self.path.is_dir():
-            raise self.gone()
-        raise self.damaged(damages[0], others=len(damages) - 1)
+        if damages:
+            self.check_in_force()
+            raise self.damaged(damages[0], others=len(damages) - 1)
 
     def damaged(self, damage: Damage, remedy: str = "", others: int = 0) -> DamagedError:
         """The error for a file of this generation."""
         return damaged_error(self.what, damage, remedy or self.remedy, others)
 
-    def gone(self) -> StoreError:
-        """The error where the whole folder is not there any more."""
-        return StoreError(
+    def check_in_force(self) -> None:
+        """StoreError if files may be missing because a writer has removed what was replaced."""
+        top = self.within or self.path
+        named = read_pointer(top.parent / CURRENT)
+        if top.is_dir() and not (isinstance(named, Pointer) and named.name != top.name):
+            return
+        raise StoreError(
             f"{self.what} was deleted, or written anew, after it was opened",
             where=str(self.path),
             hint="open it again by its name",

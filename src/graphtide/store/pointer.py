@@ -19,6 +19,9 @@ _LINE = re.compile(rb"([a-z]+(?:-[0-9]{6,})?) ([0-9a-f]{8})\n")
 _LINE_OF_FORMAT_1 = re.compile(rb"(g-[0-9]{6,})\n")
 _LONGEST = 200
 
+CURRENT = "CURRENT"
+"""The pointer of a store."""
+
 
 class Pointer(NamedTuple):
     """The name of a folder and the checksum of its manifest; without one, from format 1."""

@@ -186,15 +186,13 @@ class PartsOnDisk:
         self.__dict__.pop("generations", None)
 
     def _read_last(self) -> Pointer:
-        found = read_pointer(self._folder / _LAST)
-        if found is None:
-            if not self._run.path.is_dir():
-                raise self._run.gone()
-            found = Damage(self._folder / _LAST, "is gone")
-        if isinstance(found, Pointer) and (found == _NONE or found.name.startswith("part-")):
-            return found
+        file = self._folder / _LAST
+        found = read_pointer(file) or Damage(file, "is gone")
         if isinstance(found, Pointer):
-            found = Damage(self._folder / _LAST, "is not as it was written")
+            if found == _NONE or found.name.startswith("part-"):
+                return found
+            found = Damage(file, "is not as it was written")
+        self._run.check_in_force()
         raise self._run.damaged(found)
 
     def _open(self, number: int, checksum: str) -> Generation:
@@ -202,12 +200,12 @@ class PartsOnDisk:
         read = read_manifest(path, checksum)
         if not isinstance(read, Damage) and read[0].get("part") != number:
             read = Damage(path / MANIFEST, "is that of another part")
+        run = self._run
         if isinstance(read, Damage):
-            if not self._run.path.is_dir():
-                raise self._run.gone()
-            raise self._run.damaged(read)
+            run.check_in_force()
+            raise run.damaged(read)
         files = inventory_from(read[0]["files"])
-        return Generation(path, *read, files, self._run.what, self._run.remedy)
+        return Generation(path, *read, files, run.what, run.remedy, within=run.path)
 
 
 def start_parts(run: Path) -> None:
