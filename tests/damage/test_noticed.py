@@ -90,7 +90,7 @@ def test_without_a_pointer_an_item_is_listed_and_can_be_brought_back(root: Path,
     else:
         pointer.write_bytes(b"")
     assert session(root).graphs() == ["Calls"]
-    with pytest.raises(DamagedError, match=r"CURRENT is (gone, while g-000001|empty)") as told:
+    with pytest.raises(DamagedError, match=r"CURRENT is (gone, while .* g-000002|empty)") as told:
         session(root).graph("Calls")
     line = re.search(r"put the line '(g-000002 [0-9a-f]{8})' into", str(told.value))
     assert line is not None
@@ -169,7 +169,7 @@ def test_check_says_what_can_be_saved(root: Path) -> None:
     assert answer["text"] == "2 items whole, 2 damaged"
     rows = {row["name"]: row for row in answer["table"]}
     assert rows["Calls"]["saved"].startswith(
-        "14 of 14 vertices and 12 of 24 edges are in whole files; the generation g-000001 of "
+        "14 of 14 vertices and 12 of 24 edges are in whole files; load it again "
     )
     assert (
         rows["years"]["saved"] == "load the graph 'Calls' again, then create it again: create years"

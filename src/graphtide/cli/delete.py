@@ -59,7 +59,7 @@ def _description(session: Session, options: DeleteOptions) -> str:
     except (NotFoundError, InputError):
         raise
     except StoreError:
-        return f"{options.what} '{options.name}', which cannot be read any more"
+        return f"unreadable {options.what} '{options.name}'"
 
 
 def _healthy(session: Session, options: DeleteOptions) -> str:

@@ -81,7 +81,8 @@ def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
             _open(item, generations[0])
             return Checked(item)
     except StoreError as error:
-        problem = Damage(Path(error.where or item.folder), error.what)
+        told = error.what.removeprefix(f"{item.what} is damaged: ")
+        problem = Damage(Path(error.where or item.folder), told)
         return Checked(item, (problem,), error.hint or "")
     return Checked(item, tuple(damages), _saved(catalog, item, generations, damages))
 
@@ -139,7 +140,8 @@ def _saved_graph(item: Item, generation: Generation, damages: list[Damage]) -> s
     older = saved_generations(item.folder, but=generation.path.name)
     source = generation.manifest.get("source")
     again = f"load it again with replace=True (it came from {source})"
-    return f"{' and '.join(told)} are in whole files; {older or again}"
+    back = f"; or {older}" if older else ""
+    return f"{' and '.join(told)} are in whole files; {again}{back}"
 
 
 def _saved_collection(catalog: Catalog, generation: Generation) -> str:

@@ -145,8 +145,8 @@ def find_pointer(folder: Path) -> Pointer | Damage | None:
         if not _lost_its_pointer(folder):
             return None
         # A writer may have committed between the two looks: then CURRENT is there now.
-    there = " and ".join(complete(folder))
-    return Damage(folder / CURRENT, f"is gone, while {there} is there")
+    there = ", ".join(complete(folder))
+    return Damage(folder / CURRENT, f"is gone, while what it may have named is there: {there}")
 
 
 def is_committed(folder: Path) -> bool:
