@@ -79,7 +79,7 @@ def mistakes(
             yield f"{name}: another answer"
 
 
-def hidden(session: Session, answers: dict[str, Any], damaged: str) -> Iterator[str]:
+def hidden(session: Session, answers: dict[str, Any]) -> Iterator[str]:
     """Items that a list leaves out. What is damaged may be listed as another kind of its folder."""
     try:
         listed = set().union(*_listed(session).values())
@@ -110,10 +110,10 @@ def undeletable(session: Session) -> Iterator[str]:
 
 
 def all_mistakes(
-    session: Session, questions: dict[str, Question], answers: dict[str, Any], file: str
+    session: Session, questions: dict[str, Question], answers: dict[str, Any]
 ) -> list[str]:
     found = list(mistakes(session, questions, answers))
-    found += hidden(session, answers, file)
+    found += hidden(session, answers)
     found += undeletable(session)
     shutil.rmtree(session.catalog.root)
     return found
@@ -126,9 +126,7 @@ def wrong(
     questions: dict[str, Question],
 ) -> dict[str, list[str]]:
     """The mistakes that each damage led to, for those that led to any."""
-    found = {
-        str(one): all_mistakes(copied(store, one), questions, answers, one.file) for one in damages
-    }
+    found = {str(one): all_mistakes(copied(store, one), questions, answers) for one in damages}
     return {one: told for one, told in found.items() if told}
 
 

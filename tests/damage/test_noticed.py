@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -220,3 +221,23 @@ def test_what_cannot_be_deleted_stays_listed(root: Path, monkeypatch: pytest.Mon
     assert session(root).graphs() == ["Calls"]
     session(root).delete_graph("Calls")
     assert session(root).graphs() == []
+
+
+def test_the_parts_of_another_run_are_refused(root: Path) -> None:
+    older, newer = sorted((root / "runs" / "years-WCC").glob("g-*"))
+    shutil.rmtree(newer / "parts")
+    shutil.copytree(older / "parts", newer / "parts")
+    with pytest.raises(DamagedError, match=r"manifest.json is that of another run"):
+        session(root).results("years-WCC").summary()
+
+
+def test_a_pointer_to_an_earlier_part_is_noticed(root: Path) -> None:
+    """One part more than it names may be what a killed writer left; two are not."""
+    parts = current(root, "runs/years-WCC") / "parts"
+    second = json.loads((parts / "part-000002" / "manifest.json").read_bytes())["follows"]
+    (parts / "LAST").write_text(f"part-000001 {second}\n")
+    with pytest.raises(DamagedError, match="LAST names a part before the last"):
+        session(root).results("years-WCC")
+    shutil.rmtree(parts / "part-000003")
+    run = session(root).results("years-WCC")
+    assert (run.finished, len(run)) == (False, 2)

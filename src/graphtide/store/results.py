@@ -10,8 +10,9 @@ A generation of a run holds
 
 and is committed before the first step is run. A part is written beside, renamed into place, and
 counts when LAST names it: a process killed at any moment loses the steps since the last part and
-nothing else. A part has a manifest of its own, which names the checksum of the part before it; so
-LAST vouches for all parts, and none of them can be lost, exchanged or changed unnoticed.
+nothing else. A part has a manifest of its own, which names the checksum of the one before it, and
+the first that of the run; so LAST vouches for all parts, and none of them can be lost, exchanged or
+changed unnoticed.
 
 The writer holds the lock of the store for as long as it runs. What the columns mean is left to
 those who run programs; here they are tables.
@@ -129,7 +130,7 @@ class PartsOnDisk:
         self._last = self._read_last()
 
     def __len__(self) -> int:
-        return 0 if self._last == _NONE else int(self._last.name.removeprefix("part-")) + 1
+        return _count(self._last)
 
     def append(self, part: Part) -> None:
         """Write a part; it is on disk when this returns."""
@@ -164,6 +165,8 @@ class PartsOnDisk:
             part = self._open(number, checksum)
             found.append(part)
             checksum = part.manifest["follows"]
+        if found and checksum != self._run.checksum:
+            raise self._run.damaged(Damage(found[-1].path / MANIFEST, "is that of another run"))
         return found[::-1]
 
     def _write(self, part: Part, partial: Path) -> str:
@@ -172,7 +175,8 @@ class PartsOnDisk:
         pq.write_table(part.record, partial / _RECORD)
         for field, table in part.differences.items():
             write_differences(table, partial / f"{field}.field.parquet")
-        content = {"part": len(self), "follows": self._last.checksum}
+        before = self._last.checksum if len(self) else self._run.checksum
+        content = {"part": len(self), "follows": before}
         checksum = write_manifest(partial, content, checksums_by_threads, "")
         sync_tree(partial)
         return checksum
@@ -187,13 +191,19 @@ class PartsOnDisk:
 
     def _read_last(self) -> Pointer:
         file = self._folder / _LAST
-        found = read_pointer(file) or Damage(file, "is gone")
+        found = _read_last(file)
+        while isinstance(found, Pointer) and self._is_behind(found):
+            # Whoever writes has gone on since, or else somebody has put an older LAST here.
+            again = _read_last(file)
+            found = Damage(file, "names a part before the last") if again == found else again
         if isinstance(found, Pointer):
-            if found == _NONE or found.name.startswith("part-"):
-                return found
-            found = Damage(file, "is not as it was written")
+            return found
         self._run.check_in_force()
         raise self._run.damaged(found)
+
+    def _is_behind(self, last: Pointer) -> bool:
+        """True if there are more parts than the one that a killed writer may have left."""
+        return (self._folder / f"part-{_count(last) + 1:06d}").exists()
 
     def _open(self, number: int, checksum: str) -> Generation:
         path = self._folder / f"part-{number:06d}"
@@ -206,6 +216,18 @@ class PartsOnDisk:
             raise run.damaged(read)
         files = inventory_from(read[0]["files"])
         return Generation(path, *read, files, run.what, run.remedy, within=run.path)
+
+
+def _read_last(file: Path) -> Pointer | Damage:
+    found = read_pointer(file) or Damage(file, "is gone")
+    if isinstance(found, Pointer) and found != _NONE and not found.name.startswith("part-"):
+        return Damage(file, "is not as it was written")
+    return found
+
+
+def _count(last: Pointer) -> int:
+    """The parts up to the last one."""
+    return 0 if last == _NONE else int(last.name.removeprefix("part-")) + 1
 
 
 def start_parts(run: Path) -> None:
