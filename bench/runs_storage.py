@@ -37,8 +37,9 @@ from graphtide.store.collection import (
     write_collection,
 )
 from graphtide.store.commit import begin
+from graphtide.store.generation import Generation
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
-from graphtide.store.results import PartsInMemory, PartsOnDisk
+from graphtide.store.results import PartsInMemory, PartsOnDisk, start_parts
 
 FILE, SECTION = "sx-mathoverflow.txt.gz", "files, beside pyarrow alone"
 BAR, ROUNDS, WEEK = 3.0, 7, 7
@@ -64,7 +65,7 @@ def _reading(views: Views, folder: Path) -> list[Figure]:
     collection = open_collection(catalog, "windows")
     files = [
         *sorted(collection.path.rglob("*.parquet")),
-        *sorted(stored.edges_path.rglob("*.parquet")),
+        *sorted(stored.edges_folder().rglob("*.parquet")),
     ]
     graph = views.graph
 
@@ -95,7 +96,8 @@ def _writing(views: Views, folder: Path) -> Figure:
 
     def ours() -> None:
         with tempfile.TemporaryDirectory(dir=folder) as fresh:
-            written = PartsOnDisk(Path(fresh))
+            start_parts(Path(fresh))
+            written = PartsOnDisk(Generation(Path(fresh), {}, "", {}, "the run"))
             for part in held:
                 written.append(part)
 

@@ -169,7 +169,7 @@ def _times_a_group_by(
     session: gt.Session, graph: gt.CatalogGraph, views: str, quick: bool
 ) -> tuple[float, str, gt.Collection]:
     """Median time to make a collection over that of a group-by, taken in turns."""
-    path = str(open_graph(session.catalog, graph.name).edges_path)
+    path = str(open_graph(session.catalog, graph.name).edges_folder())
 
     def group_by() -> None:
         grouped = session.spark.read.parquet(path).groupBy("_src").count()

@@ -57,8 +57,8 @@ def load(spark: SparkSession, root: Path, edges: Any, vertices: Any = None, **gi
     stored = open_graph(catalog, "g")
     loaded = Loaded(
         summary,
-        rows_of(stored.vertices_path),
-        rows_of(stored.edges_path),
+        rows_of(stored.vertices_folder()),
+        rows_of(stored.edges_folder()),
         stored.quarantine().to_pylist(),
     )
     _check_store(loaded, stored.path)

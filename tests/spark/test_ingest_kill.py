@@ -64,10 +64,10 @@ def check_whole(root: Path) -> None:
     graph = open_graph(Catalog(root / "catalog"), "g")
     assert graph.edges % 100 == 0
     assert graph.vertices == graph.edges + 1
-    edges = pq.read_table(graph.edges_path).to_pydict()
+    edges = pq.read_table(graph.edges_folder()).to_pydict()
     assert edges["_edge"] == list(range(graph.edges))
     assert edges["_src"] == list(range(graph.edges))
-    assert pq.read_table(graph.vertices_path).num_rows == graph.vertices
+    assert pq.read_table(graph.vertices_folder()).num_rows == graph.vertices
 
 
 @pytest.mark.slow

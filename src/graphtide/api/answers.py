@@ -89,43 +89,6 @@ def collection_text(collection: Collection, stored: StoredCollection) -> str:
     return "\n".join(lines)
 
 
-def graphs_table(graphs: Sequence[StoredGraph]) -> pa.Table:
-    """A row a graph."""
-    names = ("graph", "vertices", "edges", "quarantined", "loaded", "source")
-    rows = [
-        (item.name, item.vertices, item.edges, item.quarantined, _minute(item), item.source)
-        for item in graphs
-    ]
-    return table_of(names, rows)
-
-
-def collections_table(stored: Sequence[StoredCollection]) -> pa.Table:
-    """A row a collection."""
-    names = ("collection", "graph", "views", "plan", "differences", "given order", "created")
-    rows = [
-        (
-            item.name,
-            item.facts.graph,
-            len(item.views),
-            item.plan.kind,
-            item.plan.differences(item.weights),
-            item.plan.totals.given,
-            _minute(item),
-        )
-        for item in stored
-    ]
-    return table_of(names, rows)
-
-
-def views_table(stored: Sequence[StoredCollection]) -> pa.Table:
-    """A row a single view."""
-    rows = [
-        (item.name, item.facts.graph, item.views[0].size, item.views[0].predicate)
-        for item in stored
-    ]
-    return table_of(("view", "graph", "edges", "predicate"), rows)
-
-
 def table_of(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Table:
     """Rows as an Arrow table; without rows, columns of no type but the right names."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
@@ -139,7 +102,3 @@ def counted(number: int, what: str) -> str:
 
 def _number(value: int | None) -> str:
     return "not worked out" if value is None else f"{value:,}"
-
-
-def _minute(item: StoredGraph | StoredCollection) -> str:
-    return item.created.strftime("%Y-%m-%d %H:%M")

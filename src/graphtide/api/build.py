@@ -85,7 +85,8 @@ def build_collection(
             report("writing", None)
         facts = _facts(request, time.perf_counter() - began)
         stored = _stored_views(request, kept, views.sizes())
-        write_collection(commit, facts, stored, plan, views.weights)
+        checksums = gateway.checksums
+        write_collection(commit, facts, stored, plan, views.weights, checksums=checksums)
     return open_collection(catalog, request.name)
 
 

@@ -18,7 +18,7 @@ from graphtide.model.delta import Delta
 from graphtide.model.errors import NotFoundError
 from graphtide.model.schema import closest
 from graphtide.plan.collection import CollectionPlan
-from graphtide.store.collection import EDGES, StoredCollection
+from graphtide.store.collection import StoredCollection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -150,7 +150,7 @@ class Collection(Sequence[View]):
 
     def to_spark(self) -> DataFrame:
         """Every difference as a Spark DataFrame: `step`, `_edge`, `sign` (+1 or -1)."""
-        return self._session.gateway.delta_frame(self._stored.path / EDGES, self._flips())
+        return self._session.gateway.delta_frame(self._stored, self._flips())
 
     def explain(self) -> str:
         """The plan as text, with what chain and tree would cost and the lower bounds."""

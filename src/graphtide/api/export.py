@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from graphtide.model.errors import InputError
+from graphtide.api.whole_files import whole_files
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_ids, vertex_rows
 
+_MAPPINGS = "vertex_mappings.txt"
+
 
 def save_graph(stored: StoredGraph, folder: Path) -> list[Path]:
     """Write vertices.csv and edges.csv, with headers."""
-    target = _made(folder)
     tables = {"vertices.csv": vertex_rows(stored), "edges.csv": edge_rows(stored, None)}
-    for name, table in tables.items():
-        pa_csv.write_csv(table, target / name)
-    return [target / name for name in tables]
+    with whole_files(folder) as beside:
+        for name, table in tables.items():
+            pa_csv.write_csv(table, beside(name))
+    return [folder / name for name in tables]
 
 
 def save_collection(
@@ -29,32 +32,37 @@ def save_collection(
 
     `initial=False` leaves out the first step, which is the whole of a view.
     """
-    target = _made(folder)
-    written = []
-    for index, step in enumerate(stored.plan.steps):
-        if index == 0 and not initial:
-            continue
-        view = step.stone if step.view is None else stored.views[step.view].name
-        path = target / f"step-{index:06d}-from-{step.parent}.csv"
-        pa_csv.write_csv(_signed_edges(stored, graph, index), path)
-        written.append((index, view, step.parent, path))
-    listing = {
-        "step": [item[0] for item in written],
-        "view": [item[1] for item in written],
-        "parent": [item[2] for item in written],
-        "file": [item[3].name for item in written],
-    }
-    pa_csv.write_csv(pa.table(listing), target / "steps.csv")
-    return [target / "steps.csv", *(item[3] for item in written)]
+    first = 0 if initial else 1
+    numbers = range(first, len(stored.plan.steps))
+    names = [f"step-{at:06d}-from-{stored.plan.steps[at].parent}.csv" for at in numbers]
+    with whole_files(folder) as beside:
+        for at, name in zip(numbers, names, strict=True):
+            pa_csv.write_csv(_signed_edges(stored, graph, at), beside(name))
+        pa_csv.write_csv(_listing(stored, numbers, names), beside("steps.csv"))
+    return [folder / "steps.csv", *(folder / name for name in names)]
+
+
+def _listing(stored: StoredCollection, numbers: range, names: Sequence[str]) -> pa.Table:
+    steps = [stored.plan.steps[at] for at in numbers]
+    views = [step.stone if step.view is None else stored.views[step.view].name for step in steps]
+    return pa.table(
+        {
+            "step": pa.array(numbers, pa.int64()),
+            "view": pa.array(views, pa.string()),
+            "parent": pa.array([step.parent for step in steps], pa.int64()),
+            "file": pa.array(names, pa.string()),
+        }
+    )
 
 
 def save_mappings(stored: StoredGraph, folder: Path) -> Path:
     """Write vertex_mappings.txt: a vertex's id and its number, a line each, without a header."""
-    path = _made(folder) / "vertex_mappings.txt"
     ids = vertex_ids(stored)
     table = pa.table({"id": ids, "vertex": pa.array(range(len(ids)), pa.int32())})
-    pa_csv.write_csv(table, path, pa_csv.WriteOptions(include_header=False))
-    return path
+    with whole_files(folder) as beside:
+        path = beside(_MAPPINGS)
+        pa_csv.write_csv(table, path, pa_csv.WriteOptions(include_header=False))
+    return folder / _MAPPINGS
 
 
 def _signed_edges(stored: StoredCollection, graph: StoredGraph, step: int) -> pa.Table:
@@ -65,11 +73,3 @@ def _signed_edges(stored: StoredCollection, graph: StoredGraph, step: int) -> pa
         rows = edge_rows(graph, edges).select(["src", "dst"])
         parts.append(rows.append_column("sign", pa.array([sign] * len(rows), pa.int8())))
     return pa.concat_tables(parts)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write to '{folder}': {error.strerror}") from None
-    return folder

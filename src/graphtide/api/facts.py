@@ -14,7 +14,7 @@ from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
 from graphtide.model.schema import PropertyType
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
 from graphtide.store.graph import StoredGraph
-from graphtide.store.tables import column_bounds
+from graphtide.store.tables import edge_bounds
 
 if TYPE_CHECKING:
     from graphtide.spark.gateway import SparkGateway
@@ -30,7 +30,7 @@ class StoredGraphFacts:
     def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
         """Smallest and largest value over the edges that match."""
         if where == EVERYTHING and self._is_declared(property):
-            found = column_bounds(self._stored.edges_path, property.name)
+            found = edge_bounds(self._stored, property.name)
             if found is not None:
                 low, high = found
                 return _as_value(low, property.type), _as_value(high, property.type)

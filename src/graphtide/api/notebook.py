@@ -13,17 +13,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from graphtide.api.answers import (
-    Answer,
-    collections_table,
-    graphs_table,
-    schema_table,
-    views_table,
-)
+from graphtide.api.answers import Answer, schema_table
 from graphtide.api.cells import COUNTS, VALUES, CellStyle, cell_text, is_number, visible
-from graphtide.api.run_answers import run_text, runs_table
+from graphtide.api.listings import list_collections, list_graphs, list_runs, list_views
+from graphtide.api.run_answers import run_text
 from graphtide.plan.collection import EMPTY_VERSION
-from graphtide.store.collection import open_collection
 from graphtide.store.graph import open_graph
 
 if TYPE_CHECKING:
@@ -41,18 +35,17 @@ _WIDTH, _HEIGHT = 480, 64
 def session_html(session: Session) -> str:
     """Tables of all graphs, views and collections; a sentence where there are none."""
     catalog = session.catalog
-    tables = {
-        "graphs": graphs_table([open_graph(catalog, name) for name in session.graphs()]),
-        "views": views_table([open_collection(catalog, name) for name in session.views()]),
-        "collections": collections_table(
-            [open_collection(catalog, name) for name in session.collections()]
-        ),
-        "runs": runs_table(catalog),
+    lists = {
+        "graphs": list_graphs(catalog),
+        "views": list_views(catalog),
+        "collections": list_collections(catalog),
+        "runs": list_runs(catalog),
     }
     parts = [_paragraph(f"session in {catalog.root}")]
-    for title, table in tables.items():
-        if table.num_rows:
-            parts += [_paragraph(title), table_html(table, COUNTS, rows=None)]
+    for title, found in lists.items():
+        if found.table.num_rows:
+            parts += [_paragraph(title), table_html(found.table, COUNTS, rows=None)]
+        parts += [_paragraph(f"note: {damage}") for damage in found.damages]
     if len(parts) == 1:
         parts.append(_paragraph("nothing yet: session.load(...) loads a graph"))
     return _block(parts)

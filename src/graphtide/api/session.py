@@ -28,11 +28,17 @@ from graphtide.plan.predicates import EVERYTHING, Predicate
 from graphtide.spark.ingest.options import ingest_options
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import StoredCollection, open_collection
+from graphtide.store.collection import (
+    StoredCollection,
+    collection_names,
+    open_collection,
+    view_names,
+)
 from graphtide.store.commit import begin
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from graphtide.api.answers import Answer
@@ -71,16 +77,16 @@ class Session(StaysHere):
         return self.gateway.session
 
     def graphs(self) -> list[str]:
-        """The names of all graphs."""
+        """The names of all graphs, damaged ones included."""
         return self.catalog.graphs()
 
     def collections(self) -> list[str]:
-        """The names of all collections."""
-        return [name for name in self.catalog.collections() if self._kind(name) == "collection"]
+        """The names of all collections, damaged ones included."""
+        return collection_names(self.catalog)
 
     def views(self) -> list[str]:
         """The names of all single views."""
-        return [name for name in self.catalog.collections() if self._kind(name) == "view"]
+        return view_names(self.catalog)
 
     def graph(self, name: str) -> CatalogGraph:
         """The graph of that name."""
@@ -91,7 +97,7 @@ class Session(StaysHere):
         return Collection(self, open_collection(self.catalog, name))
 
     def runs(self) -> list[str]:
-        """The names of all runs, those that were interrupted included."""
+        """The names of all runs, those that were interrupted or damaged included."""
         return self.catalog.runs()
 
     def results(self, name: str) -> Run:
@@ -136,7 +142,8 @@ class Session(StaysHere):
         ):
             source = GraphSource(edges=edges, vertices=vertices)
             summary = self.gateway.load(commit.path, source, chosen, report)
-            commit.finish(graph_manifest(summary))
+            report("checking", None)
+            commit.finish(graph_manifest(summary), checksums=self.gateway.checksums)
         self.current = name
         return self.graph(name)
 
@@ -164,6 +171,17 @@ class Session(StaysHere):
     def delete_run(self, name: str) -> None:
         """Delete a run with its results."""
         self.catalog.delete_run(name)
+
+    def check(self, *names: str) -> pa.Table:
+        """Compare every file of what is stored, or of some items by name, with what was written.
+
+        A row an item that is `ok`, and a row a damaged file of one that is `damaged`, with what is
+        wrong and what can be saved. Reads everything once; needs no Spark.
+        """
+        from graphtide.api.check import check_catalog
+
+        with shown("check", enabled=self.progress) as report:
+            return check_catalog(self.catalog, names, report)
 
     def create_view(self, statement: CreateView) -> View:
         """Store the view that a statement describes."""
@@ -258,9 +276,6 @@ class Session(StaysHere):
             where=str(self.catalog.root),
             hint=f"did you mean '{near}'?" if near else f"there is: {listed}",
         )
-
-    def _kind(self, name: str) -> str:
-        return open_collection(self.catalog, name).facts.kind
 
     def __repr__(self) -> str:
         return (

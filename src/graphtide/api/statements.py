@@ -14,17 +14,21 @@ from typing import Any
 from graphtide.api.answers import (
     Answer,
     collection_answer,
-    collections_table,
     counted,
     graph_answer,
-    graphs_table,
     view_answer,
-    views_table,
 )
 from graphtide.api.explain import explain_statement
 from graphtide.api.export import save_collection, save_graph, save_mappings
 from graphtide.api.graph import CatalogGraph
-from graphtide.api.run_answers import run_answer, runs_answer
+from graphtide.api.listings import (
+    list_answer,
+    list_collections,
+    list_graphs,
+    list_runs,
+    list_views,
+)
+from graphtide.api.run_answers import run_answer
 from graphtide.api.session import Session
 from graphtide.api.view import graph_of
 from graphtide.lang.gvdl import statements as s
@@ -33,7 +37,7 @@ from graphtide.lang.gvdl.statements import COLUMN_ROLES
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import ExistsError, InputError
 from graphtide.model.paths import given_path
-from graphtide.store.collection import open_collection
+from graphtide.store.collection import collection_kind, open_collection
 from graphtide.store.graph import open_graph
 from graphtide.store.transfer import copy_in, copy_out
 
@@ -120,18 +124,15 @@ def _show(session: Session, statement: s.Show) -> Answer:
     catalog, name = session.catalog, statement.name or ""
     match statement.what:
         case "graphs":
-            graphs = [open_graph(catalog, one) for one in session.graphs()]
-            return Answer(counted(len(graphs), "graph"), graphs_table(graphs))
+            return list_answer(list_graphs(catalog), "graph")
         case "graph":
             return graph_answer(session.graph(name), open_graph(catalog, name))
         case "views":
-            views = [open_collection(catalog, one) for one in session.views()]
-            return Answer(counted(len(views), "view"), views_table(views))
+            return list_answer(list_views(catalog), "view")
         case "view":
             return view_answer(session.view(name), open_collection(catalog, name))
         case "collections":
-            stored = [open_collection(catalog, one) for one in session.collections()]
-            return Answer(counted(len(stored), "collection"), collections_table(stored))
+            return list_answer(list_collections(catalog), "collection")
         case "collection" | "data":
             return collection_answer(session.collection(name), open_collection(catalog, name))
         case "computations":
@@ -140,7 +141,7 @@ def _show(session: Session, statement: s.Show) -> Answer:
             found = computations_table()
             return Answer(counted(found.num_rows, "computation"), found)
         case "runs":
-            return runs_answer(catalog)
+            return list_answer(list_runs(catalog), "run")
         case "run":
             return run_answer(session.results(name))
 
@@ -155,15 +156,19 @@ def _delete(session: Session, statement: s.Delete) -> Answer:
         session.delete_run(_given(name))
         return Answer(f"run '{name}' is deleted with its results")
     if name is not None:
-        found = open_collection(session.catalog, name).facts.kind
-        if found != statement.what:
+        found = collection_kind(session.catalog, name)
+        if found not in (statement.what, None):
             raise InputError(f"'{name}' is a {found}", hint=f"delete {found} {name}")
         session.delete_collection(name)
         return Answer(f"{statement.what} '{name}' is deleted")
     names = session.collections()
-    for one in names:
+    known = [one for one in names if collection_kind(session.catalog, one) == "collection"]
+    for one in known:
         session.delete_collection(one)
-    return Answer(f"{counted(len(names), 'collection')} deleted")
+    kept = tuple(
+        f"'{one}' is damaged and stays: delete it by its name" for one in names if one not in known
+    )
+    return Answer(f"{counted(len(known), 'collection')} deleted", notes=kept)
 
 
 def _set_threads(session: Session, statement: s.SetThreads) -> Answer:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from graphtide.api.edges import to_networkx
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import InputError, NotFoundError, StoreError
-from graphtide.store.collection import EDGES, StoredCollection, StoredView
+from graphtide.store.collection import StoredCollection, StoredView
 from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.tables import edge_rows
 
@@ -66,8 +66,8 @@ class View:
         """The edges as a Spark DataFrame, in the session's Spark."""
         held = self._stored.plan.membership(self._stored.plan.view_steps[self._position])
         graph = graph_of(self._session, self._stored)
-        edges = self._stored.path / EDGES
-        frame: DataFrame = self._session.gateway.class_frame(graph, edges, held.nonzero()[0])
+        gateway = self._session.gateway
+        frame: DataFrame = gateway.class_frame(graph, self._stored, held.nonzero()[0])
         return frame
 
     def to_networkx(

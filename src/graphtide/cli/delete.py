@@ -11,7 +11,7 @@ import typer
 
 from graphtide.cli.invocation import Invocation
 from graphtide.cli.options import GlobalOptions
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -54,21 +54,31 @@ def delete(invocation: Invocation, options: DeleteOptions) -> None:
 
 def _description(session: Session, options: DeleteOptions) -> str:
     """What would be lost, in words; an error if it is not there or is something else."""
-    from graphtide.api.run_answers import finished_views
-    from graphtide.store.collection import open_collection
+    try:
+        return _healthy(session, options)
+    except (NotFoundError, InputError):
+        raise
+    except StoreError:
+        return f"unreadable {options.what} '{options.name}'"
+
+
+def _healthy(session: Session, options: DeleteOptions) -> str:
+    from graphtide.api.listings import finished_views
+    from graphtide.store.collection import collection_kind
+    from graphtide.store.results import open_run
 
     name = options.name
     if options.what is Kind.GRAPH:
         graph = session.graph(name)
         return f"graph '{name}' of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges"
     if options.what is Kind.RUN:
-        finished, views = finished_views(session.catalog, name)
+        finished, views = finished_views(open_run(session.catalog, name))
         return f"run '{name}' with the results of {finished:,} of {views:,} views"
-    found = session.collection(name)
-    kind = Kind(open_collection(session.catalog, name).facts.kind)
-    if kind is not options.what:
+    kind = collection_kind(session.catalog, name)
+    if kind not in (options.what.value, None):
         raise InputError(f"'{name}' is a {kind}", hint=f"graphtide delete {kind} {name}")
-    size = f"{len(found[0]):,} edges" if kind is Kind.VIEW else f"{len(found):,} views"
+    found = session.collection(name)
+    size = f"{len(found[0]):,} edges" if kind == "view" else f"{len(found):,} views"
     return f"{kind} '{name}' on {found.graph} of {size}"
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -54,7 +52,9 @@ def write_csv(table: pa.Table, path: Path) -> None:
     """Write a table as CSV with a header: all of it or, if that fails, nothing."""
     import pyarrow.csv
 
-    with whole_or_nothing(path) as partial:
+    from graphtide.api.whole_files import whole_file
+
+    with whole_file(path) as partial:
         pyarrow.csv.write_csv(table, partial)
 
 
@@ -62,23 +62,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     """Write a table as Parquet: all of it or, if that fails, nothing."""
     import pyarrow.parquet
 
-    with whole_or_nothing(path) as partial:
+    from graphtide.api.whole_files import whole_file
+
+    with whole_file(path) as partial:
         pyarrow.parquet.write_table(table, partial)
-
-
-@contextmanager
-def whole_or_nothing(path: Path) -> Iterator[Path]:
-    """A file beside the given one to write to, which takes its place when all has gone well."""
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write '{path}': there is no folder '{path.parent}'")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot write '{path}': {error.strerror or error}",
-            hint="name a file in a folder that you may write to",
-        ) from None
-    finally:
-        partial.unlink(missing_ok=True)

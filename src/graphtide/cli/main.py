@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
+from graphtide.cli.check import CheckOptions, check
 from graphtide.cli.delete import DeleteOptions, delete
 from graphtide.cli.explain import ExplainOptions, explain
 from graphtide.cli.invocation import Invocation
@@ -78,6 +79,7 @@ add_command(ResultsOptions, results)
 add_command(ShellOptions, shell)
 add_command(ShowOptions, show)
 add_command(ExplainOptions, explain)
+add_command(CheckOptions, check)
 add_command(DeleteOptions, delete)
 
 

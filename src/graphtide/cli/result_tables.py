@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphtide.api.cells import COUNTS, VALUES, CellStyle
-from graphtide.cli.edge_tables import whole_or_nothing, write_csv, write_parquet
+from graphtide.cli.edge_tables import write_csv, write_parquet
 from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,16 +70,17 @@ class ValuesTable(ResultTable):
 
     def write_csv(self, path: Path) -> int:
         """One view at a time."""
-        with whole_or_nothing(path) as partial:
-            self._run.to_csv(partial)
+        self._run.to_csv(path)
         return self._rows()
 
     def write_parquet(self, path: Path) -> int:
         """One view at a time."""
         import pyarrow.parquet as pq
 
+        from graphtide.api.whole_files import whole_file
+
         reader = self._run.reader()
-        with whole_or_nothing(path) as partial, pq.ParquetWriter(partial, reader.schema) as writer:
+        with whole_file(path) as partial, pq.ParquetWriter(partial, reader.schema) as writer:
             for batch in reader:
                 writer.write_batch(batch)
         return self._rows()

@@ -135,9 +135,9 @@ def _check(options: ResultsOptions) -> None:
 
 def _show_runs(invocation: Invocation) -> None:
     from graphtide.api.answers import Answer
-    from graphtide.api.run_answers import runs_answer
+    from graphtide.api.listings import list_answer, list_runs
 
-    answer = runs_answer(invocation.session.catalog)
+    answer = list_answer(list_runs(invocation.session.catalog), "run")
     if answer.table is not None and not answer.table.num_rows and not invocation.options.json:
         folder = invocation.session.catalog.root
         answer = Answer(

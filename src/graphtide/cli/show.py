@@ -159,14 +159,14 @@ def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> No
 
 def _kinds(session: Session, words: list[str]) -> list[Kind]:
     """What goes by the name: a graph, a view or collection, or both."""
-    from graphtide.store.collection import open_collection
+    from graphtide.store.collection import collection_kind
 
     if len(words) == 2:
         return [cast(Kind, words[0])]
     name = words[0]
     found: list[Kind] = ["graph"] if name in session.graphs() else []
     if name in session.catalog.collections():
-        found.append(open_collection(session.catalog, name).facts.kind)
+        found.append(collection_kind(session.catalog, name) or "collection")
     if not found:
         raise _nothing_named(session, name)
     return found

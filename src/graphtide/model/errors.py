@@ -53,6 +53,14 @@ class LockedError(StoreError):
     """Another process is writing to the same name."""
 
 
+class DamagedError(StoreError):
+    """Stored files that are not as they were written: lost, cut short, or changed since."""
+
+
+class FullDiskError(StoreError):
+    """No room to write: the disk is full, or a quota or a limit on file sizes is reached."""
+
+
 class LimitError(GraphtideError):
     """A request so large that it is more likely a slip than a wish."""
 

@@ -23,6 +23,7 @@ from graphtide.model.errors import LimitError
 from graphtide.plan.signatures import SignatureLayout
 from graphtide.spark.addresses import writing_path
 from graphtide.spark.failures import translated
+from graphtide.spark.ingest.parts import remove_marks
 from graphtide.spark.selection import GraphFrames
 from graphtide.spark.signatures import (
     edge_classes,
@@ -93,6 +94,7 @@ class CollectionJobs:
                 classes = self._spark.createDataFrame(self._class_table(*mapping))
                 frame = edge_classes(self._signatures, classes)
                 frame.write.mode("overwrite").parquet(writing_path(path))
+                remove_marks(path)
         finally:
             self._spark.removeTag(tag)
 

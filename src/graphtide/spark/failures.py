@@ -7,7 +7,6 @@ what to do where that is known.
 from __future__ import annotations
 
 import contextlib
-import errno
 import re
 from collections.abc import Iterator
 
@@ -15,8 +14,16 @@ import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
 
-from graphtide.model.errors import GraphtideError, InputError, SetupError, StoreError
+from graphtide.model.disk import is_full, reason_of, tells_of_full_disk
+from graphtide.model.errors import (
+    FullDiskError,
+    GraphtideError,
+    InputError,
+    SetupError,
+    StoreError,
+)
 
+_ROOM = "make room (Spark also writes to the folder for temporary files) and try again"
 _CLASS = re.compile(r"^(?:[\w.$]+(?:Exception|Error): )+")
 
 
@@ -40,8 +47,9 @@ def translate(error: Exception, what: str) -> GraphtideError:
             f"{what}: Spark ran out of memory",
             hint="give it more (memory='4g'), or fewer cores (master='local[1]')",
         )
-    if "No space left on device" in text:
-        return StoreError(f"{what}: the disk is full", hint="make room and try again")
+    full = tells_of_full_disk(text)
+    if full is not None:
+        return FullDiskError(f"{what}: {full}", hint=_ROOM)
     if isinstance(error, pa.ArrowException | AnalysisException) or "FAILED_READ_FILE" in text:
         return InputError(f"{what}: {cause}", hint="check the files and the types of their columns")
     return StoreError(f"{what}: {cause}", hint="open the session with quiet=False to see more")
@@ -55,6 +63,6 @@ def first_cause(text: str) -> str:
 
 
 def _disk_error(error: OSError, what: str) -> GraphtideError:
-    if error.errno == errno.ENOSPC:
-        return StoreError(f"{what}: the disk is full", hint="make room and try again")
-    return StoreError(f"{what}: {error.strerror or error}", where=error.filename)
+    if is_full(error):
+        return FullDiskError(f"{what}: {reason_of(error)}", where=error.filename, hint=_ROOM)
+    return StoreError(f"{what}: {reason_of(error)}", where=error.filename)

@@ -1,11 +1,12 @@
 """The tables of a stored graph as DataFrames.
 
-Read with the schema of the manifest, so no job runs to find it out. A store is known here by
-its path and schema alone.
+Read with the schema of the manifest, so no job runs to find it out. A store is known here by its
+schema and by its folders, which it hands out when their files are what was written.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -23,8 +24,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from graphtide.model.checksums import Checksums
 from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.spark.addresses import reading_path
+from graphtide.spark.checksums import checksums
 
 SPARK_TYPES: dict[PropertyType, DataType] = {
     PropertyType.STRING: StringType(),
@@ -40,23 +43,25 @@ class GraphTables(Protocol):
     """What is needed of a stored graph to read its tables."""
 
     @property
-    def path(self) -> Path:
-        """The folder of the generation."""
-
-    @property
     def schema(self) -> GraphSchema:
         """The schema of its rows."""
+
+    def vertices_folder(self, checksums: Checksums) -> Path:
+        """The folder of the vertex table, after its files have been compared."""
+
+    def edges_folder(self, checksums: Checksums) -> Path:
+        """The folder of the edge table, after its files have been compared."""
 
 
 def vertices_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
     """The vertex table: `_vertex`, `_id`, `_label` and the properties."""
-    path = reading_path(stored.path / "vertices")
+    path = reading_path(stored.vertices_folder(partial(checksums, spark)))
     return spark.read.schema(vertex_table_schema(stored.schema)).parquet(path)
 
 
 def edges_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
     """The edge table: `_edge`, `_src`, `_dst`, `_label` and the properties."""
-    path = reading_path(stored.path / "edges")
+    path = reading_path(stored.edges_folder(partial(checksums, spark)))
     return spark.read.schema(edge_table_schema(stored.schema)).parquet(path)
 
 

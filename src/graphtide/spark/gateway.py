@@ -6,7 +6,7 @@ Jobs run on a private session with our settings; frames handed to users belong t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from graphtide.model.checksums import Checksums
 from graphtide.model.summary import GraphSummary
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
 from graphtide.plan.signatures import SignatureLayout
 from graphtide.spark import questions
 from graphtide.spark.addresses import reading_path
+from graphtide.spark.checksums import checksums
 from graphtide.spark.collections import CollectionJobs, spark_plan
 from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
 from graphtide.spark.ingest.job import write_graph
@@ -37,6 +39,13 @@ class CountedTables(GraphTables, Protocol):
     @property
     def vertices(self) -> int:
         """How many vertices there are."""
+
+
+class ClassTables(Protocol):
+    """What is needed of a stored collection to read its edges."""
+
+    def edges_folder(self, checksums: Checksums) -> Path:
+        """The folder of the edges with their classes, after its files have been compared."""
 
 
 class SparkGateway:
@@ -98,31 +107,37 @@ class SparkGateway:
         return known_edges(matching_edges(frames, where), frames).drop("_edge")
 
     def class_frame(
-        self, stored: CountedTables, edges: Path, classes: NDArray[np.int64]
+        self, stored: CountedTables, collection: ClassTables, classes: NDArray[np.int64]
     ) -> DataFrame:
         """The edges of some classes of a collection as users know them, in their session."""
         frames = graph_frames(self.session, stored)
         chosen = self.session.createDataFrame(pa.table({"_class": classes.astype(np.int32)}))
-        stored_edges = self.session.read.schema("_edge int, _class int").parquet(
-            reading_path(edges)
-        )
-        numbers = stored_edges.join(F.broadcast(chosen), "_class").select("_edge")
+        numbers = self._class_edges(collection).join(F.broadcast(chosen), "_class").select("_edge")
         return known_edges(frames.edges.join(numbers, "_edge"), frames).drop("_edge")
 
-    def delta_frame(self, edges: Path, flips: pa.Table) -> DataFrame:
+    def delta_frame(self, collection: ClassTables, flips: pa.Table) -> DataFrame:
         """Every difference of a collection: `step`, `_edge` and `sign`, in the user's session.
 
         `flips` lists the classes (`_class`) that enter or leave (`sign`) at each `step`.
         """
-        stored_edges = self.session.read.schema("_edge int, _class int").parquet(
-            reading_path(edges)
-        )
         signed = self.session.createDataFrame(flips)
-        return stored_edges.join(F.broadcast(signed), "_class").select("step", "_edge", "sign")
+        return (
+            self._class_edges(collection)
+            .join(F.broadcast(signed), "_class")
+            .select("step", "_edge", "sign")
+        )
+
+    def checksums(self, paths: Sequence[Path]) -> list[str]:
+        """The checksums of files, read where tasks run if that is quicker."""
+        return checksums(self.private, paths)
 
     def explain_selection(self, stored: CountedTables, where: Predicate) -> str:
         """Spark's plan for selecting the edges that match."""
         return spark_plan(matching_edges(graph_frames(self.private, stored), where))
+
+    def _class_edges(self, collection: ClassTables) -> DataFrame:
+        path = reading_path(collection.edges_folder(self.checksums))
+        return self.session.read.schema("_edge int, _class int").parquet(path)
 
 
 def graph_frames(session: SparkSession, stored: CountedTables) -> GraphFrames:

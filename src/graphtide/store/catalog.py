@@ -1,7 +1,8 @@
 """The catalog: a folder of graphs, one of collections and one of runs, by name.
 
-It knows where things are and which are complete; it neither reads nor writes them. A single
-view is a collection of one.
+It knows where things are and which are there; it neither reads nor writes them. What is damaged is
+there: it is listed with the rest, and can be deleted and replaced. A single view is a collection
+of one.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphtide.model.errors import NotFoundError
-from graphtide.model.names import check_name
+from graphtide.model.disk import reason_of
+from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.names import check_name, is_name
 from graphtide.model.schema import closest
 from graphtide.store.commit import is_committed, remove
 
@@ -22,11 +24,11 @@ class Catalog:
     root: Path
 
     def graphs(self) -> list[str]:
-        """The names of all complete graphs, sorted."""
+        """The names of all graphs, sorted."""
         return _committed_names(self.root / "graphs")
 
     def collections(self) -> list[str]:
-        """The names of all complete collections, sorted."""
+        """The names of all collections, sorted."""
         return _committed_names(self.root / "collections")
 
     def runs(self) -> list[str]:
@@ -46,21 +48,21 @@ class Catalog:
         return self.root / "runs" / check_name(name, "run")
 
     def has_graph(self, name: str) -> bool:
-        """True if a complete graph has that name."""
+        """True if a graph has that name."""
         return is_committed(self.graph_folder(name))
 
     def has_collection(self, name: str) -> bool:
-        """True if a complete collection has that name."""
+        """True if a collection has that name."""
         return is_committed(self.collection_folder(name))
 
     def existing_graph(self, name: str) -> Path:
-        """The folder of a complete graph, or an error that names the nearest one there is."""
+        """The folder of a graph, or an error that names the nearest one there is."""
         if self.has_graph(name):
             return self.graph_folder(name)
         raise _not_found("graph", name, self.graphs(), self.root)
 
     def existing_collection(self, name: str) -> Path:
-        """The folder of a complete collection, or an error that names the nearest one there is."""
+        """The folder of a collection, or an error that names the nearest one there is."""
         if self.has_collection(name):
             return self.collection_folder(name)
         raise _not_found("collection", name, self.collections(), self.root)
@@ -87,7 +89,13 @@ class Catalog:
 def _committed_names(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
-    return sorted(item.name for item in folder.iterdir() if is_committed(item))
+    try:
+        named = [item for item in folder.iterdir() if is_name(item.name)]
+    except OSError as error:
+        raise StoreError(
+            f"what is stored cannot be listed: {reason_of(error)}", where=str(folder)
+        ) from None
+    return sorted(item.name for item in named if is_committed(item))
 
 
 def _not_found(what: str, name: str, known: list[str], root: Path) -> NotFoundError:

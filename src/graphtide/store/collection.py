@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,14 +28,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.delta import Delta, EdgeIds, no_edges
-from graphtide.model.errors import StoreError
+from graphtide.model.disk import disk_errors
+from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.plan.collection import CollectionPlan, PlanKind, PlanStep, PlanTotals
 from graphtide.store.catalog import Catalog
-from graphtide.store.commit import Commit, Manifest, open_committed
+from graphtide.store.commit import Commit, open_committed
+from graphtide.store.files import Damage
+from graphtide.store.generation import MANIFEST, Generation, Manifest
 
 Kind = Literal["view", "collection"]
 EDGES = "edges"
+_CLASSES, _VIEWS, _STEPS = "classes.parquet", "views.parquet", "steps.parquet"
 
 
 @dataclass(frozen=True)
@@ -63,17 +69,26 @@ class StoredCollection:
     """One committed generation of a collection. The edges are read when first needed."""
 
     name: str
-    path: Path
+    generation: Generation
     facts: CollectionFacts
     created: dt.datetime
     views: tuple[StoredView, ...]
     plan: CollectionPlan
     weights: NDArray[np.int64]
 
+    @property
+    def path(self) -> Path:
+        """The folder of the generation."""
+        return self.generation.path
+
+    def edges_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
+        """The folder of the edges, which holds what was written and nothing else."""
+        return self.generation.folder(EDGES, checksums)
+
     @cached_property
     def grouped_edges(self) -> GroupedEdges:
         """The edges by class, read from disk and grouped on first use. O(edges)."""
-        table = pq.read_table(self.path / EDGES, memory_map=True)
+        table = self.generation.table(EDGES)
         edges = table.column("_edge").to_numpy().astype(np.int32, copy=False)
         classes = table.column("_class").to_numpy().astype(np.int32, copy=False)
         return group_edges(edges, classes, len(self.weights))
@@ -121,40 +136,71 @@ def write_collection(
     views: Sequence[StoredView],
     plan: CollectionPlan,
     weights: NDArray[np.int64],
+    *,
+    checksums: Checksums = checksums_by_threads,
 ) -> Path:
     """Write all but the edges, which are already there, and commit. Returns the generation."""
     path = commit.path
-    pq.write_table(pa.table({"weight": weights}), path / "classes.parquet")
-    pq.write_table(_views_table(views), path / "views.parquet")
-    pq.write_table(_steps_table(plan.steps), path / "steps.parquet")
-    return commit.finish(_manifest(facts, plan))
+    with disk_errors(commit.what, path):
+        pq.write_table(pa.table({"weight": weights}), path / _CLASSES)
+        pq.write_table(_views_table(views), path / _VIEWS)
+        pq.write_table(_steps_table(plan.steps), path / _STEPS)
+    return commit.finish(_manifest(facts, plan), checksums=checksums)
 
 
 def open_collection(catalog: Catalog, name: str) -> StoredCollection:
     """The collection of that name as last committed. Reads everything but the edges."""
-    path, manifest = open_committed(catalog.existing_collection(name))
-    return stored_collection(name, path, manifest)
+    folder = catalog.existing_collection(name)
+    return stored_collection(name, open_committed(folder, f"the collection '{name}'"))
 
 
-def stored_collection(name: str, path: Path, manifest: Manifest) -> StoredCollection:
-    """A generation, with its manifest, as a StoredCollection."""
+def stored_collection(name: str, generation: Generation) -> StoredCollection:
+    """A generation as a StoredCollection."""
+    manifest = generation.manifest
     try:
-        weights = pq.read_table(path / "classes.parquet").column("weight").to_numpy()
+        if manifest["kind"] not in get_args(Kind):
+            raise ValueError(manifest["kind"])
+        facts = CollectionFacts(**manifest["facts"])
+        statement = textwrap.shorten(facts.statement, 80, placeholder="...")
+        generation = generation.with_remedy(
+            f"create the {facts.kind} again: {statement}; 'graphtide check {name} {facts.graph}' "
+            "tells what is whole"
+        )
+        weights = generation.table(_CLASSES).column("weight").to_numpy()
         return StoredCollection(
             name=name,
-            path=path,
-            facts=CollectionFacts(**manifest["facts"]),
+            generation=generation,
+            facts=facts,
             created=dt.datetime.fromisoformat(manifest["created"]),
-            views=_views_from(pq.read_table(path / "views.parquet")),
-            plan=_plan_from(manifest, path, len(weights)),
+            views=_views_from(generation.table(_VIEWS)),
+            plan=_plan_from(generation, len(weights)),
             weights=weights,
         )
-    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        raise StoreError(
-            f"the collection '{name}' is damaged: {error!r}",
-            where=str(path),
-            hint="delete the collection and create it again",
-        ) from None
+    except (KeyError, TypeError, ValueError) as error:
+        damage = Damage(generation.path / MANIFEST, f"is not that of a collection: {error!r}")
+        raise generation.damaged(damage) from None
+
+
+def collection_kind(catalog: Catalog, name: str) -> Kind | None:
+    """Whether it is a view or a collection; None where its manifest does not tell any more."""
+    try:
+        generation = open_committed(catalog.existing_collection(name))
+    except NotFoundError:
+        raise
+    except StoreError:
+        return None
+    kind = generation.manifest.get("kind")
+    return kind if kind in get_args(Kind) else None
+
+
+def view_names(catalog: Catalog) -> list[str]:
+    """The names of all single views."""
+    return [name for name in catalog.collections() if collection_kind(catalog, name) == "view"]
+
+
+def collection_names(catalog: Catalog) -> list[str]:
+    """The names of all collections, and of what does not tell any more whether it is one."""
+    return [name for name in catalog.collections() if collection_kind(catalog, name) != "view"]
 
 
 def _manifest(facts: CollectionFacts, plan: CollectionPlan) -> Manifest:
@@ -199,8 +245,8 @@ def _lists(arrays: Sequence[NDArray[np.int32]]) -> pa.Array:
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(values))
 
 
-def _plan_from(manifest: Manifest, path: Path, classes: int) -> CollectionPlan:
-    table = pq.read_table(path / "steps.parquet")
+def _plan_from(generation: Generation, classes: int) -> CollectionPlan:
+    manifest, table = generation.manifest, generation.table(_STEPS)
     names = ("view", "stone", "parent")
     columns = [table.column(name).to_pylist() for name in names]
     deltas = [_arrays(table.column(name)) for name in ("inserted", "deleted")]

@@ -1,42 +1,58 @@
-"""Generations and the pointer: how a store is complete or absent.
+"""Generations and the pointer: how a store is complete, absent, or known to be damaged.
 
 A store is a folder of generations and a file CURRENT that names the one in force. A writer
 holds LOCK, fills a `.partial` generation, writes its manifest, and makes it current by two
 renames. Whoever opens the store follows CURRENT, so at any moment, kill -9 included, he sees
 the last committed generation whole or no store at all.
 
-Kept true: at most one writer a store (flock, which the kernel frees when the writer dies);
-CURRENT only ever names a generation whose manifest is on disk; the generation before the
-current one stays for readers that have just followed CURRENT.
+Kept true: at most one writer a store; CURRENT only ever names a generation whose manifest is on
+disk; the generation before the current one stays for readers that have just followed CURRENT.
+Generations without a CURRENT are leftovers only while CURRENT.new or CURRENT.deleted stands beside
+them, which a writer that dies leaves behind; without these, CURRENT was lost, and that is damage.
 
-Left to others: what a generation holds. The manifest is theirs, but for the two entries
-written here: `format` and `generation`.
+Left to others: what a generation holds. The manifest is theirs, but for the entries written here:
+`format`, `generation`, `files` and `checksum`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import json
-import os
 import shutil
-import socket
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
 
-from graphtide.model.errors import ExistsError, LockedError, NotFoundError, StoreError
+from graphtide.model.checksums import Checksums, checksums_by_threads
+from graphtide.model.disk import disk_errors, reason_of
+from graphtide.model.errors import ExistsError, NotFoundError, StoreError
+from graphtide.store import pointer as pointers
+from graphtide.store.files import Damage, find_missing, inventory_from
+from graphtide.store.folders import (
+    PARTIAL,
+    complete,
+    discard,
+    generations,
+    next_generation,
+    remove_all_but,
+    remove_tree,
+)
+from graphtide.store.generation import (
+    FORMAT,
+    Generation,
+    Manifest,
+    damaged_error,
+    outdated,
+    read_manifest,
+    write_manifest,
+)
+from graphtide.store.lock import LOCK, locked
+from graphtide.store.pointer import CURRENT, Pointer, read_pointer, sync_path, sync_tree
 
-FORMAT = 1
-_CURRENT, _LOCK, _MANIFEST, _PARTIAL = "CURRENT", "LOCK", "manifest.json", ".partial"
-
-# Times that a folder in use is removed again, a twentieth of a second apart.
-_PATIENCE = 100
+_DELETED = "CURRENT.deleted"
 _LOOKS_AFTER_INTERRUPT = 30
 
-Manifest = dict[str, Any]
+# Times that CURRENT is followed again because it was replaced meanwhile.
+_FOLLOWED = 5
 
 
 @dataclass
@@ -51,21 +67,33 @@ class Commit:
     @property
     def path(self) -> Path:
         """The partial generation; it changes its name when it is finished."""
-        return self.folder / (self.generation + _PARTIAL)
+        return self.folder / (self.generation + PARTIAL)
 
-    def finish(self, manifest: Manifest) -> Path:
-        """Make the generation current and return its final path. Not to be called twice."""
+    def finish(
+        self,
+        manifest: Manifest,
+        *,
+        growing: str = "",
+        checksums: Checksums = checksums_by_threads,
+    ) -> Path:
+        """Make the generation current and return its final path. Not to be called twice.
+
+        Every file in it is listed with its checksum, but for what is below the folder `growing`.
+        """
         if self.finished:
             raise StoreError(f"the {self.what} has already been committed", where=str(self.folder))
-        content = {"format": FORMAT, "generation": self.generation, **manifest}
-        _write_synced(self.path / _MANIFEST, json.dumps(content, indent=1, ensure_ascii=False))
-        sync_tree(self.path)
-        final = self.folder / self.generation
-        self.path.rename(final)
-        previous = _read_pointer(self.folder)
-        _replace_pointer(self.folder, self.generation)
-        self.finished = True
-        _remove_all_but(self.folder, {self.generation, previous})
+        content = {"generation": self.generation, **manifest}
+        final, current = self.folder / self.generation, self.folder / CURRENT
+        with disk_errors(self.what, self.folder):
+            checksum = write_manifest(self.path, content, checksums, growing)
+            sync_tree(self.path)
+            previous = find_pointer(self.folder)
+            pointers.prepare(current, Pointer(self.generation, checksum))
+            self.path.rename(final)
+            pointers.commit(current)
+            self.finished = True
+            sync_path(self.folder)
+        remove_all_but(self.folder, {self.generation, _named(previous)})
         return final
 
 
@@ -76,18 +104,14 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
     Raises ExistsError if the store is there and is not to be replaced, LockedError if another
     writer has it. What dead writers left behind is removed first.
     """
-    with _lock(folder, what):
-        current = _read_pointer(folder)
+    with locked(folder, what, _remove_if_bare):
+        current = find_pointer(folder)
         if current is not None and not replace:
-            raise ExistsError(
-                f"{what} is already there",
-                where=str(folder),
-                hint="give another name, or replace it: replace=True in Python, "
-                "'create or replace' in GVDL, --replace for 'graphtide load'",
-            )
-        _remove_all_but(folder, {current, _previous(folder, current)})
-        commit = Commit(folder, _next_generation(folder), what)
-        commit.path.mkdir()
+            raise _exists(what, folder, current)
+        _remove_leftovers(folder, current)
+        commit = Commit(folder, next_generation(folder), what)
+        with disk_errors(what, folder):
+            commit.path.mkdir()
         looks = 1
         try:
             yield commit
@@ -96,24 +120,101 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
             raise
         finally:
             if not commit.finished:
-                _remove_tree(commit.path, looks)
+                remove_tree(commit.path, looks)
+                discard(folder / commit.generation)
 
 
-def open_committed(folder: Path) -> tuple[Path, Manifest]:
-    """The path and manifest of the generation in force."""
-    generation = _read_pointer(folder)
-    if generation is None:
+def open_committed(folder: Path, what: str = "the store") -> Generation:
+    """The generation in force. DamagedError if it, or what points to it, cannot be trusted."""
+    pointer = find_pointer(folder)
+    found = _follow(folder, pointer, what)
+    while not isinstance(found, Generation) and pointer != (pointer := find_pointer(folder)):
+        # A writer was faster twice, and removed what CURRENT named.
+        found = _follow(folder, pointer, what)
+    if isinstance(found, Generation):
+        return found
+    raise damaged_error(what, found, saved_generations(folder) or _NOTHING_SAVED)
+
+
+def find_pointer(folder: Path) -> Pointer | Damage | None:
+    """What is in force: None where there is no store, Damage where that is not known any more."""
+    for _ in range(_FOLLOWED):
+        found = read_pointer(folder / CURRENT)
+        if found is not None:
+            return found
+        if not _lost_its_pointer(folder):
+            return None
+        # A writer may have committed between the two looks: then CURRENT is there now.
+    there = ", ".join(complete(folder))
+    return Damage(folder / CURRENT, f"is gone, while what it may have named is there: {there}")
+
+
+def is_committed(folder: Path) -> bool:
+    """True if a generation is in force, or was until it was damaged."""
+    return find_pointer(folder) is not None
+
+
+def remove(folder: Path, what: str) -> None:
+    """Delete a store, pointer first: it is there or gone, never half of it. Damaged ones too."""
+    if not is_committed(folder):
+        raise NotFoundError(f"there is no {what}", where=str(folder))
+    with locked(folder, what, _remove_if_bare):
+        try:
+            _retire_pointer(folder)
+            for item in generations(folder):
+                discard(folder / item, must=True)
+        except OSError as error:
+            # Listed as damaged from now on, so that what is left can be deleted.
+            with contextlib.suppress(OSError):
+                (folder / _DELETED).replace(folder / CURRENT)
+            raise StoreError(
+                f"{what} cannot be deleted: {reason_of(error)}",
+                where=str(error.filename or folder),
+                hint="delete it again when that is mended, or as somebody who may",
+            ) from None
+        (folder / _DELETED).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def hold(folder: Path, what: str) -> Iterator[None]:
+    """Be the only writer of a store that is there, to add to its generation in force."""
+    with locked(folder, what, _remove_if_bare):
+        yield
+
+
+def saved_generations(folder: Path, but: str | None = None) -> str:
+    """How to go back to a generation that looks whole; an empty text if there is none."""
+    for name in reversed(complete(folder)):
+        found = read_manifest(folder / name, None)
+        if name == but or isinstance(found, Damage) or found[0].get("generation") != name:
+            continue
+        manifest, checksum = found
+        if find_missing(folder / name, inventory_from(manifest["files"])):
+            continue
+        created = str(manifest.get("created", "an unknown time"))[:16]
+        return (
+            f"the generation {name} of {created} is there: to go back to it, put the line "
+            f"'{Pointer(name, checksum).line}' into {folder / CURRENT}"
+        )
+    return ""
+
+
+_NOTHING_SAVED = "restore the folder from a copy, or delete it and make it again"
+
+
+def _follow(folder: Path, pointer: Pointer | Damage | None, what: str) -> Generation | Damage:
+    if pointer is None:
         raise NotFoundError("there is no such store", where=str(folder))
-    path = folder / generation
-    try:
-        manifest = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
-        version = manifest["format"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"the store is damaged: {_one_line(error)}",
-            where=str(path / _MANIFEST),
-            hint="restore the folder from a copy, or delete it and load again",
-        ) from None
+    if isinstance(pointer, Damage):
+        return pointer
+    path = folder / pointer.name
+    if not pointer.checksum:
+        raise outdated(path, what)
+    read = read_manifest(path, pointer.checksum)
+    if isinstance(read, Damage):
+        return read
+    manifest, checksum = read
+    version = manifest.get("format", 0)
     if version > FORMAT:
         raise StoreError(
             f"the store was written by a newer Graphtide (format {version}, this one reads "
@@ -121,192 +222,63 @@ def open_committed(folder: Path) -> tuple[Path, Manifest]:
             where=str(path),
             hint="upgrade Graphtide",
         )
-    return path, manifest
+    return Generation(path, manifest, checksum, inventory_from(manifest["files"]), what)
 
 
-def is_committed(folder: Path) -> bool:
-    """True if a generation is in force. Says nothing of its health."""
-    return _read_pointer(folder) is not None
-
-
-def remove(folder: Path, what: str) -> None:
-    """Delete a store, pointer first: it is there or gone, never half of it."""
-    if not is_committed(folder):
-        raise NotFoundError(f"there is no {what}", where=str(folder))
-    with _lock(folder, what):
-        (folder / _CURRENT).unlink(missing_ok=True)
-        sync_path(folder)
-        _remove_all_but(folder, set())
-
-
-@contextlib.contextmanager
-def hold(folder: Path, what: str) -> Iterator[None]:
-    """Be the only writer of a store that is there, to add to its generation in force."""
-    with _lock(folder, what):
-        yield
-
-
-@contextlib.contextmanager
-def _lock(folder: Path, what: str) -> Iterator[None]:
-    try:
-        file = _take_lock(folder, what)
-    except KeyboardInterrupt:
-        _sweep(folder)
-        raise
-    try:
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()} since {_now()}")
-        file.flush()
-        yield
-        file.truncate(0)
-    finally:
-        _remove_if_bare(folder)
-        file.close()
-
-
-def _sweep(folder: Path) -> None:
-    """Remove the bare folder of a lock that was interrupted while being taken, if nobody has it."""
-    with contextlib.suppress(OSError), open(folder / _LOCK, encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove_if_bare(folder)
-
-
-def _take_lock(folder: Path, what: str) -> TextIO:
-    """The open lock file, locked. Whoever held it before may have swept it away: then again."""
-    while True:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            file = open(folder / _LOCK, "a+", encoding="utf-8")  # noqa: SIM115
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise _cannot_write(folder, error) from None
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(file.fileno()).st_nlink:
-                return file
-        except BlockingIOError:
-            file.seek(0)
-            raise _locked(folder, file.read().strip(), what) from None
-        except OSError as error:
-            raise _cannot_lock(folder, error) from None
-        file.close()
-
-
-def _locked(folder: Path, holder: str, what: str) -> LockedError:
-    return LockedError(
-        f"{what} is being written by {holder or 'another process'}",
-        where=str(folder / _LOCK),
-        hint="wait until it is done, or give another name",
-    )
-
-
-def _cannot_write(folder: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"nothing can be stored here: {error.strerror}",
+def _exists(what: str, folder: Path, current: Pointer | Damage) -> ExistsError:
+    damaged = isinstance(current, Damage)
+    return ExistsError(
+        f"{what} is already there" + (", but damaged" if damaged else ""),
         where=str(folder),
-        hint="name a folder that you may write to; it is made if it is not there",
+        hint="give another name, or replace it: replace=True in Python, "
+        "'create or replace' in GVDL, --replace for 'graphtide load'",
     )
 
 
-def _cannot_lock(folder: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"the file system cannot lock files: {error.strerror}",
-        where=str(folder),
-        hint="keep the catalog on a file system with flock (local disk, NFS version 4)",
-    )
+def _lost_its_pointer(folder: Path) -> bool:
+    """True if there are generations without CURRENT that no writer has left behind on its way."""
+    there = complete(folder)
+    if not there or (folder / _DELETED).exists():
+        return False
+    return there != [_named(read_pointer(pointers.prepared(folder / CURRENT)))]
 
 
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+def _retire_pointer(folder: Path) -> None:
+    """Take CURRENT away in one step, and leave a mark that this was meant."""
+    current = folder / CURRENT
+    if current.is_dir():
+        shutil.rmtree(current)
+    try:
+        current.replace(folder / _DELETED)
+    except FileNotFoundError:
+        # Nothing is in force. The mark is for those who look while files go: not worth failing.
+        with contextlib.suppress(OSError):
+            (folder / _DELETED).touch()
+    sync_path(folder)
 
 
-def _generations(folder: Path) -> list[str]:
-    return sorted(item.name for item in folder.glob("g-*") if item.is_dir())
+def _named(pointer: Pointer | Damage | None) -> str | None:
+    return pointer.name if isinstance(pointer, Pointer) else None
 
 
-def _next_generation(folder: Path) -> str:
-    numbers = [int(name[2:8]) for name in _generations(folder)]
-    return f"g-{max(numbers, default=0) + 1:06d}"
-
-
-def _previous(folder: Path, current: str | None) -> str | None:
-    older = [
-        name
-        for name in _generations(folder)
-        if current and name < current and not name.endswith(_PARTIAL)
-    ]
-    return older[-1] if older else None
-
-
-def _remove_all_but(folder: Path, kept: set[str | None]) -> None:
-    for name in _generations(folder):
-        if name not in kept:
-            shutil.rmtree(folder / name, ignore_errors=True)
-
-
-def _remove_tree(path: Path, looks: int = 1) -> None:
-    """Remove a folder into which tasks that have been told to stop may still write for a moment.
-
-    It has to be gone for so many looks in turn: what Spark had begun to plan when it was
-    interrupted is not yet a job that can be stopped, and makes its folders later.
-    """
-    gone = 0
-    for _ in range(_PATIENCE):
-        shutil.rmtree(path, ignore_errors=True)
-        time.sleep(0.05)
-        gone = 0 if path.exists() else gone + 1
-        if gone == looks:
-            return
+def _remove_leftovers(folder: Path, current: Pointer | Damage | None) -> None:
+    """What dead writers left. Where the pointer is damaged, whole generations may be of use yet."""
+    if isinstance(current, Damage):
+        kept = set(complete(folder))
+    else:
+        older = [name for name in complete(folder) if current and name < current.name]
+        kept = {current.name, *older[-1:]} if current else set()
+    remove_all_but(folder, kept)
+    for mark in (folder / _DELETED, pointers.prepared(folder / CURRENT)):
+        with contextlib.suppress(OSError):
+            mark.unlink(missing_ok=True)
 
 
 def _remove_if_bare(folder: Path) -> None:
     """Sweep up the folder of a store that never came to be. Only for the holder of the lock."""
+    marks = (CURRENT + ".new", _DELETED, LOCK)
     with contextlib.suppress(OSError):
-        if {item.name for item in folder.iterdir()} <= {_LOCK, _CURRENT + ".new"}:
-            (folder / (_CURRENT + ".new")).unlink(missing_ok=True)
-            (folder / _LOCK).unlink(missing_ok=True)
+        if {item.name for item in folder.iterdir()} <= set(marks):
+            for name in marks:
+                (folder / name).unlink(missing_ok=True)
             folder.rmdir()
-
-
-def _read_pointer(folder: Path) -> str | None:
-    try:
-        return (folder / _CURRENT).read_text(encoding="utf-8").strip() or None
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _replace_pointer(folder: Path, generation: str) -> None:
-    fresh = folder / (_CURRENT + ".new")
-    _write_synced(fresh, generation + "\n")
-    sync_path(folder)
-    fresh.replace(folder / _CURRENT)
-    sync_path(folder)
-
-
-def _write_synced(path: Path, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync_tree(path: Path) -> None:
-    """Bring a folder, and everything in it, to the disk."""
-    for parent, _, files in os.walk(path):
-        for name in files:
-            sync_path(Path(parent) / name)
-        sync_path(Path(parent))
-
-
-def sync_path(path: Path) -> None:
-    """Bring the names in a folder, or the contents of a file, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _one_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -3,7 +3,8 @@
 A generation of a graph holds `vertices/` and `edges/` (Parquet; parts named by the number of
 their first row, so that sorted names are the order of the numbers), and `quarantine/` where
 rows were set aside. The manifest describes them; this module turns it into a StoredGraph and
-back. Writing the tables is left to the one who has the rows.
+back. Writing the tables is left to the one who has the rows, and comparing what is read with what
+was written to the generation.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from graphtide.model.errors import StoreError
+from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.model.summary import GraphSummary
 from graphtide.store.catalog import Catalog
-from graphtide.store.commit import Manifest, open_committed
+from graphtide.store.commit import open_committed
+from graphtide.store.files import Damage
+from graphtide.store.generation import MANIFEST, Generation, Manifest
 
 QUARANTINE_SCHEMA = pa.schema(
     [
@@ -44,7 +46,7 @@ class StoredGraph:
     """
 
     name: str
-    path: Path
+    generation: Generation = field(compare=False)
     schema: GraphSchema
     vertices: int
     edges: int
@@ -56,21 +58,23 @@ class StoredGraph:
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @property
-    def vertices_path(self) -> Path:
-        """The folder of the vertex table."""
-        return self.path / "vertices"
+    def path(self) -> Path:
+        """The folder of the generation."""
+        return self.generation.path
 
-    @property
-    def edges_path(self) -> Path:
-        """The folder of the edge table."""
-        return self.path / "edges"
+    def vertices_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
+        """The folder of the vertex table, which holds what was written and nothing else."""
+        return self.generation.folder("vertices", checksums)
+
+    def edges_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
+        """The folder of the edge table, which holds what was written and nothing else."""
+        return self.generation.folder("edges", checksums)
 
     def quarantine(self) -> pa.Table:
         """The rows that were set aside: kind, file, line, reason and text of each."""
-        folder = self.path / "quarantine"
-        if not folder.is_dir():
+        if not self.generation.parts("quarantine"):
             return QUARANTINE_SCHEMA.empty_table()
-        table = pq.read_table(folder, schema=QUARANTINE_SCHEMA)
+        table = self.generation.table("quarantine", schema=QUARANTINE_SCHEMA)
         return table.sort_by([("kind", "descending"), ("file", "ascending"), ("line", "ascending")])
 
 
@@ -92,16 +96,22 @@ def graph_manifest(summary: GraphSummary) -> Manifest:
 
 def open_graph(catalog: Catalog, name: str) -> StoredGraph:
     """The graph of that name as last committed. Reads the manifest only."""
-    path, manifest = open_committed(catalog.existing_graph(name))
-    return stored_graph(name, path, manifest)
+    folder = catalog.existing_graph(name)
+    return stored_graph(name, open_committed(folder, f"the graph '{name}'"))
 
 
-def stored_graph(name: str, path: Path, manifest: Manifest) -> StoredGraph:
-    """A manifest as a StoredGraph."""
+def stored_graph(name: str, generation: Generation) -> StoredGraph:
+    """A generation as a StoredGraph."""
+    generation = generation.with_remedy(
+        f"load it again (replace=True, --replace); 'graphtide check {name}' tells what is whole"
+    )
+    manifest = generation.manifest
     try:
+        if manifest["kind"] != "graph":
+            raise ValueError(manifest["kind"])
         return StoredGraph(
             name=name,
-            path=path,
+            generation=generation,
             schema=_schema_from_json(manifest["schema"]),
             vertices=manifest["vertices"],
             edges=manifest["edges"],
@@ -113,11 +123,8 @@ def stored_graph(name: str, path: Path, manifest: Manifest) -> StoredGraph:
             identity=manifest["identity"],
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise StoreError(
-            f"the manifest of graph '{name}' is damaged: {error!r}",
-            where=str(path / "manifest.json"),
-            hint="restore the folder from a copy, or delete the graph and load it again",
-        ) from None
+        damage = Damage(generation.path / MANIFEST, f"is not that of a graph: {error!r}")
+        raise generation.damaged(damage) from None
 
 
 def _schema_to_json(schema: GraphSchema) -> dict[str, Any]:

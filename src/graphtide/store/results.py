@@ -6,12 +6,14 @@ A generation of a run holds
     steps.parquet        the plan as it was run: view or stone, parent, sizes
     parts/part-000000/   some finished steps in their order: record.parquet, a row a step, and
                          a file a field, a row a difference: step, vertex, old, new
+    parts/LAST           names the last part that counts
 
-and is committed before the first step is run. A part is written beside and renamed into place, so
-that it is there as a whole or not at all: a process killed at any moment loses the steps since the
-last part and nothing else. Parts follow each other in the order of their steps without a gap.
-A run that is done in pieces, some results of all steps at a time, has parts of each piece in
-`pieces-N/piece-000000/parts` until they become its own.
+and is committed before the first step is run. A part is written beside, renamed into place, and
+counts when LAST names it: a process killed at any moment loses the steps since the last part and
+nothing else. A part has a manifest of its own, which names the checksum of the one before it, and
+the first that of the run; so LAST vouches for all parts, and none of them can be lost, exchanged or
+changed unnoticed. A run that is done in pieces, some results of all steps at a time, has parts of
+each piece in `parts/pieces-N/piece-000000` until they become its own.
 
 The writer holds the lock of the store for as long as it runs. What the columns mean is left to
 those who run programs; here they are tables.
@@ -23,19 +25,35 @@ import contextlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphtide.model.errors import InputError, StoreError
+from graphtide.model.checksums import checksums_by_threads
+from graphtide.model.disk import disk_errors
+from graphtide.model.errors import InputError
+from graphtide.store import pointer as pointers
 from graphtide.store.catalog import Catalog
-from graphtide.store.commit import Manifest, begin, hold, open_committed, sync_path, sync_tree
+from graphtide.store.commit import begin, hold, open_committed
+from graphtide.store.files import Damage, inventory_from
+from graphtide.store.generation import (
+    MANIFEST,
+    Generation,
+    Manifest,
+    read_manifest,
+    write_manifest,
+)
+from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 
-_BASE, _STEPS, _PARTS, _RECORD = "base.parquet", "steps.parquet", "parts", "record.parquet"
+_BASE, _STEPS, _RECORD = "base.parquet", "steps.parquet", "record.parquet"
+PARTS = "parts"
+_LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
 _PIECES = "pieces"
+_KEPT = "make room; what is finished is kept, and the run can be resumed"
 
 
 @dataclass(frozen=True)
@@ -122,65 +140,148 @@ class RecordOnly(PartsInMemory):
 
 
 class PartsOnDisk:
-    """Parts in the folder of a run."""
+    """Parts in the folder of a run: those that there were when it was opened, and one's own."""
 
-    def __init__(self, folder: Path) -> None:
-        self._run = folder
-        self._folder = folder / _PARTS
-        self._count = sum(1 for _ in self._folder.glob("part-??????"))
+    def __init__(self, run: Generation, piece: Path | None = None) -> None:
+        self._run = run
+        self._folder = run.path / PARTS if piece is None else piece
+        self._root = run.checksum if piece is None else f"{run.checksum} {piece.name}"
+        self._last = self._read_last()
 
     def __len__(self) -> int:
-        return self._count
+        return _count(self._last)
 
     def append(self, part: Part) -> None:
         """Write a part; it is on disk when this returns."""
-        final = self._path(self._count)
+        final = self._folder / f"part-{len(self):06d}"
         partial = final.with_name(final.name + _PARTIAL)
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            pq.write_table(part.record, partial / _RECORD)
-            for field, table in part.differences.items():
-                write_differences(table, partial / f"{field}.field.parquet")
-            sync_tree(partial)
+        with disk_errors(f"the results of {self._run.what}", partial, _KEPT):
+            checksum = self._write(part, partial)
+            shutil.rmtree(final, ignore_errors=True)
             partial.rename(final)
             sync_path(self._folder)
-        except OSError as error:
-            raise StoreError(
-                f"the results cannot be written: {error.strerror or error}",
-                where=str(partial),
-                hint="make room; what is finished is kept, and the run can be resumed",
-            ) from None
-        self._count += 1
+            self._put_last(Pointer(final.name, checksum))
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
-        found = [_read(self._path(at) / _RECORD) for at in range(self._count)]
+        found = [part.table(_RECORD) for part in self.generations]
         return pa.concat_tables(found) if found else None
 
     def first_step(self, part: int) -> int:
         """The first of the steps that a part holds."""
-        record = _read(self._path(part) / _RECORD)
-        return int(record.column("step")[0].as_py())
+        return int(self.generations[part].table(_RECORD).column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
-        return _read(self._path(part) / f"{field}.field.parquet")
+        return self.generations[part].table(f"{field}.field.parquet")
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece, in folders of their own: as many as were begun, if any."""
-        begun = [int(path.name.rpartition("-")[2]) for path in self._run.glob(f"{_PIECES}-*")]
-        count = begun[0] if begun else wanted
-        folder = self._run / f"{_PIECES}-{count}"
-        return [PartsOnDisk(folder / f"piece-{number:06d}") for number in range(count)]
+        begun = [path for path in self._folder.glob(f"{_PIECES}-*") if path.suffix != _PARTIAL]
+        folder = begun[0] if begun else self._begin_pieces(wanted)
+        count = int(folder.name.rpartition("-")[2])
+        return [PartsOnDisk(self._run, folder / _piece_name(at)) for at in range(count)]
 
     def end_pieces(self) -> None:
         """Remove the pieces from the disk."""
-        for folder in self._run.glob(f"{_PIECES}-*"):
+        for folder in self._folder.glob(f"{_PIECES}-*"):
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _path(self, part: int) -> Path:
-        return self._folder / f"part-{part:06d}"
+    def _begin_pieces(self, count: int) -> Path:
+        """Folders for so many pieces, all there or none."""
+        folder = self._folder / f"{_PIECES}-{count}"
+        partial = folder.with_name(folder.name + _PARTIAL)
+        with disk_errors(f"the results of {self._run.what}", partial, _KEPT):
+            shutil.rmtree(partial, ignore_errors=True)
+            for number in range(count):
+                start_parts(partial / _piece_name(number))
+            partial.rename(folder)
+            sync_path(self._folder)
+        return folder
+
+    @cached_property
+    def generations(self) -> list[Generation]:
+        """Every part with its manifest, each of which vouches for the one before it."""
+        found: list[Generation] = []
+        checksum = self._last.checksum
+        for number in reversed(range(len(self))):
+            part = self._open(number, checksum)
+            found.append(part)
+            checksum = part.manifest["follows"]
+        if found and checksum != self._root:
+            raise self._run.damaged(Damage(found[-1].path / MANIFEST, "is that of another run"))
+        return found[::-1]
+
+    def _write(self, part: Part, partial: Path) -> str:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        pq.write_table(part.record, partial / _RECORD)
+        for field, table in part.differences.items():
+            write_differences(table, partial / f"{field}.field.parquet")
+        before = self._last.checksum if len(self) else self._root
+        content = {"part": len(self), "follows": before}
+        checksum = write_manifest(partial, content, checksums_by_threads, "")
+        sync_tree(partial)
+        return checksum
+
+    def _put_last(self, last: Pointer) -> None:
+        pointers.prepare(self._folder / _LAST, last)
+        pointers.commit(self._folder / _LAST)
+        sync_path(self._folder)
+        self._last = last
+        # What was opened before has one part fewer.
+        self.__dict__.pop("generations", None)
+
+    def _read_last(self) -> Pointer:
+        file = self._folder / _LAST
+        found = _read_last(file)
+        while isinstance(found, Pointer) and self._is_behind(found):
+            # Whoever writes has gone on since, or else somebody has put an older LAST here.
+            again = _read_last(file)
+            found = Damage(file, "names a part before the last") if again == found else again
+        if isinstance(found, Pointer):
+            return found
+        self._run.check_in_force()
+        raise self._run.damaged(found)
+
+    def _is_behind(self, last: Pointer) -> bool:
+        """True if there are more parts than the one that a killed writer may have left."""
+        return (self._folder / f"part-{_count(last) + 1:06d}").exists()
+
+    def _open(self, number: int, checksum: str) -> Generation:
+        path = self._folder / f"part-{number:06d}"
+        read = read_manifest(path, checksum)
+        if not isinstance(read, Damage) and read[0].get("part") != number:
+            read = Damage(path / MANIFEST, "is that of another part")
+        run = self._run
+        if isinstance(read, Damage):
+            run.check_in_force()
+            raise run.damaged(read)
+        files = inventory_from(read[0]["files"])
+        return Generation(path, *read, files, run.what, run.remedy, within=run.path)
+
+
+def _piece_name(number: int) -> str:
+    return f"piece-{number:06d}"
+
+
+def _read_last(file: Path) -> Pointer | Damage:
+    found = read_pointer(file) or Damage(file, "is gone")
+    if isinstance(found, Pointer) and found != _NONE and not found.name.startswith("part-"):
+        return Damage(file, "is not as it was written")
+    return found
+
+
+def _count(last: Pointer) -> int:
+    """The parts up to the last one."""
+    return 0 if last == _NONE else int(last.name.removeprefix("part-")) + 1
+
+
+def start_parts(folder: Path) -> None:
+    """Begin with no part at all. Only before somebody else can see the folder."""
+    folder.mkdir(parents=True)
+    pointers.prepare(folder / _LAST, _NONE)
+    pointers.commit(folder / _LAST)
 
 
 def write_differences(table: pa.Table, path: Path) -> None:
@@ -193,35 +294,26 @@ class StoredRun:
     """One generation of a run, finished or not."""
 
     name: str
-    path: Path
-    manifest: Manifest
+    generation: Generation
     parts: PartsOnDisk
+
+    @property
+    def path(self) -> Path:
+        """The folder of the generation."""
+        return self.generation.path
+
+    @property
+    def manifest(self) -> Manifest:
+        """What is known of the run beside its tables."""
+        return self.generation.manifest
 
     def base(self) -> pa.Table:
         """The values on the empty version, a column a field, a row a vertex."""
-        return self._table(_BASE)
+        return self.generation.table(_BASE)
 
     def steps(self) -> pa.Table:
         """The plan as it is run, a row a step."""
-        return self._table(_STEPS)
-
-    def _table(self, name: str) -> pa.Table:
-        return _read(self.path / name)
-
-
-def _read(path: Path) -> pa.Table:
-    try:
-        return pq.read_table(path)
-    except FileNotFoundError:
-        raise StoreError(
-            "the results of a run are gone: it was deleted, or run anew, after it was opened",
-            where=str(path),
-            hint="open it again with session.results(NAME); if that fails, run it again",
-        ) from None
-    except (OSError, pa.ArrowException) as error:
-        raise StoreError(
-            f"the results of a run are damaged: {error}", where=str(path), hint="run it again"
-        ) from None
+        return self.generation.table(_STEPS)
 
 
 @contextlib.contextmanager
@@ -231,11 +323,12 @@ def begin_run(
     """A run without a finished step, in place of one of the same name; locked until left."""
     folder = catalog.run_folder(name)
     with begin(folder, replace=True, what=f"the run '{name}'") as commit:
-        pq.write_table(base, commit.path / _BASE)
-        pq.write_table(steps, commit.path / _STEPS)
-        (commit.path / _PARTS).mkdir()
-        path = commit.finish({"kind": "run", **manifest})
-        yield StoredRun(name, path, manifest, PartsOnDisk(path))
+        with disk_errors(commit.what, commit.path):
+            pq.write_table(base, commit.path / _BASE)
+            pq.write_table(steps, commit.path / _STEPS)
+            start_parts(commit.path / PARTS)
+        commit.finish({"kind": "run", **manifest}, growing=PARTS)
+        yield open_run(catalog, name)
 
 
 @contextlib.contextmanager
@@ -247,5 +340,14 @@ def continue_run(catalog: Catalog, name: str) -> Iterator[StoredRun]:
 
 def open_run(catalog: Catalog, name: str) -> StoredRun:
     """The run of that name, with the parts that there are now."""
-    path, manifest = open_committed(catalog.existing_run(name))
-    return StoredRun(name, path, manifest, PartsOnDisk(path))
+    return stored_run(name, open_committed(catalog.existing_run(name), f"the run '{name}'"))
+
+
+def stored_run(name: str, generation: Generation) -> StoredRun:
+    """A generation as a StoredRun."""
+    generation = generation.with_remedy(
+        "run it again; views whose results are in other files can still be read"
+    )
+    if generation.manifest.get("kind") != "run":
+        raise generation.damaged(Damage(generation.path / MANIFEST, "is not that of a run"))
+    return StoredRun(name, generation, PartsOnDisk(generation))

@@ -1,14 +1,14 @@
 """Tables of a stored graph as Arrow, without Spark.
 
 Rows stand in the order of their numbers, so an edge's number is its row: a view's edges are
-taken by position, and an endpoint's id is taken from the vertex table the same way.
+taken by position, and an endpoint's id is taken from the vertex table the same way. What is read
+is compared with the manifest first, and only the files that are read.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphtide.model.delta import EdgeIds
+from graphtide.store.generation import Generation
 from graphtide.store.graph import StoredGraph
 
 _OURS = ("_edge", "_src", "_dst", "_label")
@@ -27,11 +28,11 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
     Where vertices have several labels, `src_label` and `dst_label` tell their ids apart.
     `edges` are sorted numbers; None stands for all. Reads only the parts that hold them.
     """
-    parts = list(_chosen_rows(stored.edges_path, edges))
+    parts = list(_chosen_rows(stored.generation, edges))
     table = pa.concat_tables(parts).combine_chunks()
     several = len(stored.schema.vertex_labels) > 1
     known = {"_id": "", "_label": "_label"} if several else {"_id": ""}
-    vertices = pq.read_table(stored.vertices_path, columns=list(known))
+    vertices = stored.generation.table("vertices", list(known))
     columns = {
         side + suffix: vertices.column(name).combine_chunks().take(table.column(f"_{side}"))
         for name, suffix in known.items()
@@ -46,27 +47,30 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
 def vertex_rows(stored: StoredGraph) -> pa.Table:
     """All vertices as users know them: id, label, properties."""
     hidden = ["_vertex"] if stored.schema.vertex_labels else ["_vertex", "_label"]
-    table = pq.read_table(stored.vertices_path).drop_columns(hidden)
+    table = stored.generation.table("vertices").drop_columns(hidden)
     names = {"_id": "id", "_label": "label"}
     return table.rename_columns([names.get(name, name) for name in table.column_names])
 
 
 def vertex_ids(stored: StoredGraph) -> pa.Array:
     """The users' ids of all vertices, in the order of their numbers."""
-    column = pq.read_table(stored.vertices_path, columns=["_id"]).column("_id")
+    column = stored.generation.table("vertices", ["_id"]).column("_id")
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def column_bounds(folder: Path, column: str) -> tuple[Any, Any] | None:
-    """Smallest and largest value of a column from the footers of its files.
+def edge_bounds(stored: StoredGraph, column: str) -> tuple[Any, Any] | None:
+    """Smallest and largest value of a property of the edges, from the footers of their files.
 
     None where a footer does not say, or not exactly: strings may be cut short there, and floats
-    leave out NaN as they please. Reads no data.
+    leave out NaN as they please.
     """
     low: list[Any] = []
     high: list[Any] = []
-    for path in part_files(folder):
-        footer = pq.read_metadata(path)
+    generation = stored.generation
+    names = [name for name, _ in generation.parts("edges")]
+    generation.compare(names)
+    for name in names:
+        footer = pq.read_metadata(generation.path / name)
         at = footer.schema.names.index(column)
         for group in range(footer.num_row_groups):
             statistics = footer.row_group(group).column(at).statistics
@@ -81,19 +85,13 @@ def column_bounds(folder: Path, column: str) -> tuple[Any, Any] | None:
     return min(low), max(high)
 
 
-def part_files(folder: Path) -> list[Path]:
-    """The files of a table in the order of the rows they hold."""
-    return sorted(folder.glob("*.parquet"))
-
-
-def _chosen_rows(folder: Path, edges: EdgeIds | None) -> Iterator[pa.Table]:
+def _chosen_rows(generation: Generation, edges: EdgeIds | None) -> Iterator[pa.Table]:
+    if edges is None:
+        yield generation.table("edges")
+        return
     start = 0
-    for path in part_files(folder):
-        rows = pq.read_metadata(path).num_rows
-        if edges is None:
-            yield pq.read_table(path)
-        else:
-            first, last = np.searchsorted(edges, [start, start + rows])
-            if first < last or start == 0:
-                yield pq.read_table(path).take(edges[first:last].astype(np.int64) - start)
+    for name, rows in generation.parts("edges"):
+        first, last = np.searchsorted(edges, [start, start + rows])
+        if first < last or start == 0:
+            yield generation.table(name).take(edges[first:last].astype(np.int64) - start)
         start += rows

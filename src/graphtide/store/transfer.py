@@ -2,7 +2,8 @@
 
 A copy is a store of its own (the same generations and pointer), so that it too is complete or
 absent, and it remembers the name it had. Identities are kept: a copied collection still fits
-the copied graph.
+the copied graph. What is copied is compared with its manifest first, so that damage does not
+spread under a new checksum.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from graphtide.model.disk import disk_errors
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.store.catalog import Catalog
-from graphtide.store.commit import Manifest, begin, open_committed
+from graphtide.store.commit import Commit, begin, open_committed
+from graphtide.store.generation import Generation, Manifest
 
 
 def copy_out(folder: Path, target: Path) -> Path:
     """Copy the generation in force to another folder, replacing an earlier copy there."""
-    path, manifest = open_committed(folder)
+    source = open_committed(folder, f"'{folder.name}'")
     with begin(target, replace=True, what=f"the copy in {target}") as commit:
-        _copy(path, commit.path)
-        commit.finish(_own(manifest) | {"name": folder.name})
+        _copy(source, commit)
+        commit.finish(_own(source.manifest) | {"name": folder.name})
     return target
 
 
@@ -30,31 +33,35 @@ def copy_in(catalog: Catalog, source: Path, wanted: str) -> str:
     `wanted` is `graph` or `collection`. A store of that name is replaced.
     """
     try:
-        path, manifest = open_committed(source)
+        copy = open_committed(source, f"the copy in {source}")
     except NotFoundError:
         raise NotFoundError(
             f"there is no serialized {wanted} in '{source}'",
             hint="give the folder that 'serialize' wrote",
         ) from None
+    manifest = copy.manifest
     found = "graph" if manifest.get("kind") == "graph" else "collection"
     if found != wanted:
         raise StoreError(f"'{source}' holds a {found}, not a {wanted}")
     name = str(manifest.get("name", source.name))
     folder = catalog.graph_folder(name) if found == "graph" else catalog.collection_folder(name)
     with begin(folder, replace=True, what=f"the {found} '{name}'") as commit:
-        _copy(path, commit.path)
+        _copy(copy, commit)
         commit.finish(_own(manifest))
     return name
 
 
-def _copy(source: Path, target: Path) -> None:
-    for item in source.iterdir():
-        if item.is_dir():
-            shutil.copytree(item, target / item.name)
-        elif item.name != "manifest.json":
-            shutil.copy2(item, target / item.name)
+def _copy(source: Generation, commit: Commit) -> None:
+    """The files that the manifest lists, and no others."""
+    source.compare(source.files)
+    with disk_errors(commit.what, commit.folder):
+        for name in source.files:
+            target = commit.path / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source.path / name, target)
 
 
 def _own(manifest: Manifest) -> Manifest:
     """A manifest without what belongs to the generation that it described."""
-    return {key: value for key, value in manifest.items() if key not in ("format", "generation")}
+    theirs = ("format", "generation", "files")
+    return {key: value for key, value in manifest.items() if key not in theirs}

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.model.errors import ExistsError, LockedError, NotFoundError, StoreError
+from graphtide.model.errors import DamagedError, ExistsError, LockedError, NotFoundError, StoreError
 from graphtide.store.commit import begin, is_committed, open_committed, remove
+from graphtide.store.seal import seal
 
 
 def write(folder: Path, content: str, *, replace: bool = True) -> Path:
@@ -23,10 +24,10 @@ def write(folder: Path, content: str, *, replace: bool = True) -> Path:
 
 def test_committed_generation_opens_with_its_manifest(tmp_path: Path) -> None:
     path = write(tmp_path / "a", "one")
-    opened, manifest = open_committed(tmp_path / "a")
-    assert opened == path
-    assert manifest["content"] == "one"
-    assert (opened / "data").read_text() == "one"
+    opened = open_committed(tmp_path / "a")
+    assert opened.path == path
+    assert opened.manifest["content"] == "one"
+    assert opened.file("data").read_text() == "one"
 
 
 def test_the_previous_generation_stays_and_older_ones_go(tmp_path: Path) -> None:
@@ -47,9 +48,9 @@ def test_an_error_inside_leaves_the_old_generation(tmp_path: Path) -> None:
         begin(tmp_path / "a", replace=True, what="a"),
     ):
         raise KeyboardInterrupt
-    path, manifest = open_committed(tmp_path / "a")
-    assert manifest["content"] == "old"
-    assert [item.name for item in (tmp_path / "a").glob("g-*")] == [path.name]
+    found = open_committed(tmp_path / "a")
+    assert found.manifest["content"] == "old"
+    assert [item.name for item in (tmp_path / "a").glob("g-*")] == [found.path.name]
 
 
 def test_what_is_written_after_an_interrupt_is_swept_up_too(tmp_path: Path) -> None:
@@ -87,12 +88,23 @@ def test_missing_damaged_and_newer_stores(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError):
         open_committed(tmp_path / "a")
     path = write(tmp_path / "a", "x")
-    (path / "manifest.json").write_text(json.dumps({"format": 99}))
+    data, checksum = seal({"format": 99, "files": {}})
+    (path / "manifest.json").write_bytes(data)
+    (tmp_path / "a" / "CURRENT").write_text(f"{path.name} {checksum}\n")
     with pytest.raises(StoreError, match="newer Graphtide"):
         open_committed(tmp_path / "a")
     (path / "manifest.json").write_text("{")
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(DamagedError, match="json has changed"):
         open_committed(tmp_path / "a")
+
+
+def test_a_store_without_checksums_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = write(tmp_path / "a", "x")
+    (path / "manifest.json").write_text(json.dumps({"format": 1, "generation": path.name}))
+    (tmp_path / "a" / "CURRENT").write_text(f"{path.name}\n")
+    with pytest.raises(StoreError, match=r"earlier Graphtide.*\n.*\n.*delete it, or replace it"):
+        open_committed(tmp_path / "a")
+    assert write(tmp_path / "a", "again") == open_committed(tmp_path / "a").path
 
 
 def test_remove_leaves_nothing_and_needs_something(tmp_path: Path) -> None:
@@ -129,8 +141,8 @@ def test_many_writers_never_mix(tmp_path: Path) -> None:
         thread.join()
     assert most[0] == 1
     if is_committed(tmp_path / "a"):
-        path, manifest = open_committed(tmp_path / "a")
-        assert (path / "data").read_text() == manifest["content"]
+        found = open_committed(tmp_path / "a")
+        assert found.file("data").read_text() == found.manifest["content"]
 
 
 WRITER = """
@@ -161,12 +173,13 @@ def test_killed_writer_leaves_a_whole_store(tmp_path: Path, seed: int) -> None:
         time.sleep(random.Random(seed).random() / 5)
         process.send_signal(signal.SIGKILL)
     if is_committed(folder):
-        path, manifest = open_committed(folder)
+        found = open_committed(folder)
         for part in range(5):
-            assert (path / f"part-{part}").read_text() == str(manifest["number"]) * 1000
+            content = found.file(f"part-{part}").read_text()
+            assert content == str(found.manifest["number"]) * 1000
     final = write(folder, "next")
     assert not list(folder.glob("*.partial"))
-    assert open_committed(folder)[0] == final
+    assert open_committed(folder).path == final
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from typing import Any, Literal
 from matplotlib.figure import Figure
 
 from graphtide.api.pictures.style import styled
+from graphtide.api.whole_files import whole_file
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 
@@ -31,18 +31,8 @@ class Picture:
         """Write PNG or SVG, by the ending of the file: all of it or, if that fails, nothing."""
         target = given_path(path)
         content = self.render(picture_format(target))
-        partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-        try:
+        with whole_file(target) as partial:
             partial.write_bytes(content)
-            partial.replace(target)
-        except OSError as error:
-            raise InputError(
-                f"cannot write '{target}': {error.strerror or error}",
-                hint="name a file in a folder that you may write to",
-            ) from None
-        finally:
-            if partial.is_file():
-                partial.unlink()
         return target
 
     def render(self, format: Format) -> bytes:

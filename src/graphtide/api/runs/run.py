@@ -6,18 +6,17 @@ the views that were finished.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from graphtide.api.runs import leaders, summaries, tables
 from graphtide.api.runs.contents import RunContents
+from graphtide.api.whole_files import whole_file
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 
@@ -146,8 +145,7 @@ class Run:
 
     def reader(self) -> pa.RecordBatchReader:
         """The tidy table `view, id, value`, one view at a time."""
-        schema = tables.tidy_schema(self._contents)
-        return pa.RecordBatchReader.from_batches(schema, tables.tidy_batches(self._contents))
+        return tables.tidy_reader(self._contents)
 
     def to_arrow(self) -> pa.Table:
         """The tidy table `view, id, value`: every vertex in every view.
@@ -177,20 +175,13 @@ class Run:
         return self._spark().createDataFrame(self.to_arrow())
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write the tidy table to a file, one view at a time; arrays become several columns."""
+        """Write the tidy table to a file, one view at a time; arrays become several columns.
+
+        The file appears when it is complete.
+        """
         target = given_path(path)
-        try:
-            with self.reader() as reader:
-                first = tables.flat_table(reader.schema.empty_table())
-                with pa_csv.CSVWriter(target, first.schema) as writer:
-                    for batch in reader:
-                        writer.write_table(tables.flat_table(pa.Table.from_batches([batch])))
-        except OSError as error:
-            why = os.strerror(error.errno) if error.errno else error
-            raise InputError(
-                f"cannot write to '{target}': {why}",
-                hint="name a file in a folder that is there, and that you may write to",
-            ) from None
+        with whole_file(target) as partial:
+            tables.write_tidy_csv(self._contents, partial)
         return target
 
     def picture(

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from graphtide.api.conditions import Conditions
@@ -34,7 +33,7 @@ class StoredVertices(VertexIds):
     def __init__(self, stored: StoredGraph) -> None:
         self._several = len(stored.schema.vertex_labels) > 1
         columns = ["_id", "_label"] if self._several else ["_id"]
-        self._rows = pq.read_table(stored.vertices_path, columns=columns).combine_chunks()
+        self._rows = stored.generation.table("vertices", columns).combine_chunks()
 
     def __len__(self) -> int:
         return int(self._rows.num_rows)
@@ -93,7 +92,7 @@ def load_graph(
     needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()})
     grouped = collection.grouped_edges
     wanted = [name for name in needed.properties if name != ENDS]
-    table = pq.read_table(stored.edges_path, columns=["_src", "_dst", *wanted])
+    table = stored.generation.table("edges", ["_src", "_dst", *wanted])
     if ENDS in needed.properties:
         table = with_ends(table, stored)
     places = grouped.edges

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from graphtide.api.live import arrow_column
@@ -93,6 +95,20 @@ def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
         values = [arrow_column(column.copy()) for column in contents.values(view).values()]
         names = pa.repeat(contents.steps.names[view], rows)
         yield pa.record_batch([names, *ids.values(), *values], schema=schema)
+
+
+def tidy_reader(contents: RunContents) -> pa.RecordBatchReader:
+    """The tidy table, one view at a time."""
+    return pa.RecordBatchReader.from_batches(tidy_schema(contents), tidy_batches(contents))
+
+
+def write_tidy_csv(contents: RunContents, path: Path) -> None:
+    """Write the tidy table, one view at a time."""
+    with tidy_reader(contents) as reader:
+        first = flat_table(reader.schema.empty_table())
+        with pa_csv.CSVWriter(path, first.schema) as writer:
+            for batch in reader:
+                writer.write_table(flat_table(pa.Table.from_batches([batch])))
 
 
 def value_name(contents: RunContents, field: str) -> str:

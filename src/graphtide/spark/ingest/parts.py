@@ -86,6 +86,13 @@ def read_part(path: Path, columns: Iterable[str]) -> Part:
     return Part(path, footer.num_rows, tuple(a for a, _ in spans), tuple(b for _, b in spans))
 
 
+def remove_marks(folder: Path) -> None:
+    """Remove what Spark leaves beside the parts it writes: a mark of success, and checksums."""
+    for path in folder.iterdir():
+        if path.suffix != ".parquet" or path.name.startswith("."):
+            path.unlink()
+
+
 def _span(footer: pq.FileMetaData, column: str) -> tuple[int, int]:
     place = footer.schema.names.index(column)
     statistics = [

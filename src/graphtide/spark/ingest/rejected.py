@@ -7,7 +7,6 @@ looked up for those alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +16,7 @@ from graphtide.model.errors import InputError
 from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.ingest.checked import REJECTED_COLUMNS
 from graphtide.spark.ingest.load import Load
-from graphtide.spark.ingest.parts import count_rows
+from graphtide.spark.ingest.parts import count_rows, remove_marks
 from graphtide.spark.ingest.typed import TypedTable
 
 _SHOWN = 5
@@ -44,7 +43,7 @@ def reject(load: Load, kind: str, tables: Sequence[TypedTable], rows: DataFrame)
     kept = located.select("kind", "file", "line", "reason", "text")
     target = load.folder / "quarantine"
     kept.write.mode("append").parquet(writing_path(target))
-    _remove_marks(target)
+    remove_marks(target)
     return count_rows(folder)
 
 
@@ -103,9 +102,3 @@ def _refusal(load: Load, kind: str, rejected: DataFrame, located: DataFrame) -> 
         where="\n      ".join(shown),
         hint=f"correct them, or load the rest and keep these aside with {quarantined}",
     )
-
-
-def _remove_marks(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.suffix != ".parquet" or path.name.startswith("."):
-            path.unlink()

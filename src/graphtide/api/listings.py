@@ -1,0 +1,139 @@
+"""Lists of what is stored. One damaged item neither hides nor breaks the others.
+
+A list looks at every item: its manifest, its small tables, and whether its files are all there.
+What cannot be read has a row all the same, with its name and nothing else, and a note that names
+the damage. Where something is damaged, a column `state` says what is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.api.answers import Answer, counted, table_of
+from graphtide.api.runs.facts import facts_from
+from graphtide.model.errors import StoreError
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import collection_names, open_collection, view_names
+from graphtide.store.files import find_missing
+from graphtide.store.generation import Generation, damaged_error
+from graphtide.store.graph import open_graph
+from graphtide.store.results import StoredRun, open_run
+
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A row an item, and a note on each that is damaged."""
+
+    table: pa.Table
+    damages: tuple[str, ...]
+
+
+def list_graphs(catalog: Catalog) -> Listing:
+    """A row a graph."""
+    names = ("graph", "vertices", "edges", "quarantined", "loaded", "source")
+
+    def row(name: str) -> tuple[Row, list[Generation]]:
+        item = open_graph(catalog, name)
+        sizes = (item.vertices, item.edges, item.quarantined)
+        return (name, *sizes, _minute(item.created), item.source), [item.generation]
+
+    return _listing(names, catalog.graphs(), row)
+
+
+def list_views(catalog: Catalog) -> Listing:
+    """A row a single view."""
+
+    def row(name: str) -> tuple[Row, list[Generation]]:
+        item = open_collection(catalog, name)
+        view = item.views[0]
+        return (name, item.facts.graph, view.size, view.predicate), [item.generation]
+
+    return _listing(("view", "graph", "edges", "predicate"), view_names(catalog), row)
+
+
+def list_collections(catalog: Catalog) -> Listing:
+    """A row a collection."""
+    names = ("collection", "graph", "views", "plan", "differences", "given order", "created")
+
+    def row(name: str) -> tuple[Row, list[Generation]]:
+        item = open_collection(catalog, name)
+        plan = item.plan
+        numbers = plan.differences(item.weights), plan.totals.given
+        known = (name, item.facts.graph, len(item.views), plan.kind)
+        return (*known, *numbers, _minute(item.created)), [item.generation]
+
+    return _listing(names, collection_names(catalog), row)
+
+
+def list_runs(catalog: Catalog) -> Listing:
+    """A row a run, finished or not.
+
+    Made from manifests, steps and records alone. So it is quick, and shows runs whose graph is gone
+    too; their results cannot be read any more, because their ids are gone with it.
+    """
+    names = ("run", "program", "collection", "views", "finished", "strategy", "seconds", "created")
+
+    def row(name: str) -> tuple[Row, list[Generation]]:
+        stored = open_run(catalog, name)
+        facts = facts_from(name, stored.manifest)
+        record = stored.parts.record()
+        seconds = 0.0 if record is None else float(np.sum(record.column("seconds").to_numpy()))
+        finished, views = finished_views(stored)
+        known = (name, facts.program, facts.collection, views, finished, facts.strategy)
+        created = _minute(dt.datetime.fromisoformat(facts.created))
+        return (*known, round(seconds, 3), created), [stored.generation, *stored.parts.generations]
+
+    return _listing(names, catalog.runs(), row)
+
+
+def list_answer(found: Listing, what: str) -> Answer:
+    """A list as the answer to a statement."""
+    return Answer(counted(found.table.num_rows, what), found.table, notes=found.damages)
+
+
+def finished_views(stored: StoredRun) -> tuple[int, int]:
+    """How many views of a stored run are finished, and how many it has."""
+    record = stored.parts.record()
+    views = stored.steps().column("view").to_numpy() >= 0
+    done = 0 if record is None else record.num_rows
+    return int(np.count_nonzero(views[:done])), int(np.count_nonzero(views))
+
+
+def _listing(
+    columns: Sequence[str],
+    names: Sequence[str],
+    row: Callable[[str], tuple[Row, list[Generation]]],
+) -> Listing:
+    rows: list[Row] = []
+    damages: dict[str, str] = {}
+    for name in names:
+        known: Row = (name, *[None] * (len(columns) - 1))
+        try:
+            known, generations = row(name)
+            _check_all_there(generations)
+        except StoreError as error:
+            damages[name] = f"{error.what}; 'graphtide check {name}' says more"
+        rows.append(known)
+    table = table_of(columns, rows)
+    if damages:
+        states = ["damaged" if name in damages else "ok" for name in names]
+        table = table.append_column("state", pa.array(states, pa.string()))
+    return Listing(table, tuple(damages.values()))
+
+
+def _check_all_there(generations: Sequence[Generation]) -> None:
+    for item in generations:
+        missing = find_missing(item.path, item.files)
+        if missing:
+            raise damaged_error(item.what, missing[0], item.remedy, len(missing) - 1)
+
+
+def _minute(moment: dt.datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M")

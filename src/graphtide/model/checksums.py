@@ -1,0 +1,51 @@
+"""Checksums of bytes and of files.
+
+CRC-32: it finds every single flipped bit and every torn block, costs a third of a second a gigabyte
+and comes with Python and with Spark. It guards against accidents, not against forgery.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+_BLOCK = 1 << 20
+_THREADS = min(8, os.cpu_count() or 1)
+
+Checksums = Callable[[Sequence[Path]], list[str]]
+"""The checksums of files, in their order; an empty text for one that cannot be read."""
+
+
+def checksum(data: bytes | memoryview, before: int = 0) -> int:
+    """The checksum of bytes, going on from that of the bytes before them."""
+    return zlib.crc32(data, before)
+
+
+def written(number: int) -> str:
+    """A checksum as it is stored."""
+    return f"{number:08x}"
+
+
+def checksums_by_threads(paths: Sequence[Path]) -> list[str]:
+    """The checksums of files that this process reads, several at a time.
+
+    Reading and checksums leave Python's lock to other threads.
+    """
+    if len(paths) < 2:
+        return [_file_checksum(path) for path in paths]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(_file_checksum, paths))
+
+
+def _file_checksum(path: Path) -> str:
+    buffer, found = memoryview(bytearray(_BLOCK)), 0
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while size := file.readinto(buffer):
+                found = checksum(buffer[:size], found)
+    except OSError:
+        return ""
+    return written(found)

@@ -1,0 +1,149 @@
+"""Files as they were written: size, rows and checksum of each, and whether they still are so.
+
+A file is read whole and compared with its checksum when a process first uses it. From then on the
+process remembers the file by place, size and times, so that using it again costs a look at the
+folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from graphtide.model.checksums import Checksums, checksums_by_threads
+from graphtide.model.disk import reason_of
+
+# A clock of the file system may stand still so long: a file that is younger may change once more
+# without a change of its times, and is not remembered. In nanoseconds.
+_SETTLED = 100_000_000
+
+
+class _Seen(NamedTuple):
+    """A file that has been compared: its place, number, size and times, and its checksum."""
+
+    path: str
+    number: int
+    size: int
+    changed: int
+    renamed: int
+    checksum: str
+
+
+_compared: set[_Seen] = set()
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """A file as it was written; `rows` only of Parquet."""
+
+    size: int
+    rows: int | None
+    checksum: str
+
+    def to_json(self) -> list[int | str | None]:
+        """As a manifest holds it."""
+        return [self.size, self.rows, self.checksum]
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A file that is not as it was written, by its path, and what is wrong with it."""
+
+    file: Path
+    problem: str
+
+
+def take_inventory(
+    root: Path, names: Iterable[str], checksums: Checksums = checksums_by_threads
+) -> dict[str, FileFacts]:
+    """What there is to know of files that have just been written, by their names below `root`."""
+    names = sorted(names)
+    paths = [root / name for name in names]
+    found = zip(paths, checksums(paths), strict=True)
+    return dict(zip(names, (_facts(path, value) for path, value in found), strict=True))
+
+
+def inventory_from(entries: Mapping[str, Sequence[object]]) -> dict[str, FileFacts]:
+    """The inventory that a manifest holds."""
+    return {name: FileFacts(*entry) for name, entry in entries.items()}  # type: ignore[arg-type]
+
+
+def find_damage(
+    root: Path,
+    expected: Mapping[str, FileFacts],
+    checksums: Checksums = checksums_by_threads,
+    *,
+    again: bool = False,
+) -> list[Damage]:
+    """The files that are not as they were written.
+
+    Reads those that this process has not compared before, or all of them `again`.
+    """
+    damages, unread, began = [], [], time.time_ns()
+    for name, facts in expected.items():
+        found = _look(root / name, facts)
+        if isinstance(found, Damage):
+            damages.append(found)
+        elif again or found not in _compared:
+            unread.append((root / name, facts, found))
+    told = checksums([path for path, _, _ in unread]) if unread else []
+    for (path, facts, seen), value in zip(unread, told, strict=True):
+        if value != facts.checksum:
+            damages.append(Damage(path, _changed(facts, value)))
+        elif began - max(seen.changed, seen.renamed) > _SETTLED:
+            _compared.add(seen)
+    return damages
+
+
+def find_missing(root: Path, expected: Mapping[str, FileFacts]) -> list[Damage]:
+    """The files that are gone or of another size: what a look at the folder tells."""
+    found = (_look(root / name, facts) for name, facts in expected.items())
+    return [item for item in found if isinstance(item, Damage)]
+
+
+def find_strays(folder: Path, known: Iterable[str]) -> list[Damage]:
+    """What stands in the folder of a table, would be read with it, and was not written with it."""
+    names = set(known)
+    with os.scandir(folder) as entries:
+        strays = sorted(
+            item.name
+            for item in entries
+            if item.name not in names and not item.name.startswith((".", "_"))
+        )
+    return [Damage(folder / name, "was not written with the table") for name in strays]
+
+
+def _look(path: Path, facts: FileFacts) -> _Seen | Damage:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return Damage(path, "is gone")
+    except OSError as error:
+        return Damage(path, f"cannot be read: {reason_of(error)}")
+    if not stat.S_ISREG(found.st_mode):
+        return Damage(path, "is not a file any more")
+    if found.st_size != facts.size:
+        return Damage(path, f"has {found.st_size:,} bytes, and had {facts.size:,}")
+    times = found.st_mtime_ns, found.st_ctime_ns
+    return _Seen(str(path), found.st_ino, found.st_size, *times, facts.checksum)
+
+
+def _changed(facts: FileFacts, value: str) -> str:
+    if not value:
+        return "cannot be read"
+    return f"has changed: its checksum is {value}, and was {facts.checksum}"
+
+
+def _facts(path: Path, value: str) -> FileFacts:
+    if not value:
+        raise OSError(errno.EIO, "cannot be read again", str(path))
+    rows = pq.read_metadata(path).num_rows if path.suffix == ".parquet" else None
+    return FileFacts(path.stat().st_size, rows, value)

@@ -1,0 +1,184 @@
+"""A generation: a folder with a manifest that lists every file in it, and checks itself.
+
+Nothing of a generation is read but through here. Whoever asks for a table or for the folder of one
+gets it after its files have been compared with the manifest, or an error that names the file. So
+what is read is what was written, and what was added later is not read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphtide.model.checksums import Checksums, checksums_by_threads
+from graphtide.model.disk import reason_of
+from graphtide.model.errors import DamagedError, StoreError
+from graphtide.store.files import (
+    Damage,
+    FileFacts,
+    find_damage,
+    find_strays,
+    inventory_from,
+    take_inventory,
+)
+from graphtide.store.pointer import CURRENT, Pointer, read_pointer, write_synced
+from graphtide.store.seal import seal, unseal
+
+FORMAT = 2
+MANIFEST = "manifest.json"
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Generation:
+    """A folder as its manifest describes it. `what` it is, and a `remedy`, are told in errors.
+
+    `within` is the generation that a part of a run is in.
+    """
+
+    path: Path
+    manifest: Manifest
+    checksum: str
+    files: Mapping[str, FileFacts]
+    what: str
+    remedy: str = "restore the folder from a copy, or delete it and make it again"
+    within: Path | None = None
+
+    def with_remedy(self, remedy: str) -> Generation:
+        """The same, with something better to do about damage."""
+        return replace(self, remedy=remedy)
+
+    def parts(self, folder: str) -> list[tuple[str, int]]:
+        """The files of a table in the order of the rows they hold, each with its rows."""
+        prefix = folder + "/"
+        return sorted(
+            (name, facts.rows or 0)
+            for name, facts in self.files.items()
+            if name.startswith(prefix) and "/" not in name.removeprefix(prefix)
+        )
+
+    def folder(self, name: str, checksums: Checksums = checksums_by_threads) -> Path:
+        """The folder of a table, for somebody who reads all that is in it: nothing else may be."""
+        parts = [part for part, _ in self.parts(name)]
+        self.compare(parts, checksums)
+        strays = find_strays(self.path / name, [Path(part).name for part in parts])
+        if strays:
+            raise self.damaged(strays[0], "remove that file")
+        return self.path / name
+
+    def file(self, name: str) -> Path:
+        """A file that is as it was written."""
+        self.compare([name])
+        return self.path / name
+
+    def table(
+        self, name: str, columns: Sequence[str] | None = None, schema: pa.Schema | None = None
+    ) -> pa.Table:
+        """A file, or the files of a folder one after the other, as one table."""
+        names = [name] if name in self.files else [part for part, _ in self.parts(name)] or [name]
+        self.compare(names)
+        paths = [str(self.path / item) for item in names]
+        try:
+            # Without `partitioning`, a folder `a=1` on the way would become a column.
+            return pq.read_table(
+                paths,
+                columns=None if columns is None else list(columns),
+                schema=schema,
+                partitioning=None,
+            )
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise self.damaged(Damage(self.path / names[0], f"cannot be read: {error}")) from None
+
+    def compare(self, names: Iterable[str], checksums: Checksums = checksums_by_threads) -> None:
+        """DamagedError unless these files are as they were written."""
+        try:
+            expected = {name: self.files[name] for name in names}
+        except KeyError as error:
+            raise self.damaged(Damage(self.path / MANIFEST, f"does not list {error}")) from None
+        damages = find_damage(self.path, expected, checksums)
+        if damages:
+            self.check_in_force()
+            raise self.damaged(damages[0], others=len(damages) - 1)
+
+    def damaged(self, damage: Damage, remedy: str = "", others: int = 0) -> DamagedError:
+        """The error for a file of this generation."""
+        return damaged_error(self.what, damage, remedy or self.remedy, others)
+
+    def check_in_force(self) -> None:
+        """StoreError if files may be missing because a writer has removed what was replaced."""
+        top = self.within or self.path
+        named = read_pointer(top.parent / CURRENT)
+        if top.is_dir() and not (isinstance(named, Pointer) and named.name != top.name):
+            return
+        raise StoreError(
+            f"{self.what} was deleted, or written anew, after it was opened",
+            where=str(self.path),
+            hint="open it again by its name",
+        )
+
+
+def damaged_error(what: str, damage: Damage, remedy: str, others: int = 0) -> DamagedError:
+    """Says which file is damaged, and how."""
+    more = f", and {others:,} more of its files are damaged too" if others else ""
+    return DamagedError(
+        f"{what} is damaged: {damage.file.name} {damage.problem}{more}",
+        where=str(damage.file),
+        hint=remedy,
+    )
+
+
+def write_manifest(path: Path, content: Manifest, checksums: Checksums, growing: str) -> str:
+    """List all files below a folder in a manifest, write it there, and return its checksum.
+
+    What is below the folder `growing` is left out: it is written later, and has lists of its own.
+    """
+    found = take_inventory(path, files_below(path, growing), checksums)
+    files = {name: facts.to_json() for name, facts in found.items()}
+    data, checksum = seal({"format": FORMAT, **content, "files": files})
+    write_synced(path / MANIFEST, data)
+    return checksum
+
+
+def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Damage:
+    """The manifest of a folder, if it is whole and is the one with that checksum (None: any)."""
+    file = path / MANIFEST
+    try:
+        content, found = unseal(file.read_bytes())
+        if checksum not in (None, found):
+            return Damage(file, f"is not the one that was put in force: {found}, not {checksum}")
+        inventory_from(content["files"])
+    except FileNotFoundError:
+        return Damage(file, "is gone")
+    except OSError as error:
+        return Damage(file, f"cannot be read: {reason_of(error)}")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return Damage(file, f"has changed: {error}")
+    return content, found
+
+
+def outdated(path: Path, what: str) -> StoreError:
+    """Whoever reads format 1, which kept no checksums, could not tell damage from data."""
+    return StoreError(
+        f"{what} was written by an earlier Graphtide, whose files cannot be checked (format 1; "
+        f"this one reads format {FORMAT})",
+        where=str(path),
+        hint="delete it, or replace it: load the graph, create the collection or run the program "
+        "again",
+    )
+
+
+def files_below(path: Path, growing: str = "") -> list[str]:
+    """The names of all files below a folder, its manifest and what is growing excepted."""
+    found = []
+    for parent, folders, names in os.walk(path):
+        if Path(parent) == path and growing:
+            folders[:] = [name for name in folders if name != growing]
+        found += [(Path(parent) / name).relative_to(path).as_posix() for name in names]
+    return [name for name in found if name != MANIFEST]

@@ -1,0 +1,129 @@
+"""The lock of a store: at most one writer, and none that outlives its process.
+
+The lock is the kernel's (flock), so it is free the moment its holder dies. The file LOCK names the
+holder, for those who find the store locked; where there is no room even for that, the lock holds
+all the same: a full disk must not keep anybody from deleting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from io import FileIO
+from pathlib import Path
+
+from graphtide.model.disk import disk_error, is_full, reason_of
+from graphtide.model.errors import LockedError, StoreError
+
+LOCK = "LOCK"
+
+# Times that a folder which somebody sweeps away under our hands is made again.
+_TRIES = 1000
+
+Sweep = Callable[[Path], None]
+
+
+@contextlib.contextmanager
+def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
+    """Be the only writer of a store. `sweep` removes its folder if nothing is in it at the end."""
+    try:
+        file = _take(folder, what)
+    except KeyboardInterrupt:
+        _sweep_interrupted(folder, sweep)
+        raise
+    try:
+        _tell(file, f"process {os.getpid()} on {socket.gethostname()} since {_now()}")
+        yield
+    finally:
+        _tell(file, "")
+        sweep(folder)
+        file.close()
+
+
+def _sweep_interrupted(folder: Path, sweep: Sweep) -> None:
+    """Remove the bare folder of a lock that was interrupted while being taken, if nobody has it."""
+    with contextlib.suppress(OSError), open(folder / LOCK, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        sweep(folder)
+
+
+def _take(folder: Path, what: str) -> FileIO:
+    """The open lock file, locked. Whoever held it before may have swept it away: then again."""
+    for _ in range(_TRIES):
+        _make(folder)
+        try:
+            file = open(folder / LOCK, "a+b", buffering=0)  # noqa: SIM115
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise _cannot_write(folder, error) from None
+        if _holds(file, folder, what):
+            return file
+        file.close()
+    raise StoreError(
+        "nothing can be stored here: the lock file vanishes as often as it is made",
+        where=str(folder / LOCK),
+        hint="look at what removes it, or name another folder",
+    )
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(folder, error) from None
+
+
+def _holds(file: FileIO, folder: Path, what: str) -> bool:
+    """Lock the file; False if it was swept away before we had it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = file.read().decode(errors="replace").strip()
+        file.close()
+        raise _locked(folder, holder, what) from None
+    except OSError as error:
+        file.close()
+        raise _cannot_lock(folder, error) from None
+    return os.fstat(file.fileno()).st_nlink > 0
+
+
+def _tell(file: FileIO, holder: str) -> None:
+    with contextlib.suppress(OSError):
+        file.truncate(0)
+        file.write(holder.encode())
+
+
+def _locked(folder: Path, holder: str, what: str) -> LockedError:
+    return LockedError(
+        f"{what} is being written by {holder or 'another process'}",
+        where=str(folder / LOCK),
+        hint="wait until it is done, or give another name",
+    )
+
+
+def _cannot_write(folder: Path, error: OSError) -> StoreError:
+    if is_full(error):
+        return disk_error(error, "the folder of the store", folder)
+    return StoreError(
+        f"nothing can be stored here: {reason_of(error)}",
+        where=str(folder),
+        hint="name a folder that you may write to; it is made if it is not there",
+    )
+
+
+def _cannot_lock(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"the file system cannot lock files: {reason_of(error)}",
+        where=str(folder),
+        hint="keep the catalog on a file system with flock (local disk, NFS version 4)",
+    )
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
