@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import graphtide as gt
@@ -17,7 +18,8 @@ from graphtide.api.runs.runner import RunSettings
 from graphtide.api.runs.start import RunInHand
 from graphtide.api.source_memory import bytes_a_source
 from graphtide.model.errors import LimitError
-from graphtide.store.results import PartsInMemory, PartsOnDisk
+from graphtide.store.catalog import Catalog
+from graphtide.store.results import Parts, PartsInMemory, begin_run, open_run
 
 VERTICES = 12
 PAIRS = [(one, other) for other in (3, 7, 0) for one in range(0, VERTICES, 2)]
@@ -74,7 +76,11 @@ def test_an_interrupted_piece_goes_on(
     one, whole = hand(graph, versions), PartsInMemory()
     one.run(one.base(), whole, one.chooser("differential"), RunSettings())
     in_pieces(monkeypatch, 3)
-    parts = PartsOnDisk(tmp_path) if stored else PartsInMemory()
+    parts: Parts = PartsInMemory()
+    if stored:
+        table = pa.table({"nothing": [0]})
+        with begin_run(Catalog(tmp_path), "pairs", {}, table, table) as run:
+            parts = run.parts
     made: list[str] = []
 
     def stop(stage: str, share: float | None = None) -> None:
@@ -91,6 +97,8 @@ def test_an_interrupted_piece_goes_on(
     monkeypatch.undo()
     again = hand(graph, versions)
     again._pieces = 2
+    if stored:
+        parts = open_run(Catalog(tmp_path), "pairs").parts
     made.clear()
     settings = RunSettings(report=lambda stage, share=None: made.append(stage))
     again.run(again.base(), parts, again.chooser("differential"), settings)
