@@ -176,8 +176,13 @@ class PartsOnDisk:
         return self.generations[part].table(f"{field}.field.parquet")
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
-        """Parts for each piece, in folders of their own: as many as were begun, if any."""
+        """Parts for each piece, in folders of their own: as many as were begun, if any.
+
+        One piece that nobody has begun is the whole.
+        """
         begun = [path for path in self._folder.glob(f"{_PIECES}-*") if path.suffix != _PARTIAL]
+        if not begun and wanted == 1:
+            return [self]
         folder = begun[0] if begun else self._begin_pieces(wanted)
         count = int(folder.name.rpartition("-")[2])
         return [PartsOnDisk(self._run, folder / _piece_name(at)) for at in range(count)]
