@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from graphtide.api.answers import Answer, counted, table_of
 from graphtide.api.runs.facts import facts_from
-from graphtide.model.errors import StoreError
+from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import collection_names, open_collection, view_names
 from graphtide.store.files import find_missing
@@ -25,6 +25,8 @@ from graphtide.store.graph import open_graph
 from graphtide.store.results import StoredRun, open_run
 
 Row = tuple[object, ...]
+Look = Callable[[str], tuple[Row, list[Generation]]]
+"""What an item shows in a list, and the folders it is made of."""
 
 
 @dataclass(frozen=True)
@@ -106,26 +108,34 @@ def finished_views(stored: StoredRun) -> tuple[int, int]:
     return int(np.count_nonzero(views[:done])), int(np.count_nonzero(views))
 
 
-def _listing(
-    columns: Sequence[str],
-    names: Sequence[str],
-    row: Callable[[str], tuple[Row, list[Generation]]],
-) -> Listing:
-    rows: list[Row] = []
-    damages: dict[str, str] = {}
-    for name in names:
-        known: Row = (name, *[None] * (len(columns) - 1))
-        try:
-            known, generations = row(name)
-            _check_all_there(generations)
-        except StoreError as error:
-            damages[name] = f"{error.what}; 'graphtide check {name}' says more"
-        rows.append(known)
-    table = table_of(columns, rows)
+def _listing(columns: Sequence[str], names: Sequence[str], look: Look) -> Listing:
+    found = [item for name in names if (item := _looked_at(name, look, len(columns))) is not None]
+    table = table_of(columns, [row for row, _ in found])
+    damages = tuple(damage for _, damage in found if damage is not None)
     if damages:
-        states = ["damaged" if name in damages else "ok" for name in names]
+        states = ["ok" if damage is None else "damaged" for _, damage in found]
         table = table.append_column("state", pa.array(states, pa.string()))
-    return Listing(table, tuple(damages.values()))
+    return Listing(table, damages)
+
+
+def _looked_at(name: str, look: Look, width: int) -> tuple[Row, str | None] | None:
+    """The row of an item and what is wrong with it; None if it has been deleted meanwhile.
+
+    Looks twice before it calls an item damaged: it may have been replaced under our eyes.
+    """
+    row: Row = (name, *[None] * (width - 1))
+    damage = None
+    for _ in range(2):
+        try:
+            row, generations = look(name)
+            _check_all_there(generations)
+        except NotFoundError:
+            return None
+        except StoreError as error:
+            damage = f"{error.what}; 'graphtide check {name}' says more"
+        else:
+            return row, None
+    return row, damage
 
 
 def _check_all_there(generations: Sequence[Generation]) -> None:
