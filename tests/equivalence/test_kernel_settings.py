@@ -21,7 +21,12 @@ CAMPAIGNS = ("tests/equivalence/test_fixpoint.py", "tests/equivalence/test_exact
 
 
 def run_tests(settings: dict[str, str], *arguments: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
+    run_module(settings, "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments)
+
+
+def run_module(settings: dict[str, str], module: str, *arguments: str) -> None:
+    """Run a module of Python in a process with other settings; it must end well."""
+    command = [sys.executable, "-m", module, *arguments]
     inherited = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
         command,

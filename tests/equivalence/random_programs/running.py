@@ -1,0 +1,81 @@
+"""A program over versions of a graph, by every strategy: the results of each against the oracle."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+import graphtide as gt
+from graphtide.model.errors import GraphtideError
+from tests.equivalence.random_programs.cases import TYPES, Case, pasteable_run
+from tests.equivalence.random_programs.judging import Judge, Version, WrongError
+from tests.oracle.class_runs import Outcome
+
+STRATEGIES = ("differential", "scratch", "adaptive")
+ORDERS = ("auto", "chain", "tree", "manual")
+
+
+class VersionRun:
+    """Every edge of a case in one graph, and some versions of it on which the program settles."""
+
+    def __init__(self, case: Case, judge: Judge) -> None:
+        self.case, self.judge = case, judge
+        self.pick = random.Random(case.seed)
+        inserted = [row for step in case.steps for row in step.insert]
+        rows = (*case.edges, *inserted)[:60]
+        vertices = dict.fromkeys((*case.vertices, *(end for row in rows for end in row[:2])))
+        self.whole = Version(tuple(vertices), rows)
+        self.versions = self._versions()
+        self.how: dict[str, Any] = {
+            "strategy": self.pick.choice(STRATEGIES),
+            "order": self.pick.choice(ORDERS),
+            "mode": self.pick.choice(("auto", "auto", "exact")),
+        }
+
+    def __str__(self) -> str:
+        graph = self.whole.vertices, self.whole.edges
+        return pasteable_run(self.case, graph, self.versions, self.how)
+
+    def _versions(self) -> dict[str, list[bool]]:
+        found, style = {}, self.pick.choice((0.1, 0.5, 0.8, 0.95))
+        for at in range(self.pick.randrange(1, 7)):
+            held = [self.pick.random() < style for _ in self.whole.edges]
+            if isinstance(self.judge.answer(self._version(held)), Outcome):
+                found[f"version {at}"] = held
+        return found
+
+    def _version(self, held: list[bool]) -> Version:
+        rows = zip(self.whole.edges, held, strict=True)
+        return Version(self.whole.vertices, tuple(row for row, there in rows if there))
+
+    def run(self) -> None:
+        """One strategy and one order, chosen by the case."""
+        if not self.versions or not self.whole.edges:
+            return
+        program = self.judge.program(**self.case.parameters)
+        masks = {name: np.array(held, np.bool_) for name, held in self.versions.items()}
+        try:
+            run = graph_of(self.whole).run(program, masks, verify=1, **self.how)
+        except GraphtideError as error:
+            self.judge.check_refusal(error, None, self.whole)
+            return
+        except Exception as error:
+            raise WrongError(f"the run {self.how} ended in {error!r}") from error
+        for name, held in self.versions.items():
+            self.judge.tally.note("versions run")
+            right = self.judge.answer(self._version(held))
+            found = {field: run.values(name, field).tolist() for field in self.judge.loaded.state}
+            self.judge.compare(right, found, f"{name} of the run {self.how}")
+
+
+def graph_of(version: Version) -> gt.Graph:
+    """A graph in memory, its properties of the declared types even where there are no edges."""
+    columns = list(zip(*version.edges, strict=True)) or [()] * 5
+    properties = {
+        name: np.array(column, kind)
+        for (name, kind), column in zip(TYPES.items(), columns[2:], strict=True)
+    }
+    src, dst = list(columns[0]), list(columns[1])
+    return gt.Graph(src, dst, vertices=list(version.vertices), **properties)

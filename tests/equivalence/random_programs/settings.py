@@ -1,0 +1,67 @@
+"""What a campaign on interpreted kernels needs, so that they compute as compiled ones do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from graphtide.engine import (
+    exact,
+    fixpoint,
+    lane_groups,
+    single_version,
+    synchronous_ending,
+    synchronous_runs,
+    write,
+)
+from graphtide.kernels import reversible
+from tests.oracle.class_runs import LONGEST
+from tests.oracle.machine_numbers import FIRST
+
+
+def interpreted() -> bool:
+    from numba import config
+
+    return bool(vars(config)["DISABLE_JIT"])
+
+
+def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Have interpreted kernels compute as compiled ones; nothing where they are compiled.
+
+    Runs that never end are given up early: interpreted, 100,000 iterations take minutes. Python's
+    own numbers, and `ldexp`, raise where those of a machine do not, so NumPy's take their
+    place. `put` is `setattr`, or what undoes itself.
+    """
+    if not interpreted():
+        return
+    put(reversible, "math", SimpleNamespace(**{**vars(math), "ldexp": np.ldexp}))
+    for module in (synchronous_ending, synchronous_runs):
+        put(module, "MOST_ITERATIONS", 3 * LONGEST)
+    put(write, "constant_text", _machine_constant)
+    made = synchronous_runs.generated_module
+
+    def product_of_ints(*place: Any) -> Any:
+        return np.int64(reversible.product_of_ints(*place))
+
+    def with_machine_numbers(source: str, name: str) -> Any:
+        module = made(source, name)
+        vars(module).update(float=np.float64, int=np.int64, product_of_ints=product_of_ints)
+        return module
+
+    for module in (exact, fixpoint, lane_groups, single_version, synchronous_runs):
+        put(module, "generated_module", with_machine_numbers)
+
+
+def _machine_constant(value: float, type_: str) -> str:
+    """A constant of NumPy's, with its sign before it, as the sign of a plain constant stands."""
+    sign = "-" if value < 0 or str(value).startswith("-") else ""
+    if type_ == "bool" or (type_ == "int" and value == FIRST):
+        return repr(value) if type_ == "bool" else f"np.int64({value})"
+    if type_ == "int":
+        return f"{sign}np.int64({abs(value)})"
+    number = abs(float(value))
+    return f"{sign}np.float64({'np.inf' if math.isinf(number) else repr(number)})"
