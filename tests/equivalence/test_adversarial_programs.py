@@ -1,0 +1,127 @@
+"""Programs that engines get wrong, in all their modes, against the oracle that runs the class.
+
+Compiling forty programs takes minutes: `make test` runs a few of them compiled, and all of them
+interpreted, in a process of its own (`test_random_programs`). The campaign runs all compiled.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphtide as gt
+from tests.equivalence.adversarial import numbers, rounds, selecting
+from tests.equivalence.adversarial.cases import STYLES, make_case, program_texts
+from tests.equivalence.random_programs.cases import Case, Step, pasteable
+from tests.equivalence.random_programs.checking import failures
+from tests.equivalence.random_programs.judging import Judge, Tally
+from tests.equivalence.random_programs.settings import interpreted, make_ready
+
+TEXTS = program_texts()
+COMPILED = ("Shed", "BoundedPaths", "LeastDegree", "NegativeBase")
+ALL = "GRAPHTIDE_CAMPAIGN" in os.environ or interpreted()
+CHOSEN = tuple(TEXTS) if ALL else COMPILED
+SEEDS = range(int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1")))
+
+
+@pytest.fixture(autouse=True)
+def _as_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_ready(monkeypatch.setattr)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_every_step_equals_the_class_itself(name: str) -> None:
+    for style in STYLES:
+        for seed in SEEDS:
+            case = make_case(name, TEXTS[name], style, seed)
+            for mode, wrong in failures(case, Tally()):
+                raise AssertionError(f"{style} {seed}: {wrong}\n\n{pasteable(case, mode)}")
+
+
+def test_a_wrong_answer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An oracle that says something else stands for an engine that is wrong."""
+    rows = tuple((0, at, 1.0, 1, True) for at in range(1, 4))
+    steps = (Step("advance", rows[:1]), Step("advance", rows[1:]))
+    case = Case(TEXTS["Shed"], {}, (0, 1, 2, 3), (), steps)
+    assert list(failures(case, Tally())) == []
+    true = Judge.answer
+
+    def lie(self: Judge, version: Any) -> Any:
+        found: Any = true(self, version)
+        state = {
+            name: [value + (len(version.edges) > 2) for value in column]
+            for name, column in found.state.items()
+        }
+        return replace(found, state=state)
+
+    monkeypatch.setattr(Judge, "answer", lie)
+    wrong = dict(failures(case, Tally()))
+    assert wrong["auto"].sort.startswith("the advance gave")
+
+
+def paths(*rows: tuple[int, int, float]) -> gt.Graph:
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return gt.Graph(columns[0], columns[1], weight=columns[2])
+
+
+def test_an_edge_into_a_vertex_that_reads_itself() -> None:
+    graph = gt.Graph([], [], vertices=2)
+    live = graph.maintain(rounds.Shed)
+    graph.advance(insert=[(0, 1)])
+    assert live["load"].tolist() == [0.0, 1.0]
+    live.verify()
+
+
+@pytest.mark.parametrize("strategy", ["differential", "scratch", "adaptive"])
+def test_a_run_over_versions_of_such_a_program(strategy: Any) -> None:
+    graph = gt.Graph([0, 1], [1, 0])
+    versions = {"none": [], "one": [0], "both": [0, 1]}
+    run = graph.run(rounds.Shed, versions, order="manual", strategy=strategy)
+    found = {name: run.values(name).tolist() for name in versions}
+    assert found == {"none": [0.0, 0.0], "one": [0.0, 1.0], "both": [1.0, 1.0]}
+
+
+def test_negative_weights_within_a_bound() -> None:
+    graph = paths((0, 1, 5.0), (1, 2, -4.0), (0, 2, 3.0))
+    live = graph.maintain(selecting.BoundedPaths(source=0))
+    assert live["x"].tolist() == [0.0, 5.0, 1.0]
+    live.verify()
+
+
+def test_a_negative_step_that_is_a_parameter() -> None:
+    graph = gt.Graph([0, 1, 0], [1, 2, 2])
+    live = graph.maintain(selecting.BoundedByParameter(source=0, step=-1, rounds=5))
+    assert live["x"].tolist() == [0, -1, -2]
+
+
+def test_a_start_that_is_a_degree_follows_the_edges() -> None:
+    graph = gt.Graph([0, 0, 1], [1, 2, 2])
+    live = graph.maintain(selecting.LeastDegree)
+    assert live["least"].tolist() == [2, 2, 2]
+    graph.advance(delete=[(1, 2)])
+    assert live["least"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.skipif(not ALL, reason="compiled in the campaign")
+def test_a_vertex_that_would_never_settle_alone_comes_with_its_edge() -> None:
+    graph = gt.Graph([0], [1], vertices=2)
+    live = graph.maintain(rounds.RestlessAlone)
+    graph.advance(insert=[(0, 2)])
+    assert live["n"].tolist() == [0, 0, 0]
+    with pytest.raises(gt.GraphtideError, match="still changes"):
+        graph.advance(insert=[(3, 0)])
+    assert live["n"].tolist() == [0, 0, 0]
+    assert graph.num_vertices == 3
+
+
+@pytest.mark.skipif(not ALL, reason="compiled in the campaign")
+def test_the_least_int_divided_by_minus_one_wraps() -> None:
+    graph = gt.Graph([0], [1], toll=np.array([-1]))
+    live = graph.maintain(numbers.LastInts)
+    least = -(2**63)
+    assert live["n"].tolist()[0] == least
+    live.verify()
