@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from graphtide.optimize.run_points import RunPoints
 from graphtide.optimize.tree import Numbers
 
-SORTED_BOUNDS = 3 * 10**8
-"""Bounds that may be sorted for candidates, about half a minute; beyond, orders are left out."""
+SORTED_BOUNDS = 10**8
+"""Bounds that may be sorted for candidates, about a quarter of a minute, and for stones as many;
+beyond, orders and rounds are left out."""
 
 SAMPLED_ORDERS = 4
 """Orders by classes picked at random: for views that follow no order of the classes."""

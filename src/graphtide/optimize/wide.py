@@ -47,8 +47,8 @@ class WidePlanning:
         """The cheapest of the orders and of a walk round the tree, each in both directions."""
         spanning = self._spanning
         walk = np.array(visiting_order(spanning.lengths, spanning.tree), np.intp)
-        orders = [turned for order in (*self._orders, walk) for turned in (order, order[::-1])]
-        return self._chain("chain", min(orders, key=self._chain_cost))
+        priced = [found for order in (*self._orders, walk) for found in self._both_ways(order)]
+        return self._chain("chain", min(priced, key=lambda found: found[0])[1])
 
     def best_tree(self) -> Arrangement:
         """The cheapest tree over the candidates, with the stepping stones that pay.
@@ -85,13 +85,17 @@ class WidePlanning:
         stars = [_star(points, stone, np.arange(stone)) for stone in new]
         return spanning_tree(points, self._spanning.edges.joined(*stars), price)
 
-    def _chain_cost(self, order: Numbers) -> float:
-        """The distances along an order, and what it costs to end there."""
+    def _both_ways(self, order: Numbers) -> list[tuple[float, Numbers]]:
+        """An order and its reverse, each with its distances and what it costs to end there."""
         if not len(order):
-            return 0.0
-        costs, steps = self._costs, self._points.distances(np.append(0, order[:-1]), order)
+            return [(0.0, order)]
+        costs, ends = self._costs, self._sizes[order[[0, -1]]]
+        between = float(self._points.distances(order[:-1], order[1:]).sum())
         lean = (costs.insert - costs.delete) / (costs.insert + costs.delete)
-        return float(steps.sum()) + lean * float(self._sizes[order[-1]])
+        return [
+            (between + float(ends[0]) + lean * float(ends[1]), order),
+            (between + float(ends[1]) + lean * float(ends[0]), order[::-1]),
+        ]
 
     @cached_property
     def _sizes(self) -> Int64:

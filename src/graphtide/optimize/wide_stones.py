@@ -8,7 +8,8 @@ one stone with everybody who asked for it as its neighbour, and that is how the 
 are found. Where the majority is a known point, the edges to it are candidates from now on.
 
 Kept true: the tree never costs more than the one it started from, and every stone that is kept
-saves more than its price over a tree among its neighbours (of a hub: over a path).
+saves more than its price over the cheapest tree among its neighbours if they are three, and over a
+path through them if they are more.
 """
 
 from __future__ import annotations
@@ -18,26 +19,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.candidates import joined_pairs, order_by_bounds
+from graphtide.optimize.candidates import SORTED_BOUNDS, joined_pairs, order_by_bounds
 from graphtide.optimize.run_points import RunPoints
 from graphtide.optimize.sparse_tree import Edges, cheapest_forest, rooted_tree
-from graphtide.optimize.stones import HUB, neighbours
-from graphtide.optimize.tree import (
-    Numbers,
-    Tree,
-    bypass_idle_stones,
-    minimum_spanning_tree,
-)
+from graphtide.optimize.tree import Numbers, Tree, bypass_idle_stones
 from graphtide.plan.view_runs import Int64
 
 MOST_ROUNDS = 6
 """Rounds of stones at most; windows and outages are done after two."""
 
+SORTS_A_ROUND = 8
+"""How often a round sorts the bounds of all points, or about."""
+
 MOST_TRIPLES = 200_000
 """Triples that a round looks at, those with the largest savings first."""
 
-DISMISSALS = 20
-"""Rounds of sending away stones that do not pay; most collections need one."""
+DISMISSALS = 8
+"""Rounds of sending away stones that do not pay; windows and outages need one."""
 
 
 class WideTree(NamedTuple):
@@ -70,7 +68,8 @@ def spanning_tree(points: RunPoints, edges: Edges, price: float) -> WideTree:
 def plant_stones(start: WideTree, common: WideTree, price: float) -> WideTree:
     """The tree with the stones that pay; `common` is the one with the stones for everybody."""
     best = min((start, _worthy(common, price)), key=lambda found: found.value)
-    for _ in range(MOST_ROUNDS):
+    affordable = SORTED_BOUNDS // (SORTS_A_ROUND * len(start.points.bounds.values) + 1)
+    for _ in range(min(MOST_ROUNDS, affordable)):
         grown = _one_round(best, price)
         if grown is None or grown.value >= best.value:
             break
@@ -80,8 +79,7 @@ def plant_stones(start: WideTree, common: WideTree, price: float) -> WideTree:
 
 def _one_round(planted: WideTree, price: float) -> WideTree | None:
     """Plant the majorities that pay; None where there is none."""
-    rank = np.argsort(order_by_bounds(planted.points))
-    triples, savings = _triples(planted, rank)
+    triples, savings = _triples(planted)
     if not len(triples):
         return None
     majorities = planted.points.majorities(triples)
@@ -117,15 +115,18 @@ def _edges(points: RunPoints, pairs: NDArray[np.intp]) -> Edges:
     return Edges(pairs, points.distances(pairs[:, 0], pairs[:, 1]))
 
 
-def _triples(planted: WideTree, rank: Numbers) -> tuple[NDArray[np.intp], Int64]:
-    """Rows a, b, c of points joined a - b - c in the tree, and what their majority saves."""
-    below = np.arange(1, len(planted.points))
-    above = planted.tree.parents[1:]
-    middle = np.concatenate([above, below])
-    end = np.concatenate([below, above])
-    length = np.tile(planted.lengths, 2)
+def _spokes(planted: WideTree) -> tuple[Numbers, Numbers, Int64]:
+    """Every tree edge from both its ends, by the one and then by the lexical order of the other."""
+    rank = np.argsort(order_by_bounds(planted.points))
+    below, above = np.arange(1, len(planted.points)), planted.tree.parents[1:]
+    middle, end = np.concatenate([above, below]), np.concatenate([below, above])
     order = np.lexsort((rank[end], middle))
-    middle, end, length = middle[order], end[order], length[order]
+    return middle[order], end[order], np.tile(planted.lengths, 2)[order]
+
+
+def _triples(planted: WideTree) -> tuple[NDArray[np.intp], Int64]:
+    """Rows a, b, c of points joined a - b - c in the tree, and what their majority saves."""
+    middle, end, length = _spokes(planted)
     at = np.flatnonzero(middle[1:] == middle[:-1])
     triples = np.stack([end[at], middle[at], end[at + 1]], axis=1)
     apart = planted.points.distances(triples[:, 0], triples[:, 2])
@@ -183,29 +184,38 @@ def _worthy(planted: WideTree, price: float) -> WideTree:
 
 def _unworthy(planted: WideTree, price: float) -> tuple[Numbers, NDArray[np.intp]]:
     """Stones that do not pay, no two of them joined, and what joins their neighbours instead."""
-    points, around = planted.points, neighbours(planted.tree)
-    rank = np.argsort(order_by_bounds(points)) if points.stones else np.empty(0, np.intp)
-    gone = np.zeros(len(points), np.bool_)
-    joins = [np.empty((0, 2), np.intp)]
-    for stone in range(points.terminals, len(points)):
-        ends = around[stone]
-        if gone[ends].any():
-            continue
-        spokes = points.distances(ends, np.full_like(ends, stone)).sum()
-        pairs = _joined_otherwise(points, ends[np.argsort(rank[ends])])
-        if points.distances(*pairs.T).sum() - spokes <= price:
-            gone[stone] = True
-            joins.append(pairs)
-    return np.flatnonzero(gone), np.concatenate(joins)
+    points = planted.points
+    middle, end, length = _spokes(planted)
+    pairs, owner = _joined_otherwise(points, middle, end)
+    apart = points.distances(*pairs.T)
+    earned, longest = np.zeros((2, len(points)), np.int64)
+    np.add.at(earned, owner, apart)
+    np.maximum.at(longest, owner, apart)
+    np.subtract.at(earned, middle, length)
+    # The cheapest tree over three points leaves out the longest of three distances.
+    earned -= np.where(np.bincount(middle, minlength=len(points)) == 3, longest, 0)
+    idle = np.flatnonzero(earned <= price)
+    gone = _apart(planted.tree, idle[idle >= points.terminals])
+    return np.flatnonzero(gone), pairs[gone[owner]]
 
 
-def _joined_otherwise(points: RunPoints, ends: Numbers) -> NDArray[np.intp]:
-    """The cheapest tree among a few points; among those of a hub, the path through them."""
-    if len(ends) > HUB:
-        return joined_pairs(ends)
-    one, other = np.triu_indices(len(ends), 1)
-    among = np.zeros((len(ends), len(ends)), np.int64)
-    among[one, other] = among[other, one] = points.distances(ends[one], ends[other])
-    tree = minimum_spanning_tree(among)
-    below = np.arange(1, len(ends))
-    return np.stack([ends[tree.parents[1:]], ends[below]], axis=1)
+def _joined_otherwise(
+    points: RunPoints, middle: Numbers, end: Numbers
+) -> tuple[NDArray[np.intp], Numbers]:
+    """The path through each stone's neighbours, closed where there are three; and the stones."""
+    stone = middle >= points.terminals
+    middle, end = middle[stone], end[stone]
+    at = np.flatnonzero(middle[1:] == middle[:-1])
+    starts = np.flatnonzero(np.diff(middle, prepend=-1))
+    three = starts[np.diff(starts, append=len(middle)) == 3]
+    first, last = np.concatenate([at, three]), np.concatenate([at + 1, three + 2])
+    return np.stack([end[first], end[last]], axis=1), middle[first]
+
+
+def _apart(tree: Tree, stones: Numbers) -> NDArray[np.bool_]:
+    """As many of the stones as have none of them for a parent, the last first."""
+    gone = np.zeros(len(tree.parents), np.bool_)
+    gone[stones] = True
+    for stone in stones[::-1].tolist():
+        gone[stone] &= not gone[tree.parents[stone]]
+    return gone
