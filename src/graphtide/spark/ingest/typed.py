@@ -126,7 +126,7 @@ def _id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
         # A missing value turns a column of ints into floats: 2.0 is the vertex 2. What is no whole
         # number is refused with its row, like any value that cannot be read.
         return PropertyType.INT
-    _check_fractions(keys)
+    _check_fractions(keys, options)
     if len(fixed) > 1:
         (_, one), (_, other) = list(fixed.items())[:2]
         texts = {item.column.name: "string" for item in (one, other)}
@@ -134,10 +134,10 @@ def _id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
             f"ids are of different types: {_described(one)}, {_described(other)}",
             hint=f"convert one of them, for example {options.said('types', texts)}",
         )
-    return next(iter(fixed), None) or _inferred_id_type(keys)
+    return next(iter(fixed), None) or _inferred_id_type(keys, options)
 
 
-def _inferred_id_type(keys: Sequence[_Evidence]) -> PropertyType:
+def _inferred_id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
     """By the texts of all ids; 2 beside 2.0 is one vertex or two, which only the user knows."""
     if _joined(keys) == ValueKind.INT | ValueKind.FLOAT:
         item = next(item for item in keys if item.kinds & ValueKind.FLOAT)
@@ -145,13 +145,14 @@ def _inferred_id_type(keys: Sequence[_Evidence]) -> PropertyType:
         raise InputError(
             f"ids are whole numbers and numbers with a fraction: see '{name}' of "
             f"{item.table.table.name}",
-            hint=f"say types={{'{name}': 'int'}} if 2.0 is the vertex 2, as where a missing id has "
-            f"made them floats, or types={{'{name}': 'string'}} if it is another vertex",
+            hint=f"say {options.said('types', {name: 'int'})} if 2.0 is the vertex 2, as where a "
+            f"missing id has made them floats, or {options.said('types', {name: 'string'})} if it "
+            "is another vertex",
         )
     return id_type_of_kinds(_joined(keys))
 
 
-def _check_fractions(keys: Sequence[_Evidence]) -> None:
+def _check_fractions(keys: Sequence[_Evidence], options: IngestOptions) -> None:
     """Refuse texts made of floats beside other ids: 2.0 would be '2.0', and the int 2 be '2'."""
     floats = [item for item in keys if _held(item) is PropertyType.FLOAT]
     if floats and any(_held(item) is not PropertyType.FLOAT for item in keys):
@@ -159,8 +160,9 @@ def _check_fractions(keys: Sequence[_Evidence]) -> None:
         raise InputError(
             f"ids are of different types: '{name}' of {floats[0].table.table.name} holds numbers "
             "with a fraction, and as a text 2.0 is not 2",
-            hint=f"read it as types={{'{name}': 'int'}} if its ids are whole numbers, as they are "
-            "where a missing one has made them floats; else convert it before loading",
+            hint=f"read it with {options.said('types', {name: 'int'})} if its ids are whole "
+            "numbers, as they are where a missing one has made them floats; else convert it "
+            "before loading",
         )
 
 
