@@ -34,7 +34,7 @@ create view collection vcol where
     [ts >= 10 and ts < 40],
         [ts >= 10 and ts < 55],
         [ts >= 20 and ts < 100]
-     manually_ordered materialize_full_view;
+     manually_ordered materialize_full_view {hosts};
 serialize cube vcol to '{at}/vcol_serde' threads 10;
 """
 COMPUTE = """
@@ -90,8 +90,8 @@ def capped_distances(edges: list[tuple[int, int]], root: int, cap: int) -> dict[
 
 def test_scripts_run_one_after_the_other(folder: Folder) -> None:
     folder.run(SERIALIZE)
-    for _ in range(2):
-        *_, created, _ = folder.run(CREATE)
+    for hosts in ("", "hosts 'h0:9000' 'h1:9000'"):
+        *_, created, _ = folder.run(CREATE, hosts=hosts)
         assert isinstance(created.value, gt.Collection)
         assert [len(view) for view in created.value] == [3, 5, 6]
     for how in STRATEGIES:
@@ -103,7 +103,7 @@ def test_scripts_run_one_after_the_other(folder: Folder) -> None:
 
 def test_made_up_weights_are_those_of_graphsurge(folder: Folder) -> None:
     folder.run(SERIALIZE)
-    folder.run(CREATE)
+    folder.run(CREATE, hosts="")
     for cap in (1, 3, 10):
         what = f"sssp(root=7 weight_cap={cap})"
         *_, answer = folder.run(COMPUTE, how="2_stage_differential", what=what, kept="")
@@ -140,7 +140,7 @@ MISTAKES = {
 
 def test_weights_that_cannot_be(folder: Folder) -> None:
     folder.run(SERIALIZE)
-    folder.run(CREATE)
+    folder.run(CREATE, hosts="")
     for what, told in MISTAKES.items():
         with pytest.raises(gt.GraphtideError, match=told):
             folder.run(COMPUTE, how="", what=what, kept="")

@@ -45,6 +45,7 @@ UNNAMED = "graph"
 """The name of a graph that is loaded without one; loading another replaces it."""
 
 _HOSTS = "hosts has no meaning here: Spark decides where work runs (see the session's master)"
+_EVERY_HOST = "the script of every host creates the collection, and the last one stays"
 _THREADS = "threads has no meaning here: Spark's session decides how many tasks run at once"
 _BLOCKS = "block_size has no meaning here: files are Parquet"
 
@@ -69,9 +70,10 @@ def _create_view(session: Session, statement: s.CreateView) -> Answer:
 
 
 def _create_collection(session: Session, statement: s.CreateCollection) -> Answer:
-    collection = session.create_collection(statement)
+    made = replace(statement, replace=True) if statement.hosts else statement
+    collection = session.create_collection(made)
     answer = collection_answer(collection, open_collection(session.catalog, statement.name))
-    notes = [_HOSTS] if statement.hosts else []
+    notes = [f"{_HOSTS}; {_EVERY_HOST}"] if statement.hosts else []
     if statement.materialized or statement.full_view:
         notes.append("every collection is materialised, and every view of it can be read whole")
     return Answer(answer.text, answer.table, answer.value, tuple(notes))
