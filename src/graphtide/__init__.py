@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from graphtide.version import __version__
 
 if TYPE_CHECKING:
+    from graphtide import algorithms, dataflow
     from graphtide.api.collection import Collection, Step
-    from graphtide.api.dataflow import Dataflow
     from graphtide.api.generators import (
         cross,
         expanding,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from graphtide.api.runs.run import Run
     from graphtide.api.session import Session, session
     from graphtide.api.view import View
+    from graphtide.dataflow import Dataflow
     from graphtide.lang.python import (
         And,
         Count,
@@ -66,7 +67,7 @@ _HOMES = {
     "tumbling": "graphtide.api.generators",
     "without": "graphtide.api.generators",
     "without_each": "graphtide.api.generators",
-    "Dataflow": "graphtide.api.dataflow",
+    "Dataflow": "graphtide.dataflow",
     "CatalogGraph": "graphtide.api.graph",
     "Live": "graphtide.api.live",
     "Graph": "graphtide.api.memory",
@@ -93,7 +94,7 @@ _HOMES = {
     "GraphtideError": "graphtide.model.errors",
 }
 
-_MODULES = {"algorithms": "graphtide.algorithms", "dataflow": "graphtide.api.dataflow"}
+_MODULES = {"algorithms": "graphtide.algorithms", "dataflow": "graphtide.dataflow"}
 
 __all__ = [
     "And",
