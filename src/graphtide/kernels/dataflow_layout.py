@@ -127,7 +127,8 @@ EDGE_KEEP = 4
 """Bits of the position that stay: leaving a loop clears its field."""
 EDGE_ADD = 5
 """Added to the position: one more round."""
-EDGE_SHAPE = 6
+EDGE_BEYOND = 6
+"""Bits that no position has: those of a loop that has gone round too often."""
 EDGE_PASSED = 7
 EDGE_LAST_ROUND = 8
 """Rows of later rounds are dropped; a mask of 0 makes every round the first."""
@@ -308,3 +309,5 @@ DONE = 0
 WANTS_PYTHON = 1
 PAUSED = 2
 """After a while, so that Python can see whether the user has interrupted."""
+STRANDED = 3
+"""With rows that wait at a position which the run has passed."""

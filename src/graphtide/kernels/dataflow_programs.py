@@ -113,7 +113,11 @@ def _run_words(
     elif operation == FLOOR_DIVIDE:
         for row in range(rows):
             by = memory[right + row]
-            memory[result + row] = 0 if by == 0 else memory[left + row] // by
+            # The least int divided by -1 wraps around, which division itself would not.
+            if by == -1:
+                memory[result + row] = -memory[left + row]
+            else:
+                memory[result + row] = 0 if by == 0 else memory[left + row] // by
     elif operation == MODULO:
         for row in range(rows):
             by = memory[right + row]

@@ -269,6 +269,9 @@ def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
         times = _next_record(memory, operator, count)
         if memory[FOUND] == 0:
             break
+        if times == 0:
+            # What has come and gone: an infinity no times would be NaN.
+            continue
         records += times
         number = float_of(memory[memory[RECORD]]) * times
         raised = total + number

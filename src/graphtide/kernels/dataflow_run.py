@@ -4,9 +4,13 @@ The schedule is a list of instructions in topological order, loops nested. An op
 position when something waits for it there. A loop goes from one position to the next that any
 operator in it waits for, as long as the rounds of the loops around stay the same; then the run
 goes on behind it. So everything that is not after the position, in the order of numbers, is final:
-the frontier. A run that meets an operator of Python's stops there with all its state in memory,
-and goes on when it is called again. So does one whose join has sent as much as it may in one go:
-nothing else runs until that join has sent the rest.
+the frontier. The schedule promises that nothing arrives there any more (see `schedule` in
+`engine.dataflow`), and the run does not take that on trust: where a round would go back, or a batch
+would end while rows still wait for an operator, it ends with STRANDED.
+
+A run that meets an operator of Python's stops there with all its state in memory, and goes on when
+it is called again. So does one whose join has sent as much as it may in one go: nothing else runs
+until that join has sent the rest.
 """
 
 from __future__ import annotations
@@ -45,6 +49,7 @@ from graphtide.kernels.dataflow_layout import (
     SCHEDULE_WORDS,
     SINCE_PAUSE,
     STOP,
+    STRANDED,
     TRACE_FRESH,
     WANTS_PYTHON,
     Memory,
@@ -60,7 +65,10 @@ from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
 
 @bare_kernel
 def run(memory: Memory, schedule: int) -> int:
-    """Run until nothing waits, Python is wanted (COUNTER names the operator), or for a while."""
+    """Run until nothing waits, Python is wanted (COUNTER names the operator), or for a while.
+
+    STRANDED, which is a mistake of the schedule, where something waits that nobody will come to.
+    """
     while True:
         counter = memory[COUNTER]
         at = schedule + counter * SCHEDULE_WORDS
@@ -79,10 +87,14 @@ def run(memory: Memory, schedule: int) -> int:
             # Operands: bits below the rounds of the loops around; instructions of the loop.
             _enter_next_round(memory, schedule, counter + 1, jump, operand, memory[at + 3])
         elif code == AGAIN:
+            before = memory[POSITION]
             _enter_next_round(memory, schedule, jump + 1, counter, operand, memory[at + 3])
+            if memory[COUNTER] <= counter and memory[POSITION] <= before:
+                return STRANDED
         elif code == STOP:
             memory[COUNTER] = 0
-            return DONE
+            waiting = _first_waiting(memory, schedule, 0, counter)
+            return DONE if waiting == NOWHERE else STRANDED
 
 
 @inner_kernel
@@ -108,17 +120,24 @@ def _enter_next_round(
     the loops in it alone.
     """
     around = memory[POSITION] >> outer
-    found = NOWHERE
-    for counter in range(first, last):
-        at = schedule + counter * SCHEDULE_WORDS
-        if memory[at] == DO:
-            found = min(found, waits_at(memory, memory[at + 1]))
+    found = _first_waiting(memory, schedule, first, last)
     if found != NOWHERE and found >> outer == around:
         memory[POSITION] = (found >> inner) << inner
         memory[COUNTER] = first
     else:
         memory[POSITION] = around << outer
         memory[COUNTER] = last + 1
+
+
+@inner_kernel
+def _first_waiting(memory: Memory, schedule: int, first: int, last: int) -> int:
+    """The least position at which something waits for one of these instructions, or NOWHERE."""
+    found = NOWHERE
+    for counter in range(first, last):
+        at = schedule + counter * SCHEDULE_WORDS
+        if memory[at] == DO:
+            found = min(found, waits_at(memory, memory[at + 1]))
+    return found
 
 
 @inlined_kernel

@@ -23,6 +23,7 @@ from graphtide.kernels.dataflow_layout import (
     BUCKET_ROWS,
     CHUNK,
     EDGE_ADD,
+    EDGE_BEYOND,
     EDGE_KEEP,
     EDGE_LAST_ROUND,
     EDGE_NEXT,
@@ -31,7 +32,6 @@ from graphtide.kernels.dataflow_layout import (
     EDGE_PROGRAM,
     EDGE_ROUND_MASK,
     EDGE_ROUND_SHIFT,
-    EDGE_SHAPE,
     EDGE_SIGN,
     FRAME_WIDTH,
     OP_EDGES,
@@ -90,7 +90,7 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
     delay = memory[program + PROGRAM_DELAY]
     last_round = memory[edge + EDGE_LAST_ROUND]
     keep, add = memory[edge + EDGE_KEEP], memory[edge + EDGE_ADD]
-    guard = memory[edge + EDGE_SHAPE] & ~63
+    beyond = memory[edge + EDGE_BEYOND]
     passed = 0
     for row in range(rows):
         if passing >= 0 and memory[stage + passing * CHUNK + row] == 0:
@@ -108,7 +108,7 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
         ]
         if round_number > last_round:
             continue
-        if position & guard:
+        if position & beyond:
             raise OverflowError("too many rounds")
         target = new_row(memory, port, position)
         for output in range(outputs):

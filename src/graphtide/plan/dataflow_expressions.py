@@ -89,6 +89,10 @@ def constant(value: Value) -> Constant:
     """A constant of the type that the value has."""
     for kind, column_type in ((bool, BOOL), (int, INT), (float, FLOAT), (str, TEXT)):
         if isinstance(value, kind):
+            if column_type is INT and not -(1 << 63) <= int(value) < 1 << 63:
+                raise InputError(
+                    f"{value} is beyond int64", hint="give a number of 64 bits, or a float"
+                )
             return Constant(value, column_type)
     raise InputError(
         f"A dataflow cannot hold {value!r}, a {type(value).__name__}",

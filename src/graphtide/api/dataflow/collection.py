@@ -159,6 +159,7 @@ class Collection(Joining, Reducing):
         of a loop that comes to rest at the same in the end is the same; what comes early saves
         work that what comes late would only undo.
         """
+        self._check_flow(loop.flow)
         if at is None:
             return self._in_scope(loop.scope)
         delay = expression_of(at)
@@ -263,13 +264,19 @@ class Collection(Joining, Reducing):
     def _together(self, *others: Collection) -> tuple[int, list[Collection]]:
         """This and other collections in the innermost of their loops, and which that is."""
         everyone = [self, *others]
-        if any(item.flow is not self.flow for item in everyone):
-            raise InputError(
-                "Collections of different dataflows cannot be used together",
-                hint="arrange in one and import_arrangement in the other",
-            )
+        for item in everyone:
+            item._check_flow(self.flow)
         scope = max((item.scope for item in everyone), key=self._depth)
         return scope, [item._in_scope(scope) for item in everyone]
+
+    def _check_flow(self, flow: Dataflow) -> None:
+        """Refuse to be used in another dataflow."""
+        if self.flow is not flow:
+            raise InputError(
+                "Collections of different dataflows cannot be used together",
+                where=f"{self!r}, used in {flow.name}",
+                hint="arrange in one and import_arrangement in the other",
+            )
 
     def _depth(self, scope: int) -> int:
         return self.flow.plan.scopes[scope].depth

@@ -14,6 +14,7 @@ from graphtide.api.staying import StaysInDataflow
 from graphtide.api.turns import Turns, in_turn
 from graphtide.engine.dataflow.host import Dweller, Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
+from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Import, Input, Node, Schema, Scope
 from graphtide.plan.dataflow_expressions import ColumnType
@@ -42,7 +43,10 @@ class Dataflow(StaysInDataflow):
     `memory` bounds the bytes it may take. `effort` is how many rows of merging each new row pays
     for. A join that has sent `fuel` rows pauses, and so many rows wait for an operator before
     they are added up: less of it takes less memory where few distinct records come of many pairs.
-    With `debug`, every operator is held to its definition after every batch, which is slow.
+    A loop that has gone round `most_rounds` times, rounded up to a power of two, is refused as one
+    that never comes to rest; loops within loops can count less far.
+    With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
+    output and operator is compared with that, which is slow.
     """
 
     def __init__(
@@ -54,21 +58,30 @@ class Dataflow(StaysInDataflow):
         memory: int = DEFAULT_MEMORY,
         effort: int = 4,
         fuel: int = DEFAULT_FUEL,
+        most_rounds: int = MOST_ROUNDS,
         debug: bool = False,
     ) -> None:
         if beside is None:
             if fuel < 1:
                 raise InputError(f"fuel cannot be {fuel}", hint="give a number of rows, 1 or more")
+            if most_rounds < 1:
+                raise InputError(f"most_rounds cannot be {most_rounds}", hint="give 1 or more")
             host = Host(
-                coordinates=coordinates, memory=memory, effort=effort, fuel=fuel, debug=debug
+                coordinates=coordinates,
+                memory=memory,
+                effort=effort,
+                fuel=fuel,
+                most_rounds=most_rounds,
+                debug=debug,
             )
             self.clock = Clock(host)
         else:
-            given = (coordinates, memory, effort, fuel, debug)
-            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, False):
+            beside.check_open()
+            given = (coordinates, memory, effort, fuel, most_rounds, debug)
+            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False):
                 raise InputError(
                     f"{name} shares clock, memory and settings with {beside.name}",
-                    hint="give coordinates, memory, effort, fuel and debug to the first dataflow",
+                    hint="give those settings to the first dataflow",
                 )
             self.clock = beside.clock
         self.host = self.clock.host
@@ -114,6 +127,11 @@ class Dataflow(StaysInDataflow):
                 f"{arrangement.flow.name} and {self.name} do not share a clock",
                 hint=f"make the new one with gt.Dataflow(beside={arrangement.flow.name})",
             )
+        if arrangement.scope != 0:
+            raise InputError(
+                f"{arrangement!r} is in a loop, whose rounds {self.name} does not have",
+                hint="import what leaves it: arrange behind leave()",
+            )
         shared = self.host.share(arrangement.trace)
         node = Import(shared, arrangement.key, history)
         return Arrangement(self, self.add(node, 0, arrangement.schema))
@@ -139,8 +157,23 @@ class Dataflow(StaysInDataflow):
 
     @in_turn
     def close(self) -> None:
-        """Take the dataflow and all it holds out of the memory that it shares."""
+        """Take the dataflow and all it holds out of the memory that it shares.
+
+        Nothing can be read from it or inserted any more; a second time does nothing.
+        """
         self.clock.remove(self)
+
+    @property
+    def closed(self) -> bool:
+        """True once the dataflow has been closed."""
+        return self not in self.clock.flows
+
+    def check_open(self) -> None:
+        """Refuse what a closed dataflow cannot do."""
+        if self.closed:
+            raise InputError(
+                f"{self.name} was closed", hint="read it before, or make another beside the first"
+            )
 
     @in_turn
     def explain(self) -> str:
@@ -170,6 +203,12 @@ class Dataflow(StaysInDataflow):
                 f"{self.name} runs already, and operators that come late would miss its past",
                 hint="build another with gt.Dataflow(beside=...) and import arrangements into it",
             )
+        names = [name for name, _ in schema]
+        if len(set(names)) < len(names):
+            raise InputError(
+                f"A collection cannot have the columns {', '.join(names)}: one is named twice",
+                hint="give each a name of its own",
+            )
         return self.plan.add(node, scope, schema)
 
     def add_scope(self, name: str, parent: int) -> int:
@@ -185,6 +224,7 @@ class Dataflow(StaysInDataflow):
     def install(self) -> Dweller:
         """Install the dataflow where it is not yet."""
         with self._turns.lock:
+            self.check_open()
             if self.dweller is None:
                 self._check_variables()
                 self.dweller = self.host.install(self.plan, self.functions)

@@ -69,8 +69,7 @@ def _names(on: On) -> tuple[list[str], list[str]]:
 def _sides(left: Collection, right: Collection, on: On) -> tuple[Arrangement, Arrangement]:
     """Both sides arranged by the key."""
     lefts, rights = _names(on)
-    if left.flow is not right.flow:
-        left._together(right)
+    right._check_flow(left.flow)
     types = [dict(left.schema).get(name) for name in lefts]
     others = [dict(right.schema).get(name) for name in rights]
     if None not in types and None not in others and types != others:

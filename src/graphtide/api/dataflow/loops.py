@@ -42,6 +42,7 @@ class Loop:
         if initial is None:
             node, schema = VariableNode(None), schema_of(columns)
         else:
+            initial._check_flow(self.flow)
             entered = initial._in_scope(self.scope)
             node, schema = VariableNode(entered.number), initial.schema
         return VariableCollection(self.flow, self.flow.add(node, self.scope, schema))
@@ -74,8 +75,7 @@ class VariableCollection(Collection):
             raise InputError(f"A loop cannot have {rounds} rounds", hint="give 0 or more")
         if self.number in self.flow.plan.definitions:
             raise InputError(f"{self!r} is defined already", hint="a variable has one definition")
-        if definition.flow is not self.flow:
-            self._together(definition)
+        definition._check_flow(self.flow)
         found = definition._like(self)._in_scope(self.scope)
         self.flow.plan.definitions[self.number] = found.number
         if rounds is not None:

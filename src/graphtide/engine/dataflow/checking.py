@@ -1,24 +1,26 @@
-"""Debug mode: after every batch, every node is held to its definition at every time it has.
+"""Debug mode: after every batch, every collection is held to what the dataflow means.
 
-Every collection, in loops too, is recorded as differences. At each time at which a node or one of
-its sources has a difference, and at the upper bounds of pairs of them, what the node adds up to is
-compared with its definition applied to what its sources add up to. This takes time and memory
+The checker keeps what users fed, and from that alone `meaning` evaluates the whole dataflow anew,
+at every version of the batch at which something changed and at their upper bounds. With that it
+compares what the outputs have put out, and what has passed every other node in every round of every
+loop. The order in which the machine runs operators has no part in it. This takes time and memory
 without bound, and is for small inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from graphtide.engine.dataflow.definitions import Record, Records, defined, value_of
+from graphtide.engine.dataflow.definitions import Record, Records, plain, rank, wrapped
+from graphtide.engine.dataflow.machine import Int64
+from graphtide.engine.dataflow.meaning import Frame, Meaning
 from graphtide.engine.dataflow.records import records
 from graphtide.kernels import dataflow_layout as layout
 from graphtide.kernels.dataflow_ports import NOWHERE, first_position
 from graphtide.kernels.dataflow_times import not_after, upper_bound
 from graphtide.model.errors import GraphtideError
-from graphtide.plan.dataflow import Enter, Import, Input, Leave, Output, Variable, sources_of
+from graphtide.plan.dataflow import Import, Input, Output
 
 if TYPE_CHECKING:
     from graphtide.engine.dataflow.host import Dweller, Host
@@ -26,119 +28,169 @@ if TYPE_CHECKING:
 Moment = tuple[int, tuple[int, ...]]
 """A version word, and the rounds of the loops around."""
 Row = tuple[Record, Moment, int]
-MOST_MOMENTS = 400
+MOST_VERSIONS = 400
 LAST_ROUND = 1 << 62
 
 
 class Checker:
-    """The differences of all collections of one dataflow, and the check of them."""
+    """What was fed to one dataflow, what has passed all its collections, and the check of it."""
 
     def __init__(self, host: Host, dweller: Dweller, functions: Sequence[Any]) -> None:
         self.host = host
         self.dweller = dweller
         self.functions = functions
-        self.rows: dict[int, list[Row]] = {number: [] for number in dweller.installed.watched}
+        self.rows: dict[int, list[Row]] = {number: [] for number in range(len(dweller.plan.nodes))}
+        self._fed: dict[int, list[Row]] = {}
+        self._unread: dict[int, dict[tuple[Record, int], int]] = {}
+        self._meanings: dict[int, Meaning] = {}
         self._shape = int(host.machine.words[layout.VERSION_SHAPE])
 
-    def check(self) -> None:
-        """Take what has passed since the last check, and check all nodes."""
+    def begin(self, feeds: Sequence[tuple[int, Int64]]) -> None:
+        """Take note of what is fed to ports, before it is run."""
+        self._meanings.clear()
+        numbers = {port: number for number, port in self.dweller.feeds.items()}
+        for port, words in feeds:
+            if port in numbers:
+                number = numbers[port]
+                self._fed.setdefault(number, []).extend(self._rows(number, words, ()))
+        for number in self._outputs():
+            self._unread[number] = self._waiting(number)
+
+    def check(self, versions: Sequence[int]) -> None:
+        """Take what has passed since, and compare everything at these versions."""
         for number, port in self.dweller.installed.watched.items():
             self._take(number, port)
-        for number in self.rows:
-            self._check_node(number)
+        for number in self._outputs():
+            self._take_output(number)
+        for version in versions:
+            for frame in self.meaning(version).frames():
+                self._compare(frame, version)
+
+    def changed(self) -> set[int]:
+        """The versions at which something was fed or has passed, ever."""
+        everything = [*self._fed.values(), *self.rows.values()]
+        return {version for rows in everything for _, (version, _), _ in rows}
+
+    def meaning(self, version: int) -> Meaning:
+        """What the dataflow means at a version; what it imports is what that means elsewhere."""
+        if version not in self._meanings:
+            given = {}
+            for number, node in enumerate(self.dweller.plan.nodes):
+                if isinstance(node, Input):
+                    given[number] = self._sum(self._fed.get(number, []), (version, ()))
+                elif isinstance(node, Import):
+                    owner, its_number = self.host.owner_of(node.arrangement)
+                    given[number] = owner.meaning(version).value(its_number)
+            self._meanings[version] = Meaning(
+                self.dweller.plan, self.functions, given, self._order, self._most_rounds()
+            )
+        return self._meanings[version]
+
+    def _compare(self, frame: Frame, version: int) -> None:
+        moments = [(version, frame.rounds())]
+        if frame.outer is not None and frame is frame.outer.inner[frame.loop][-1]:
+            moments.append((version, (*frame.outer.rounds(), LAST_ROUND)))
+        for number, expected in sorted(frame.known.items()):
+            for moment in moments:
+                found = self._sum(self.rows[number], moment)
+                if found != expected:
+                    self._complain(number, moment, found, expected)
+
+    def _outputs(self) -> list[int]:
+        nodes = self.dweller.plan.nodes
+        return [number for number, node in enumerate(nodes) if isinstance(node, Output)]
+
+    def _rows(self, number: int, words: Int64, rounds: tuple[int, ...]) -> list[Row]:
+        schema = self.dweller.plan.schemas[number]
+        times = words[:, -2:].tolist()
+        found = records(words, schema, self.host.texts)
+        return [
+            (self._plain(number, record), (version, rounds), diff)
+            for record, (version, diff) in zip(found, times, strict=True)
+        ]
+
+    def _plain(self, number: int, record: Record) -> Record:
+        schema = self.dweller.plan.schemas[number]
+        return tuple(plain(value, kind) for value, (_, kind) in zip(record, schema, strict=True))
 
     def _take(self, number: int, port: int) -> None:
+        """Take all that has passed a node out of the port that watches it."""
         from graphtide.engine.dataflow.host import rounds_of
 
-        machine, plan = self.host.machine, self.dweller.plan
-        times = rounds_of(plan, number)
-        while (position := int(first_position(machine.words, port))) != NOWHERE:
-            words = machine.take(port, position)
-            found = records(words, plan.schemas[number], self.host.texts)
-            versions, diffs = words[:, -2].tolist(), words[:, -1].tolist()
-            for record, version, diff in zip(found, versions, diffs, strict=True):
-                self.rows[number].append((record, (version, times.rounds(position)), diff))
+        times = rounds_of(self.dweller.plan, number)
+        while (position := int(first_position(self.host.machine.words, port))) != NOWHERE:
+            words = self.host.machine.take(port, position)
+            self.rows[number] += self._rows(number, words, times.rounds(position))
 
-    def _check_node(self, number: int) -> None:
-        node = self.dweller.plan.nodes[number]
-        if isinstance(node, Input | Import | Output):
-            return
-        for moment in self._moments(number):
-            found = self._at(number, moment)
-            expected = self._expected(number, moment)
-            if found != expected:
-                self._complain(number, moment, found, expected)
+    def _waiting(self, number: int) -> dict[tuple[Record, int], int]:
+        """What waits in the port of an output, for the user to read, by record and version."""
+        words = self.host.machine.peek(self.dweller.installed.ports[number])
+        found: dict[tuple[Record, int], int] = {}
+        for record, (version, _), diff in self._rows(number, words, ()):
+            found[record, version] = found.get((record, version), 0) + diff
+        return found
 
-    def _expected(self, number: int, moment: Moment) -> Records:
-        """What a node has to be at a moment."""
-        plan = self.dweller.plan
-        node = plan.nodes[number]
-        version, rounds = moment
-        match node:
-            case Leave():
-                return self._at(node.source, (version, (*rounds, LAST_ROUND)))
-            case Variable():
-                return self._variable(number, node, moment)
-            case Enter() if node.delay is not None:
-                names = [name for name, _ in plan.schemas[number]]
-                delay = node.delay
-                return {
-                    record: count
-                    for record, count in self._at(node.source, moment).items()
-                    if value_of(delay, dict(zip(names, record, strict=True))) <= rounds[-1]
-                }
-        given = [self._at(source, moment) for source in sources_of(node)]
-        return defined(plan, number, given, self.functions)
+    def _take_output(self, number: int) -> None:
+        """Note what an output has put out since `begin`; it stays where the user reads it."""
+        before, now = self._unread[number], self._waiting(number)
+        for record, version in {*before, *now}:
+            diff = now.get((record, version), 0) - before.get((record, version), 0)
+            self.rows[number].append((record, (version, ()), diff))
 
-    def _variable(self, number: int, node: Variable, moment: Moment) -> Records:
-        version, rounds = moment
-        last = self.dweller.plan.rounds.get(number, LAST_ROUND)
-        now = min(rounds[-1], last)
-        if now > 0:
-            before = (version, (*rounds[:-1], now - 1))
-            return self._at(self.dweller.plan.definitions[number], before)
-        return {} if node.initial is None else self._at(node.initial, moment)
-
-    def _at(self, number: int, moment: Moment) -> Records:
-        """What a node adds up to at a moment; rounds of loops that it is not in do not count."""
+    def _sum(self, rows: Sequence[Row], moment: Moment) -> Records:
+        """What differences add up to at a moment."""
         found: Records = {}
-        for record, when, diff in self.rows[number]:
+        for record, when, diff in rows:
             if self._part_of(when, moment):
                 found[record] = found.get(record, 0) + diff
-        return {record: count for record, count in found.items() if count}
+        whole = {record: wrapped(count) for record, count in found.items()}
+        return {record: count for record, count in whole.items() if count}
 
     def _part_of(self, one: Moment, other: Moment) -> bool:
         return bool(not_after(one[0], other[0], self._shape)) and all(
-            a <= b for a, b in zip(one[1], other[1], strict=False)
+            a <= b for a, b in zip(one[1], other[1], strict=True)
         )
 
-    def _moments(self, number: int) -> list[Moment]:
-        """The moments to check a node at, in its own scope."""
-        plan = self.dweller.plan
-        depth = plan.scopes[plan.scope_of[number]].depth
-        found = {
-            (version, (*rounds, *([0] * depth))[:depth])
-            for near in (number, *sources_of(plan.nodes[number]))
-            for _, (version, rounds), _ in self.rows[near]
-        }
-        ordered = sorted(found)[-MOST_MOMENTS:]
-        for one, other in list(combinations(ordered[-20:], 2)):
-            version = int(upper_bound(one[0], other[0], self._shape))
-            found.add((version, tuple(map(max, one[1], other[1]))))
-        return sorted(found)[-MOST_MOMENTS:]
+    def _order(self, value: Any) -> Any:
+        """What the machine sorts values by: texts by their code."""
+        return (False, self.host.texts.code(value)) if isinstance(value, str) else rank(value)
+
+    def _most_rounds(self) -> int:
+        """One round more than any in which the machine has a difference."""
+        rounds = (at for rows in self.rows.values() for _, (_, at), _ in rows)
+        return 2 + max((max(at, default=0) for at in rounds), default=0)
 
     def _complain(self, number: int, moment: Moment, found: Records, expected: Records) -> None:
         extra = {r: c for r, c in found.items() if expected.get(r) != c}
         missing = {r: c for r, c in expected.items() if found.get(r) != c}
+        rounds = tuple("last" if item == LAST_ROUND else item for item in moment[1])
         raise GraphtideError(
             f"Node {number} of {self.dweller.plan.name} is not what its definition says",
-            where=f"version {moment[0]}, rounds {moment[1]}: it has {_few(extra)}, "
+            where=f"version {moment[0]}, rounds {rounds}: it has {_few(extra)}, "
             f"and should have {_few(missing)}",
             hint="a function that gives different results for equal records can be the reason; "
             "otherwise this is a mistake in Graphtide: please report it with the dataflow",
         )
 
 
+def versions_of(checkers: Sequence[Checker], host: Host, closed: Sequence[int]) -> list[int]:
+    """The versions between two frontiers at which something changed, and their upper bounds."""
+    shape = int(host.machine.words[layout.VERSION_SHAPE])
+    changed = set(closed).union(*(checker.changed() for checker in checkers))
+    if shape:
+        for one in list(changed):
+            changed |= {int(upper_bound(one, other, shape)) for other in list(changed)}
+
+    def at_or_after(version: int, frontier: Sequence[int]) -> bool:
+        return any(not_after(bound, version, shape) for bound in frontier)
+
+    return sorted(
+        version
+        for version in changed
+        if at_or_after(version, closed) and not at_or_after(version, host.frontier)
+    )[-MOST_VERSIONS:]
+
+
 def _few(found: Records) -> str:
-    listed = ", ".join(f"{record} x {count}" for record, count in sorted(found.items())[:5])
-    return listed or "nothing else"
+    listed = sorted(f"{record} x {count}" for record, count in found.items())[:5]
+    return ", ".join(listed) or "nothing else"

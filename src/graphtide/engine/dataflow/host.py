@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graphtide.engine.dataflow.checking import Checker
+from graphtide.engine.dataflow.checking import Checker, versions_of
 from graphtide.engine.dataflow.foreign import Function, Rounds, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
+from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.kernels import dataflow_layout as layout
@@ -46,6 +47,7 @@ class Host:
     memory: int = DEFAULT_MEMORY
     effort: int = 4
     fuel: int = DEFAULT_FUEL
+    most_rounds: int = MOST_ROUNDS
     debug: bool = False
     texts: Texts = field(default_factory=Texts)
 
@@ -70,7 +72,13 @@ class Host:
         """Make a plan part of the machine; it takes part from the next batch on."""
         version = self.frontier[0] if self.coordinates == 1 else 0
         lowering = Lowering(
-            self.machine, plan, self.shared, self.texts.code, version, watch=self.debug
+            self.machine,
+            plan,
+            self.shared,
+            self.texts.code,
+            version,
+            watch=self.debug,
+            most_rounds=self.most_rounds,
         )
         done = lowering.install()
         feeds = {
@@ -122,7 +130,12 @@ class Host:
         self._checkers.pop(id(dweller), None)
         self._reschedule()
         done = dweller.installed
-        self.machine.remove(done.operators.values(), done.ports.values(), own)
+        ports = {*done.ports.values(), *done.watched.values()}
+        self._waiting = [item for item in self._waiting if item[0] not in ports]
+        for trace in own & set(self.held):
+            self.machine.set_frontier(trace + layout.TRACE_SINCE, [])
+            del self.held[trace]
+        self.machine.remove(done.operators.values(), ports, own)
 
     def feed(self, port: int, rows: Int64, version: int) -> None:
         """Let rows of one version wait until it is closed."""
@@ -138,6 +151,7 @@ class Host:
                 hint="make it anew",
             )
         versions = self._feed_closed(frontier)
+        before = self.frontier
         words = self.machine.words
         one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
         words[layout.ONE_VERSION] = versions.pop() if one else -1
@@ -154,8 +168,18 @@ class Host:
         self.frontier = frontier
         for dweller in self.dwellers:
             dweller.ran = True
-        for checker in self._checkers.values():
-            checker.check()
+        checkers = list(self._checkers.values())
+        due = versions_of(checkers, self, before) if checkers else []
+        for checker in checkers:
+            checker.check(due)
+
+    def owner_of(self, trace: int) -> tuple[Checker, int]:
+        """The checker of the dataflow that made a trace, and the node that it belongs to there."""
+        for dweller in self.dwellers:
+            for number, found in dweller.installed.traces.items():
+                if found == trace and not isinstance(dweller.plan.nodes[number], Import):
+                    return self._checkers[id(dweller)], number
+        raise AssertionError("an import has an owner")
 
     def end(self) -> None:
         """Give all memory back to the system at once; the host is of no more use."""
@@ -167,16 +191,17 @@ class Host:
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
         shape = int(self.machine.words[layout.VERSION_SHAPE])
-        versions: set[int] = set()
-        kept = []
-        for port, version, rows in self._waiting:
-            if any(not_after(bound, version, shape) for bound in frontier):
-                kept.append((port, version, rows))
-            else:
-                versions.add(version)
-                self.machine.feed(port, rows)
-        self._waiting = kept
-        return versions
+
+        def stays_open(version: int) -> bool:
+            return any(not_after(bound, version, shape) for bound in frontier)
+
+        due = [item for item in self._waiting if not stays_open(item[1])]
+        self._waiting = [item for item in self._waiting if stays_open(item[1])]
+        for checker in self._checkers.values():
+            checker.begin([(port, rows) for port, _, rows in due])
+        for port, _, rows in due:
+            self.machine.feed(port, rows)
+        return {version for _, version, _ in due}
 
     def _reschedule(self) -> None:
         whole = [item for dweller in self.dwellers for item in dweller.installed.instructions]

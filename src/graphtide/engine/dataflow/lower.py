@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.machine import Machine
-from graphtide.engine.dataflow.paths import Path, Paths
+from graphtide.engine.dataflow.paths import MOST_ROUNDS, Path, Paths
 from graphtide.engine.dataflow.programs import Encode, is_plain, path_program
 from graphtide.engine.dataflow.schedule import Flow, schedule
 from graphtide.kernels import dataflow_layout as layout
@@ -66,6 +66,7 @@ class Lowering:
         version: int,
         *,
         watch: bool = False,
+        most_rounds: int = MOST_ROUNDS,
     ) -> None:
         if plan.depth() > MOST_COORDINATES:
             raise LimitError(
@@ -80,7 +81,7 @@ class Lowering:
         self.version = version
         self.watch = watch
         self.shape = shape_of(depths)
-        self.paths = Paths(plan, field_width(depths))
+        self.paths = Paths(plan, field_width(depths), most_rounds)
         self.done = Installed()
         self._flows: list[Flow] = []
 
@@ -90,6 +91,10 @@ class Lowering:
             self._make(number, node)
         for number, node in enumerate(self.plan.nodes):
             self._connect(number, node)
+        if self.watch:
+            # Who watches all nodes needs the paths to all of them.
+            for number in range(len(self.plan.nodes)):
+                self.paths.paths_to(number)
         # Connecting finds nodes that have to be consolidated; connecting those may find more.
         connected: set[int] = set()
         while self.paths.cuts - connected:
@@ -161,7 +166,7 @@ class Lowering:
             if not node.history:
                 machine.set_field(operator, layout.OP_FLOOR, self.version)
         if arrangement != number:
-            self._flows.append(Flow(arrangement, number, back=False))
+            self._flows.append(Flow(arrangement, number))
 
     def _reduce(self, number: int, node: Reduce) -> None:
         machine = self.machine
@@ -190,11 +195,11 @@ class Lowering:
         for place, path in enumerate(paths):
             if path.origin not in self.done.operators:
                 self._cut(path.origin)
-            program = path_program(path, self.plan.schemas[path.origin], self.encode)
-            edge = self._edge(port, path, self.machine.store(program)) | self._last_round(number)
+            edge = self._edge(port, path) | self._last_round(number, path)
             address = self.machine.add_edge(self.done.operators[path.origin], edge)
             self.done.edges[path.origin, number, place] = address
-            self._flows.append(Flow(path.origin, number, back=path.add != 0))
+            round_of, outermost = self.paths.round_of(path), self.paths.outermost(path)
+            self._flows.append(Flow(path.origin, number, round_of, outermost))
 
     def _watch_all(self) -> None:
         """Let the differences of every node be kept in a port of its own, for debug mode."""
@@ -204,27 +209,29 @@ class Lowering:
             port = self.machine.new_port(len(self.plan.schemas[number]))
             self.done.watched[number] = port
             for path in self.paths.paths_to(number):
-                program = path_program(path, self.plan.schemas[path.origin], self.encode)
-                edge = self._edge(port, path, self.machine.store(program))
-                self.machine.add_edge(self.done.operators[path.origin], edge)
+                self.machine.add_edge(self.done.operators[path.origin], self._edge(port, path))
 
-    def _edge(self, port: int, path: Path, program: int) -> dict[int, int]:
+    def _edge(self, port: int, path: Path) -> dict[int, int]:
+        schema = self.plan.schemas[path.origin]
+        program = path_program(path, schema, self.encode, self.paths.round_limit)
         return {
             layout.EDGE_PORT: port,
-            layout.EDGE_PROGRAM: program,
+            layout.EDGE_PROGRAM: self.machine.store(program),
             layout.EDGE_SIGN: path.sign,
             layout.EDGE_KEEP: path.keep,
             layout.EDGE_ADD: path.add,
-            layout.EDGE_SHAPE: self.shape,
+            layout.EDGE_BEYOND: self.paths.beyond,
         }
 
-    def _last_round(self, number: int) -> dict[int, int]:
-        """What an edge into a variable that stops changing has to know."""
-        if number not in self.plan.rounds:
+    def _last_round(self, number: int, path: Path) -> dict[int, int]:
+        """What an edge into a variable has to know, of which only the first rounds count."""
+        bounds = [self.plan.rounds.get(number), path.last_round]
+        known = [bound for bound in bounds if bound is not None]
+        if not known:
             return {}
         unit = self.paths.unit(self.plan.scopes[self.plan.scope_of[number]].depth)
         return {
-            layout.EDGE_LAST_ROUND: self.plan.rounds[number],
+            layout.EDGE_LAST_ROUND: min(known),
             layout.EDGE_ROUND_SHIFT: unit.bit_length() - 1,
             layout.EDGE_ROUND_MASK: (1 << self.paths.width) - 1,
         }

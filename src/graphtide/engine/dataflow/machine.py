@@ -21,7 +21,7 @@ from graphtide.kernels.dataflow_run import run
 from graphtide.kernels.dataflow_sending import send_bucket
 from graphtide.kernels.dataflow_times import shape_of
 from graphtide.kernels.dataflow_traces import add_reader, drop_trace, new_trace, remove_reader
-from graphtide.model.errors import InputError, LimitError
+from graphtide.model.errors import GraphtideError, InputError, LimitError
 
 Int64 = NDArray[np.int64]
 Handler = Callable[[int, int], None]
@@ -129,12 +129,17 @@ class Machine:
         bucket = int(take_bucket(self.words, port, position))
         if bucket == 0:
             return np.empty((0, width), np.int64)
-        count = int(self.words[bucket + layout.BUCKET_COUNT])
-        start = bucket + layout.BUCKET_ROWS
-        rows = self.words[start : start + count * width].reshape(count, width).copy()
+        rows = self._rows(bucket, width)
         self.release(bucket)
         self._give_back()
         return rows
+
+    def peek(self, port: int) -> Int64:
+        """A copy of the rows that wait at the least position of a port."""
+        width = int(self.words[port + layout.PORT_WIDTH])
+        if self.field(port, layout.PORT_COUNT) == 0:
+            return np.empty((0, width), np.int64)
+        return self._rows(self.field(self.field(port, layout.PORT_LIST), 1), width)
 
     def send(self, operator: int, rows: Int64, position: int) -> None:
         """Send rows of data words, version and diff along the edges of an operator."""
@@ -148,9 +153,12 @@ class Machine:
 
     def read_list(self, place: int, width: int) -> Int64:
         """A copy of the rows of a list in the header."""
-        block = int(self.words[place])
-        count = int(self.words[block + layout.BUCKET_COUNT])
-        start = block + layout.BUCKET_ROWS
+        return self._rows(int(self.words[place]), width)
+
+    def _rows(self, bucket: int, width: int) -> Int64:
+        """A copy of the rows of a bucket."""
+        count = int(self.words[bucket + layout.BUCKET_COUNT])
+        start = bucket + layout.BUCKET_ROWS
         return self.words[start : start + count * width].reshape(count, width).copy()
 
     def field(self, block: int, field: int) -> int:
@@ -175,6 +183,11 @@ class Machine:
             while (ended := run(words, self._schedule)) != layout.DONE:
                 if ended == layout.PAUSED:
                     continue
+                if ended == layout.STRANDED:
+                    raise GraphtideError(
+                        "Rows wait for an operator that has run already: its results would be late",
+                        hint="this is a mistake in Graphtide: please report it with the dataflow",
+                    )
                 at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
                 operator = int(words[at + 1])
                 self.handlers[operator](operator, int(words[layout.POSITION]))
@@ -186,9 +199,10 @@ class Machine:
             ) from error
         except OverflowError as error:
             raise LimitError(
-                "A loop of the dataflow went round more often than its times can count",
-                hint="a loop that does not come to rest needs a filter or a bound on its rounds; "
-                "loops nested less deeply can count further",
+                "A loop of the dataflow went round too often: it does not seem to come to rest",
+                hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
+                "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
+                "`most_rounds`, or nest its loops less deeply, which lets them count further",
             ) from error
         self._give_back()
 

@@ -7,18 +7,22 @@ expressions over those of the origin, the conditions, the sign, the weight, and 
 position. Each path becomes one edge.
 
 A collection that is reached on very many paths, and a variable that is defined by itself without
-an operator in between, are consolidated where they stand, which cuts the paths there.
+an operator that adds up in between, are consolidated where they stand, which cuts the paths there.
+So is a variable that changes in some rounds only, or starts as a collection that differs from round
+to round, of which it takes the first: its edges have to look at the round.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from graphtide.kernels.dataflow_times import MOST_COORDINATES
 from graphtide.plan.dataflow import (
     Concat,
     DataflowPlan,
     Enter,
     Filter,
+    Foreign,
     Leave,
     Map,
     Negate,
@@ -29,6 +33,8 @@ from graphtide.plan.dataflow import (
 from graphtide.plan.dataflow_expressions import Column, Expression, substitute
 
 MOST_PATHS = 48
+MOST_ROUNDS = 1 << 20
+"""Rounds after which a loop is taken to be one that never comes to rest."""
 ALL_BITS = (1 << 62) - 1
 
 
@@ -37,7 +43,8 @@ class Path:
     """One way from an origin: columns and conditions over the origin's columns, and the rest.
 
     The position loses the bits that are not kept; then `add`, and every delay times its unit, are
-    added to it.
+    added to it. `last_round`, where it is not None, is the last round of the loop at the end of the
+    path that still counts.
     """
 
     origin: int
@@ -49,6 +56,7 @@ class Path:
     keep: int = ALL_BITS
     add: int = 0
     through: tuple[int, ...] = ()
+    last_round: int | None = None
 
     def moved(self, keep: int, add: int) -> Path:
         """The path with a further change of the position at its end."""
@@ -59,14 +67,23 @@ class Path:
 class Paths:
     """The paths of one plan, remembered; `cuts` are the nodes that must be consolidated."""
 
-    def __init__(self, plan: DataflowPlan, width: int) -> None:
+    def __init__(self, plan: DataflowPlan, width: int, most_rounds: int) -> None:
         self.plan = plan
         self.width = width
+        self.round_limit = min(1 << (most_rounds - 1).bit_length(), 1 << (width - 1))
+        """The round that no loop may come to: a power of two that the times can count."""
         self.cuts = {
             number
             for number in plan.definitions
             if number in plan.rounds or _reaches_itself(plan, number, plan.definitions[number])
         }
+        self._starting = {
+            number
+            for number in plan.definitions
+            for initial in sources_of(plan.nodes[number])
+            if _varies(plan, initial, plan.scope_of[number])
+        }
+        self.cuts |= self._starting
         self._found: dict[int, list[Path]] = {}
 
     def paths_to(self, number: int) -> list[Path]:
@@ -86,6 +103,22 @@ class Paths:
     def unit(self, depth: int) -> int:
         """One round of the loop at a depth, as an addend of the position."""
         return 1 << (self.width * (self._depths - depth))
+
+    @property
+    def beyond(self) -> int:
+        """The bits of a position that are set where some loop has gone round too often."""
+        bits = (1 << self.width) - self.round_limit
+        return sum(bits * self.unit(depth) for depth in range(1, self._depths + 1))
+
+    def round_of(self, path: Path) -> int:
+        """The depth of the outermost loop that a path goes round; beyond all for none."""
+        field = (1 << self.width) - 1
+        rounds = [d for d in range(1, self._depths + 1) if path.add & field * self.unit(d)]
+        return min(rounds, default=MOST_COORDINATES + 1)
+
+    def outermost(self, path: Path) -> int:
+        """The least depth that a path comes to, as far as it leaves loops on the way."""
+        return sum(1 for d in range(1, self._depths + 1) if path.keep & self.unit(d))
 
     @property
     def _depths(self) -> int:
@@ -128,7 +161,8 @@ class Paths:
                 below = self.width * (self._depths - depth + 1)
                 return [path.moved(ALL_BITS >> below << below, 0) for path in found]
             case Variable():
-                return [*found, *self._around(number, found)]
+                first = self._until(number, found, 0)
+                return [*first, *self._around(number, found)]
         return found
 
     def _delayed(self, path: Path, number: int, delay: Expression) -> Path:
@@ -145,10 +179,14 @@ class Paths:
             replace(path, through=(*path.through, number))
             for path in self._renamed(self.plan.definitions[number], number)
         ]
-        return [
-            *(path.moved(ALL_BITS, unit) for path in back),
-            *(replace(path, sign=-path.sign).moved(ALL_BITS, unit) for path in initial),
-        ]
+        gone = [replace(path, sign=-path.sign).moved(ALL_BITS, unit) for path in initial]
+        return [*(path.moved(ALL_BITS, unit) for path in back), *self._until(number, gone, 1)]
+
+    def _until(self, number: int, paths: list[Path], last: int) -> list[Path]:
+        """Paths of the initial value, of which the first round alone counts where it varies."""
+        if number not in self._starting:
+            return paths
+        return [replace(path, last_round=last) for path in paths]
 
     def _renamed(self, source: int, target: int) -> list[Path]:
         """The paths to a source, with the column names of a node that takes it as it is."""
@@ -190,7 +228,11 @@ def _weighed(path: Path, node: Weigh) -> Path:
 
 
 def _reaches_itself(plan: DataflowPlan, variable: int, start: int) -> bool:
-    """True where a definition leads back to its variable through nodes without state."""
+    """True where a definition leads back to its variable through nodes that add nothing up.
+
+    What goes round such a loop would never end: a record and its like that is taken away would go
+    round together for ever. Functions of Python are operators, but add nothing up either.
+    """
     waiting, seen = [start], set()
     while waiting:
         number = waiting.pop()
@@ -198,10 +240,28 @@ def _reaches_itself(plan: DataflowPlan, variable: int, start: int) -> bool:
             return True
         node = plan.nodes[number]
         if number in seen or not isinstance(
-            node, Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable
+            node, Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable | Foreign
         ):
             continue
         seen.add(number)
+        waiting.extend(sources_of(node))
+        if number in plan.definitions:
+            waiting.append(plan.definitions[number])
+    return False
+
+
+def _varies(plan: DataflowPlan, start: int, loop: int) -> bool:
+    """True where a collection may differ from one round of a loop to the next."""
+    waiting, seen = [start], set()
+    while waiting:
+        number = waiting.pop()
+        if number in seen or not plan.encloses(loop, plan.scope_of[number]):
+            continue
+        seen.add(number)
+        node = plan.nodes[number]
+        here = plan.scope_of[number] == loop
+        if here and (isinstance(node, Variable) or (isinstance(node, Enter) and node.delay)):
+            return True
         waiting.extend(sources_of(node))
         if number in plan.definitions:
             waiting.append(plan.definitions[number])

@@ -55,13 +55,16 @@ _FLOATS = {
 }
 
 
-def path_program(path: Path, schema: Schema, encode: Encode) -> list[int]:
-    """The words of a program for a path from records of this schema."""
+def path_program(path: Path, schema: Schema, encode: Encode, round_limit: int) -> list[int]:
+    """The words of a program for a path from records of this schema.
+
+    A delay beyond the limit of rounds is that limit, which the machine refuses.
+    """
     writer = _Writer(schema, encode)
     outputs = [writer.write(expression) for _, expression in path.columns]
     passing = writer.all_of(path.conditions)
     weight = writer.product(path.weights)
-    delay = writer.delay(path.delays)
+    delay = writer.delay(path.delays, round_limit)
     flat = [word for step in writer.steps for word in step]
     return [len(writer.steps), len(outputs), passing, weight, delay, *flat, *outputs]
 
@@ -118,13 +121,15 @@ class _Writer:
             found = register if found < 0 else self.step(codes.MULTIPLY, found, register)
         return found
 
-    def delay(self, delays: tuple[tuple[Expression, int], ...]) -> int:
+    def delay(self, delays: tuple[tuple[Expression, int], ...], round_limit: int) -> int:
         """The register that holds what is added to the position; -1 for nothing."""
         found = -1
         for delay, unit in delays:
             one = self.step(codes.CONSTANT, unit)
             zero = self.step(codes.CONSTANT, 0)
+            limit = self.step(codes.CONSTANT, round_limit)
             register = self.step(codes.MOST, self.write(delay), zero)
+            register = self.step(codes.LEAST, register, limit)
             register = self.step(codes.MULTIPLY, register, one)
             found = register if found < 0 else self.step(codes.ADD, found, register)
         return found

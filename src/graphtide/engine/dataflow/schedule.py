@@ -1,8 +1,17 @@
 """The order of operators: topological, and every loop in one piece.
 
-Records flow from operator to operator; what goes round a loop flows back and does not count. Two
-operators in different loops stand for the outermost loops that they do not share. An order that
-does not exist means that a loop uses, in the same round, what comes out of it.
+What the order keeps true: a record never comes to an operator behind its back. When an operator has
+run at a position, all that is sent later arrives at positions that the run has still to come to. So
+a batch that has passed the schedule once leaves nothing waiting.
+
+Records flow from operator to operator. In the innermost loop that holds both, each stands for
+itself or for the outermost loop around it there, and the one that sends comes first. Only what goes
+round a loop that holds *both* needs no such order: it arrives in a later round of that loop, to
+which the run has still to come. What goes round a loop that holds the receiver alone comes from
+outside of it, where no round is later: the sender has to be done before the loop begins.
+
+An order that does not exist, or a flow that leaves a loop and comes back into the same round of it,
+means that a loop uses what comes out of it before it has come to rest.
 """
 
 from __future__ import annotations
@@ -12,7 +21,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_times import field_width
+from graphtide.kernels.dataflow_times import MOST_COORDINATES, field_width
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan
 
@@ -22,11 +31,16 @@ Item = tuple[str, int]
 
 @dataclass(frozen=True)
 class Flow:
-    """Records, or fresh batches, go from one node to another; `back` round a loop."""
+    """Records, or fresh batches, go from one node to another.
+
+    `round_of` is the depth of the outermost loop that they go round on the way, and `outermost` the
+    least depth that they come to: which round of a loop further in they left is forgotten there.
+    """
 
     source: int
     target: int
-    back: bool
+    round_of: int = MOST_COORDINATES + 1
+    outermost: int = MOST_COORDINATES
 
 
 def schedule(
@@ -35,10 +49,14 @@ def schedule(
     """The instructions for all operators of a plan."""
     after: dict[Item, set[Item]] = {}
     for flow in flows:
-        if not flow.back:
-            source, target = _stand_ins(plan, flow.source, flow.target)
-            if source != target:
-                after.setdefault(source, set()).add(target)
+        shared = _shared_loops(plan, flow.source, flow.target)
+        if flow.round_of <= min(len(shared), flow.outermost):
+            continue
+        if flow.outermost < len(shared):
+            raise _uses_itself([plan.scopes[shared[flow.outermost]].name])
+        source, target = _stand_ins(plan, flow.source, flow.target)
+        if source != target:
+            after.setdefault(source, set()).add(target)
     return _scope_instructions(plan, operators, after, 0)
 
 
@@ -100,12 +118,22 @@ def _in_order(plan: DataflowPlan, items: list[Item], after: Mapping[Item, set[It
                 heappush(ready, (other[1], other[0]))
     if len(found) < len(items):
         loops = [plan.scopes[number].name for kind, number in here - set(found) if kind == "loop"]
-        raise InputError(
-            "A loop uses, in the same round, what comes out of it",
-            where=f"loop {', '.join(sorted(loops))}",
-            hint="bring a collection back into its own loop through a variable only",
-        )
+        raise _uses_itself(loops)
     return found
+
+
+def _uses_itself(loops: list[str]) -> InputError:
+    return InputError(
+        "A loop uses, in the same round, what comes out of it",
+        where=f"loop {', '.join(sorted(loops))}",
+        hint="bring a collection back into its own loop through a variable of a loop around it",
+    )
+
+
+def _shared_loops(plan: DataflowPlan, source: int, target: int) -> list[int]:
+    """The scopes of the loops that hold both nodes, outermost first."""
+    one, other = _ancestry(plan, source), _ancestry(plan, target)
+    return [a[1] for a, b in zip(one, other, strict=False) if a == b and a[0] == "loop"]
 
 
 def _stand_ins(plan: DataflowPlan, source: int, target: int) -> tuple[Item, Item]:
