@@ -54,9 +54,9 @@ class Handle(StaysInDataflow):
     @in_turn
     def drop(self) -> None:
         """Hold nothing any more; a second time does nothing."""
-        if self._word is not None:
+        if self._word is not None and not self._arrangement.flow.closed:
             self._clock.host.let_go(self._arrangement.trace, self._word)
-            self._word = None
+        self._word = None
 
     def __enter__(self) -> Self:
         return self

@@ -43,6 +43,7 @@ class InputCollection(Collection):
             self._put(rows, diff, at)
 
     def _put(self, rows: Any, diff: Any, at: Time | None) -> None:
+        self.flow.check_open()
         version = self.flow.clock.open_word(at)
         words = encode(rows, self.schema, self.flow.host.texts)
         if np.ndim(diff) and (np.shape(diff) != (len(words),) or diff.dtype.kind not in "iu"):
@@ -106,6 +107,7 @@ class Output(StaysInDataflow):
 
     def _take(self) -> None:
         """Take what the machine has put down, and add it to the total."""
+        self.flow.check_open()
         if self.flow.dweller is None:
             return
         rows = self.flow.host.machine.take(self.flow.dweller.installed.ports[self.number])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphtide.api.dataflow.times import Time
-from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
     from graphtide.api.dataflow.collection import Collection
@@ -42,8 +41,7 @@ class Probe:
 
     def _has_run(self) -> bool:
         flow = self._flow
-        if flow not in flow.clock.flows:
-            raise InputError(f"{flow.name} was closed", hint="probe a dataflow that runs")
+        flow.check_open()
         return flow.dweller is not None and flow.dweller.ran
 
     def __repr__(self) -> str:

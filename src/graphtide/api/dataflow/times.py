@@ -142,10 +142,10 @@ class Clock:
         return self.version
 
     def remove(self, flow: Dataflow) -> None:
-        """Uninstall a dataflow."""
-        self.flows.remove(flow)
-        if flow.dweller is not None:
+        """Uninstall a dataflow; nothing where that has been done."""
+        if flow in self.flows and flow.dweller is not None:
             self.host.uninstall(flow.dweller)
+        self.flows = [other for other in self.flows if other is not flow]
 
     def _antichain(self, words: Sequence[int]) -> list[int]:
         if not words:
