@@ -1,7 +1,7 @@
 """Results to verify others by: a program run by its definition, without what is being checked.
 
-A vertex program is read from its plan with NumPy, every edge in every iteration. A dataflow has no
-such second reading: it is run from scratch, or by the search that its author gave it.
+A vertex program is read from its plan with NumPy, every edge in every iteration. A dataflow is run
+by the search that its author gave it, or from scratch with every operator checked in plain Python.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def plain_results(
 ) -> Values:
     """The results of the version that a graph is at, in the order of the maintainer's rows."""
     if isinstance(bound, BoundDataflow):
-        return maintainer.scratch()
+        from graphtide.api.dataflow.maintainer import DataflowMaintainer
+
+        assert isinstance(maintainer, DataflowMaintainer)
+        return maintainer.plainly()
     program = bound.program
     if program.pairs is None:
         return plain_values(graph, program, parameters)

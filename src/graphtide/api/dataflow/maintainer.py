@@ -76,11 +76,18 @@ class DataflowMaintainer:
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The values of the graph's present version, apart from the state."""
+        return self._alone(debug=False)
+
+    def plainly(self) -> Mapping[str, NDArray[Any]]:
+        """The same to verify by: the search of the program's author, or plain Python beside."""
+        return self._alone(debug=True)
+
+    def _alone(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
         program = self._bound.program
         if program.scratch is not None:
             found: NDArray[Any] = np.asarray(program.scratch(self.graph), self._dtype)
         else:
-            running = self._begun()
+            running = self._begun(debug=debug)
             found = running.values.copy()
             running.close()
         return {program.result.name: found}
@@ -148,9 +155,9 @@ class DataflowMaintainer:
         self._stale.clear()
         return found[found < self.graph.vertices]
 
-    def _begun(self) -> RunningDataflow:
+    def _begun(self, *, debug: bool = False) -> RunningDataflow:
         """A dataflow at the version that the graph is at."""
-        running = RunningDataflow(self._bound, self._parameters)
+        running = RunningDataflow(self._bound, self._parameters, debug=debug)
         running.feed(self._edges(self.graph.live_edges()), 1)
         running.advance(self.graph.vertices)
         return running

@@ -37,9 +37,10 @@ class BuiltDataflow:
         *,
         memory: int = DEFAULT_MEMORY,
         coordinates: int = 1,
+        debug: bool = False,
     ) -> None:
         program = bound.program
-        flow = Dataflow(program.name, memory=memory, coordinates=coordinates)
+        flow = Dataflow(program.name, memory=memory, coordinates=coordinates, debug=debug)
         self.flow = flow
         types = {name: _PYTHON[kind.value] for name, kind in program.properties}
         self.edges: InputCollection = flow.input("edges", src=int, dst=int, **types)
@@ -64,10 +65,15 @@ class BuiltDataflow:
 
 
 class RunningDataflow:
-    """A dataflow and the values of the version that it was last brought to."""
+    """A dataflow and the values of the version that it was last brought to.
 
-    def __init__(self, bound: BoundDataflow, parameters: Sequence[Any]) -> None:
-        self._built = BuiltDataflow(bound, parameters)
+    With `debug`, every batch is also evaluated in plain Python, and compared.
+    """
+
+    def __init__(
+        self, bound: BoundDataflow, parameters: Sequence[Any], *, debug: bool = False
+    ) -> None:
+        self._built = BuiltDataflow(bound, parameters, debug=debug)
         self._found = VertexValues(bound.program)
         self._vertices = 0
         self._rows_before = 0
