@@ -38,8 +38,9 @@ class InputCollection(Collection):
         self._change(rows, np.asarray(diffs), at)
 
     def _change(self, rows: Any, diff: Any, at: Time | None) -> None:
-        # Also open to functions of Python while a version is made: rows wait for a later one.
-        with self.flow.clock.turns.lock:
+        turns = self.flow.clock.turns
+        with turns.lock:
+            turns.check()
             self._put(rows, diff, at)
 
     def _put(self, rows: Any, diff: Any, at: Time | None) -> None:
