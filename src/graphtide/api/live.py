@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Live(StaysHere):
     """The results of one program, those of the version that its graph is at."""
 
-    instead = "pickle live.table(), or the graph, and maintain the program on that anew"
+    _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
     def __init__(self, graph: Graph, bound: Bound, kept: Maintained, rows: LiveRows) -> None:
         self.graph = graph

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class Session(StaysHere):
     """Graphs, views and collections under one folder. Use `graphtide.session` to get one."""
 
-    instead = "open the folder in the other process: gt.session(folder)"
+    _instead = "open the folder in the other process: gt.session(folder)"
 
     def __init__(
         self,
