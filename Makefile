@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CHECKED := $(addprefix tests/equivalence/test_, fixpoint.py exact.py synchronous.py algorithms.py) \
   tests/unit/engine tests/unit/kernels
 
-.PHONY: help demo test fast lint types layers spark bench campaign checked clean
+.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference clean
 
 help:
 	@echo "make demo      install, then load a million calls, define views, run programs over them"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench     all figures of docs/benchmarks.md, beside other libraries (an hour)"
 	@echo "make campaign  the long randomised tests"
 	@echo "make checked   the campaigns interpreted, and compiled with every index checked"
+	@echo "make mutants   break rules of the engine, one at a time, and see that the tests notice"
 	@echo "make reference the page of all docstrings"
 	@echo "make clean     remove the environment and everything generated"
 
@@ -47,11 +48,15 @@ test: lint types layers
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
-	  tests/equivalence tests/property tests/spark/test_collections.py tests/spark/test_ingest_csv.py
+	  tests/equivalence tests/property tests/dataflow tests/damage tests/spark/test_collections.py \
+	  tests/spark/test_ingest_csv.py
 
 checked: $(READY)
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n 2 --timeout 3600 $(CHECKED)
 	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 $(CHECKED)
+
+mutants: $(READY)
+	$(PY) tools/mutants.py
 
 bench: $(READY)
 	$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
