@@ -15,7 +15,7 @@ import pytest
 
 import graphtide as gt
 from tests.equivalence.adversarial import numbers, rounds, selecting
-from tests.equivalence.adversarial.cases import STYLES, make_case, program_texts
+from tests.equivalence.adversarial.cases import STYLES, make_case, program_texts, single_edges
 from tests.equivalence.random_programs.cases import Case, Step, pasteable
 from tests.equivalence.random_programs.checking import failures
 from tests.equivalence.random_programs.judging import Judge, Tally
@@ -35,11 +35,11 @@ def _as_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_every_step_equals_the_class_itself(name: str) -> None:
-    for style in STYLES:
-        for seed in SEEDS:
-            case = make_case(name, TEXTS[name], style, seed)
-            for mode, wrong in failures(case, Tally()):
-                raise AssertionError(f"{style} {seed}: {wrong}\n\n{pasteable(case, mode)}")
+    text = TEXTS[name]
+    journeys = [make_case(name, text, style, seed) for seed in SEEDS for style in STYLES]
+    for case in (single_edges(name, text), *journeys):
+        for mode, wrong in failures(case, Tally()):
+            raise AssertionError(f"{case.seed}: {wrong}\n\n{pasteable(case, mode)}")
 
 
 def test_a_wrong_answer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from tests.equivalence.random_programs.cases import Case
+from tests.equivalence.random_programs.cases import Case, Step
 from tests.equivalence.random_programs.journeys import Journey
 from tests.oracle.class_texts import load_class
 
@@ -32,6 +32,22 @@ def program_texts() -> dict[str, str]:
     return found
 
 
+def single_edges(name: str, text: str) -> Case:
+    """From no edge to a few, one at a time, and back: most mistakes show in three vertices."""
+    rows = [(0, 1), (1, 2), (0, 2), (2, 2), (3, 0), (2, 1)]
+    first, second, third, loop, new, back = (
+        (one, other, (2.0, -4.0, 1.0)[one % 3], other - 1, True) for one, other in rows
+    )
+    steps = [Step("advance", (row,)) for row in (first, second, third)]
+    steps += [Step("advance", (back,), (first,)), Step("advance", (new,)), Step("rollback")]
+    steps += [Step("advance", (loop,), (second, third)), Step("rollback"), Step("rollback")]
+    steps += [Step("advance", (), (first, second, third))]
+    pick = random.Random(name)
+    kinds = load_class(text).parameters
+    given = {item: _given(pick, item, kind, (0, 1, 2)) for item, kind in kinds.items()}
+    return Case(text, given, (0, 1, 2), (), tuple(steps), {}, name, seed=name)
+
+
 def make_case(name: str, text: str, style: str, seed: int) -> Case:
     """A journey for a program of the collection; hasty ones run anew at every other advance."""
     pick = random.Random(f"{name} {style} {seed}")
@@ -39,7 +55,17 @@ def make_case(name: str, text: str, style: str, seed: int) -> Case:
     kinds, rows = load_class(text).parameters, tuple(journey.rows)
     given = {item: _given(pick, item, kind, journey.vertices) for item, kind in kinds.items()}
     hasty = pick.random() < 0.3
-    return Case(text, given, journey.vertices, rows, journey.steps(7), {}, name, hasty)
+    return Case(
+        text,
+        given,
+        journey.vertices,
+        rows,
+        journey.steps(7),
+        {},
+        name,
+        hasty,
+        f"{name} {style} {seed}",
+    )
 
 
 def _given(pick: random.Random, name: str, kind: Any, vertices: tuple[Any, ...]) -> Any:

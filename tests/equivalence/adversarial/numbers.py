@@ -21,8 +21,8 @@ class FirstSendIsNaN:
         v.x = 3.0 if v == self.source else inf
 
     def traverse(self, u, e, v):
-        v.best(u.x - u.x)
-        v.best(u.x + 1.0)
+        v.best(u.x - u.x + 5.0)
+        v.best(u.id + 7.0)
 
     def update(self, v):
         v.x = min(v.x, v.best)
@@ -30,18 +30,17 @@ class FirstSendIsNaN:
 
 @gt.program
 class SecondSendIsNaN:
-    """The same the other way round, and for the greatest."""
+    """The same the other way round, for the greatest, and without a bound."""
 
     x: float = 0.0
     best = gt.Max(float)
-    iterations = 3
 
     def initialize(self, v):
         v.x = -inf if v.id == 1 else float(v.id)
 
     def traverse(self, u, e, v):
-        v.best(u.x + 1.0)
-        v.best(u.x * 0.0)
+        v.best(min(u.x + 1.0, 6.0))
+        v.best(u.x - u.x - 2.0)
 
     def update(self, v):
         v.x = v.best if v.best > v.x else v.x
