@@ -25,7 +25,7 @@ INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 
 
 def test_random_programs_hold_interpreted() -> None:
-    run_module(INTERPRETED, RANDOM, "--seed", "1", "--count", "80")
+    run_module(INTERPRETED, RANDOM, "--seed", "1", "--count", "50")
 
 
 def test_adversarial_programs_hold_interpreted() -> None:
@@ -34,7 +34,7 @@ def test_adversarial_programs_hold_interpreted() -> None:
 
 @pytest.mark.skipif(not CAMPAIGN, reason="compiling takes ten seconds a program")
 def test_random_programs_hold_compiled() -> None:
-    run_module({}, RANDOM, "--minutes", "60")
+    run_module({}, RANDOM, "--minutes", "60", "--steps", "60")
 
 
 def test_the_generator_writes_all_that_the_language_has() -> None:

@@ -34,11 +34,11 @@ class Field:
     size: int | str | None = None
     word: str = ""
 
-    def index(self, pick: random.Random, loop: str | None) -> str:
-        """A place in it, surely inside: a number, or the variable of a loop over it."""
-        if loop is not None:
-            return loop
-        return "0" if isinstance(self.size, str) else str(pick.randrange(self.size or 1))
+    def place(self, pick: random.Random) -> str:
+        """The index of an element, surely inside; nothing where it is no array."""
+        if self.size is None:
+            return ""
+        return "[0]" if isinstance(self.size, str) else f"[{pick.randrange(self.size)}]"
 
 
 @dataclass
@@ -129,13 +129,12 @@ class FreeProgram:
             lines.append(f"tolerance = {pick.choice((0.5, 0.25, 0.001))}")
         return lines
 
-    def _names(self, who: str, *, arrays: bool = True) -> dict[str, list[str]]:
+    def _names(self, who: str) -> dict[str, list[str]]:
         """What can be read of a vertex."""
         found: dict[str, list[str]] = {kind: [] for kind in KINDS}
         for item in self.states:
-            place = "" if item.size is None else f"[{item.index(self.pick, None)}]"
-            found[item.kind] += [f"{who}.{item.name}{place}"] * 2
-        found["int"] += [f"{who}.{self.pick.choice(FACTS)}" for _ in range(1)]
+            found[item.kind] += [f"{who}.{item.name}{item.place(self.pick)}"] * 2
+        found["int"].append(f"{who}.{self.pick.choice(FACTS)}")
         return found
 
     def _sentences(self, names: dict[str, list[str]], *who: str) -> Sentences:
@@ -159,7 +158,7 @@ class FreeProgram:
         if self.pick.random() < 0.6:
             length = self.pick.choice((f"len(v.{item.name})", self._length(item)))
             return [f"for k in range({length}):", f"    v.{item.name}[k] = {value(item)}"]
-        return [f"v.{item.name}[{item.index(self.pick, None)}] = {value(item)}"]
+        return [f"v.{item.name}{item.place(self.pick)} = {value(item)}"]
 
     def _length(self, item: Field) -> str:
         return f"self.{item.size}" if isinstance(item.size, str) else str(item.size)
@@ -222,13 +221,12 @@ class FreeProgram:
         if chance < 0.8:
             place = f"abs({sentences.atom('int')} % {self._length(item)})"
             return [f"v.{item.name}[{place}]({value()})"]
-        return [f"v.{item.name}[{item.index(self.pick, None)}]({value()})"]
+        return [f"v.{item.name}{item.place(self.pick)}({value()})"]
 
     def _update(self) -> list[str]:
         pick, names = self.pick, self._names("v")
         for item in self.accumulators:
-            place = "" if item.size is None else f"[{item.index(pick, None)}]"
-            names[item.kind] += [f"v.{item.name}{place}"] * 3
+            names[item.kind] += [f"v.{item.name}{item.place(pick)}"] * 3
         if pick.random() < 0.15:
             names["int"].append("self.iteration")
         sentences, lines = self._sentences(names), []
@@ -252,12 +250,10 @@ class FreeProgram:
         value = sentences.write(item.kind, 2)
         if self.bounded or self.pick.random() < 0.08:
             return value
-        place = "" if item.size is None else "[k]"
+        place = "" if item.size is None else "[0]"
         return self._rising(item.kind, f"v.{item.name}{place}", value)
 
     def _rising(self, kind: str, held: str, value: str) -> str:
-        if "[k]" in held:
-            held = held.replace("[k]", "[0]")
         if kind == "bool":
             return f"({held} or {value})"
         cap = self.pick.choice(("9", "4", "20")) + (".0" if kind == "float" else "")
@@ -265,7 +261,7 @@ class FreeProgram:
 
     def _surely_read(self, item: Field) -> list[str]:
         """One more statement, that reads an accumulator nobody has read."""
-        read = f"v.{item.name}" + ("" if item.size is None else f"[{item.index(self.pick, None)}]")
+        read = f"v.{item.name}{item.place(self.pick)}"
         state = self.pick.choice(self.states)
         held = f"v.{state.name}" + ("" if state.size is None else "[0]")
         value = {
