@@ -18,9 +18,9 @@ from graphtide.engine import (
     synchronous_runs,
     write,
 )
+from graphtide.engine.write import constant_text
 from graphtide.kernels import reversible
 from tests.oracle.class_runs import LONGEST
-from tests.oracle.machine_numbers import FIRST
 
 
 def interpreted() -> bool:
@@ -57,11 +57,6 @@ def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
 
 
 def _machine_constant(value: float, type_: str) -> str:
-    """A constant of NumPy's, with its sign before it, as the sign of a plain constant stands."""
-    sign = "-" if value < 0 or str(value).startswith("-") else ""
-    if type_ == "bool" or (type_ == "int" and value == FIRST):
-        return repr(value) if type_ == "bool" else f"np.int64({value})"
-    if type_ == "int":
-        return f"{sign}np.int64({abs(value)})"
-    number = abs(float(value))
-    return f"{sign}np.float64({'np.inf' if math.isinf(number) else repr(number)})"
+    """A constant of NumPy's, as the product writes those of Python."""
+    text = constant_text(value, type_)
+    return text if type_ == "bool" else f"np.{type_}64({text})"
