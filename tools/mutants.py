@@ -119,11 +119,13 @@ def main() -> int:
     """Run what is asked for; 1 if a mutant survives or the tests fail without one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="those whose name has this word in it")
+    parser.add_argument("--without", default="\n", help="not those whose name has this word in it")
     parser.add_argument("--list", action="store_true", help="print them and stop")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=900, help="the most that tests may take")
     given = parser.parse_args()
-    mutants = [item for item in read_mutants() if given.only in item.name]
+    named = [item for item in read_mutants() if given.only in item.name]
+    mutants = [item for item in named if given.without not in item.name]
     if given.list:
         print("\n".join(f"{item.name}  ({item.file})" for item in mutants))
         return 0
