@@ -266,3 +266,18 @@ class BlinksWhenAlone:
 
     def update(self, v):
         v.x = v.x != v.seen
+
+
+@gt.program
+class LateDegree:
+    """A degree that update looks at only late: an end of a new edge is as it was until then."""
+
+    x: int
+    got = gt.Sum(int)
+    iterations = 5
+
+    def traverse(self, u, e, v):
+        v.got(u.x + 1)
+
+    def update(self, v):
+        v.x = v.got + (v.out_degree if v.got > 1 else 0)
