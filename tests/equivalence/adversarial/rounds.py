@@ -281,3 +281,18 @@ class LateDegree:
 
     def update(self, v):
         v.x = v.got + (v.out_degree if v.got > 1 else 0)
+
+
+@gt.program
+class OwnDegrees:
+    """Messages that look at v's degree: an edge that comes changes those of all others into v."""
+
+    x: int = 1
+    got = gt.Sum(int)
+    iterations = 3
+
+    def traverse(self, u, e, v):
+        v.got(u.x * v.in_degree + v.out_degree)
+
+    def update(self, v):
+        v.x = v.got % 1000
