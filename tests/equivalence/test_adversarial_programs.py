@@ -125,3 +125,11 @@ def test_the_least_int_divided_by_minus_one_wraps() -> None:
     least = -(2**63)
     assert live["n"].tolist()[0] == least
     live.verify()
+
+
+def test_who_differed_in_between_takes_back_what_it_told() -> None:
+    """Vertex 2 reaches its ceiling an iteration sooner by the new edge, and is then as before."""
+    before = tuple((one, other, 1.0, 1, True) for one, other in ((0, 2), (2, 2), (1, 2), (2, 3)))
+    steps = (Step("advance", before), Step("advance", ((0, 1, 1.0, 1, True),)))
+    case = Case(TEXTS["Ceilings"], {}, (0, 1, 2, 3), (), steps)
+    assert list(failures(case, Tally())) == []

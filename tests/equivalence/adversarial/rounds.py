@@ -296,3 +296,42 @@ class OwnDegrees:
 
     def update(self, v):
         v.x = v.got % 1000
+
+
+@gt.program
+class Ceilings:
+    """Who reached a ceiling sooner is as before afterwards: it takes back what it told others."""
+
+    x: int
+    got = gt.Sum(int)
+    iterations = 5
+
+    def initialize(self, v):
+        v.x = 1 if v.id == 0 else 0
+
+    def traverse(self, u, e, v):
+        v.got(u.x)
+
+    def update(self, v):
+        if v.id == 0:
+            v.x = 1
+        else:
+            v.x = min(v.got, 3 if v.id % 2 == 0 else 1000)
+
+
+@gt.program
+class InfiniteAtFirst:
+    """An infinite factor that all neighbours hear alike, once: no difference takes it back."""
+
+    x: float
+    got = gt.Product(float)
+    iterations = 4
+
+    def initialize(self, v):
+        v.x = float(v.id)
+
+    def traverse(self, u, e, v):
+        v.got(1.0 / u.x)
+
+    def update(self, v):
+        v.x = 2.0 if v.got > 100.0 else 4.0
