@@ -334,4 +334,4 @@ class InfiniteAtFirst:
         v.got(1.0 / u.x)
 
     def update(self, v):
-        v.x = 2.0 if v.got > 100.0 else 4.0
+        v.x = v.x + (8.0 if v.got > 100.0 else 1.0)
