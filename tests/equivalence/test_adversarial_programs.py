@@ -133,3 +133,32 @@ def test_who_differed_in_between_takes_back_what_it_told() -> None:
     steps = (Step("advance", before), Step("advance", ((0, 1, 1.0, 1, True),)))
     case = Case(TEXTS["Ceilings"], {}, (0, 1, 2, 3), (), steps)
     assert list(failures(case, Tally())) == []
+
+
+LABELS = """@gt.program
+class Labels:
+    x: int
+    least = gt.Min(int)
+
+    def initialize(self, v):
+        v.x = v.id
+
+    def traverse(self, u, e, v):
+        v.least(u.x)
+
+    def update(self, v):
+        v.x = min(v.x, v.least)
+"""
+
+
+def test_levels_are_rolled_back_with_the_values() -> None:
+    """A level that stayed would let 3 hang on 4, which hangs on 3."""
+    rows = {ends: (*ends, 1.0, 1, True) for ends in ((1, 2), (2, 3), (3, 4), (4, 3), (0, 4))}
+    first = tuple(row for ends, row in rows.items() if ends != (0, 4))
+    steps = (
+        Step("advance", first),
+        Step("advance", (rows[0, 4],)),
+        Step("rollback"),
+        Step("advance", (), (rows[2, 3],)),
+    )
+    assert list(failures(Case(LABELS, {}, (0, 1, 2, 3, 4), (), steps), Tally())) == []
