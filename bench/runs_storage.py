@@ -39,7 +39,7 @@ from graphtide.store.collection import (
 from graphtide.store.commit import begin
 from graphtide.store.generation import Generation
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
-from graphtide.store.results import PartsInMemory, PartsOnDisk, start_parts
+from graphtide.store.results import PARTS, PartsInMemory, PartsOnDisk, start_parts
 
 FILE, SECTION = "sx-mathoverflow.txt.gz", "files, beside pyarrow alone"
 BAR, ROUNDS, WEEK = 3.0, 7, 7
@@ -96,7 +96,7 @@ def _writing(views: Views, folder: Path) -> Figure:
 
     def ours() -> None:
         with tempfile.TemporaryDirectory(dir=folder) as fresh:
-            start_parts(Path(fresh))
+            start_parts(Path(fresh) / PARTS)
             written = PartsOnDisk(Generation(Path(fresh), {}, "", {}, "the run"))
             for part in held:
                 written.append(part)

@@ -256,14 +256,14 @@ def test_a_wrong_result_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPat
 def test_a_wrong_result_of_a_pair_is_told_by_both_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = gt.Graph(list("abc"), list("bcd"))
     versions = {f"first-{at}": np.arange(3) <= at for at in range(3)}
-    told = PreparedProgram.scratch
+    told = PreparedProgram.plainly
 
     def lie(self: Any) -> Any:
         found = {name: column.copy() for name, column in told(self).items()}
         found["distance"][1:] = 9.0
         return found
 
-    monkeypatch.setattr(PreparedProgram, "scratch", lie)
+    monkeypatch.setattr(PreparedProgram, "plainly", lie)
     program = gt.algorithms.PairHops(pairs=[("a", "b"), ("b", "d")])
     with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
         graph.run(program, versions, order="manual", strategy="differential", verify=1)

@@ -206,9 +206,9 @@ def test_thousands_of_views_take_less_than_a_second(facts: WrittenFacts) -> None
     parse_views("[true]")
     many = [EdgeFact(i, f"v{i}", f"v{i + 1}") for i in range(4582)]
     facts.edges = lambda where, limit: many  # type: ignore[method-assign]
-    start = time.perf_counter()
+    start = time.process_time()
     outages = lower_views(parse_views("without each edge"), SCHEMA, facts)
     text = "expanding windows over ts from '2020-01-01' until '2021-01-01' width 3 hours"
     windows = lower_views(parse_views(text), SCHEMA, facts)
     assert (len(outages.views), len(windows.views)) == (4582, 2928)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
