@@ -91,17 +91,20 @@ class CollectionJobs:
         self._spark.addTag(tag)
         try:
             with translated("writing the edges of the collection"):
-                classes = self._spark.createDataFrame(self._class_table(*mapping))
-                frame = edge_classes(self._signatures, classes)
+                frame = edge_classes(self._signatures, self._class_frame(*mapping))
                 frame.write.mode("overwrite").parquet(writing_path(path))
                 remove_marks(path)
         finally:
             self._spark.removeTag(tag)
 
-    def _class_table(self, signatures: NDArray[np.int64], classes: NDArray[np.int32]) -> pa.Table:
+    def _class_frame(self, signatures: NDArray[np.int64], classes: NDArray[np.int32]) -> DataFrame:
+        """The class of every signature that has one. Spark Connect wants types for no rows."""
         used = classes >= 0
+        if not used.any():
+            types = [*(f"`{name}` bigint" for name in self._names), "`_class` int"]
+            return self._spark.createDataFrame([], ", ".join(types))
         columns = {name: signatures[used, at] for at, name in enumerate(self._names)}
-        return pa.table({**columns, "_class": classes[used]})
+        return self._spark.createDataFrame(pa.table({**columns, "_class": classes[used]}))
 
 
 def spark_plan(frame: DataFrame) -> str:
