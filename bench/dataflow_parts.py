@@ -16,11 +16,11 @@ from bench.resident import resident_bytes
 from bench.rmat import rmat
 from bench.streams import Input, Size, batches, rmat_input
 from graphtide.algorithms import dataflow as library
-from graphtide.api.dataflow.collection import Collection
-from graphtide.api.dataflow.flow import Dataflow
 from graphtide.engine.dataflow.reading import rows_held
 from graphtide.kernels import dataflow_layout as layout
 from graphtide.plan.dataflow_terms import col
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow import Dataflow
 
 Build = Callable[[Dataflow, Collection, NDArray[np.int64]], None]
 """Puts a computation on edges into a dataflow, given the sources of all edges."""

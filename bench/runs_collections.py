@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.runs_graphs import EdgeTable, Int32, Int64, authors
-from graphtide.api.edge_matching import KnownEdges
-from graphtide.api.edge_rows import ColumnNames
-from graphtide.api.runs.start import Versions
-from graphtide.api.vertex_ids import VertexIds
 from graphtide.engine.resident import ResidentGraph
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.collection import ViewMatrix
+from graphtide.run.collection.start import Versions
+from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.edge_rows import ColumnNames
+from graphtide.run.live.vertex_ids import VertexIds
 from graphtide.store.collection import group_edges
 
 DAY = 86_400

@@ -14,10 +14,10 @@ from bench.figures import Figure
 from bench.runs_collections import Views
 from bench.runs_programs import COMPONENTS, tasks
 from bench.timing import seconds_of, without_collector
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import RunInHand, Versions
 from graphtide.optimize.strategy import AlwaysDifferential, AlwaysTogether
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.results import PartsInMemory
 
 BAR, ROUNDS = 0.1, 5

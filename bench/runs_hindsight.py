@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from bench.figures import Figure
 from bench.runs_trials import Trial
-from graphtide.api.runs.steps import RunSteps
 from graphtide.optimize.strategy import (
     AlwaysDifferential,
     AlwaysScratch,
@@ -26,6 +25,7 @@ from graphtide.optimize.strategy import (
     Move,
     Observation,
 )
+from graphtide.run.collection.steps import RunSteps
 
 Float64 = NDArray[np.float64]
 ROUNDS = 3

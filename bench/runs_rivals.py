@@ -24,10 +24,10 @@ from bench.runs_graphs import EdgeTable, Int64
 from bench.runs_loops import loop_components, loop_ranks
 from bench.timing import seconds_of, without_collector
 from graphtide.algorithms import WCC, PageRank
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.reading import Cursor, Differences
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import RunInHand
+from graphtide.run.collection.reading import Cursor, Differences
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.results import PartsInMemory
 
 ITERATIONS, ROUNDS, SHARE = 20, 3, 0.5

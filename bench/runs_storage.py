@@ -21,13 +21,13 @@ from bench.runs_collections import Views, arranged, expanding
 from bench.runs_graphs import EdgeTable, read_edges
 from bench.timing import medians_in_turns
 from graphtide.algorithms import PageRank
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import RunInHand
-from graphtide.api.runs.stored_graph import load_graph
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.model.summary import GraphSummary
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.stored_graph import load_graph
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import (
     EDGES,

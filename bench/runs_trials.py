@@ -22,11 +22,11 @@ import numpy as np
 
 from bench.runs_collections import Views
 from bench.runs_programs import Task, plain_version
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.reading import Cursor, Differences
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import RunInHand, Versions
 from graphtide.optimize.strategy import Move
+from graphtide.run.collection.reading import Cursor, Differences
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.results import PartsInMemory
 
 STRATEGIES = ("scratch", "differential", "adaptive")

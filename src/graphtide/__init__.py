@@ -22,6 +22,7 @@ from graphtide.version import __version__
 
 if TYPE_CHECKING:
     from graphtide import algorithms, dataflow
+    from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.collection import Collection, Step
     from graphtide.api.generators import (
         cross,
@@ -31,10 +32,9 @@ if TYPE_CHECKING:
         without,
         without_each,
     )
-    from graphtide.api.graph import CatalogGraph
+    from graphtide.api.graph import Graph
     from graphtide.api.live import Live
-    from graphtide.api.memory import Graph
-    from graphtide.api.runs.run import Run
+    from graphtide.api.run import Run
     from graphtide.api.session import Session, session
     from graphtide.api.view import View
     from graphtide.dataflow import Dataflow
@@ -68,10 +68,10 @@ _HOMES = {
     "without": "graphtide.api.generators",
     "without_each": "graphtide.api.generators",
     "Dataflow": "graphtide.dataflow",
-    "CatalogGraph": "graphtide.api.graph",
+    "CatalogGraph": "graphtide.api.catalog_graph",
     "Live": "graphtide.api.live",
-    "Graph": "graphtide.api.memory",
-    "Run": "graphtide.api.runs.run",
+    "Graph": "graphtide.api.graph",
+    "Run": "graphtide.api.run",
     "Session": "graphtide.api.session",
     "session": "graphtide.api.session",
     "View": "graphtide.api.view",

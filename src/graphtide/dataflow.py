@@ -6,16 +6,16 @@ one that is run over views and kept current on a graph. Ready-made graph computa
 `graphtide.algorithms.dataflow`.
 """
 
-from graphtide.api.dataflow.arrangement import Arrangement
-from graphtide.api.dataflow.collection import Collection
-from graphtide.api.dataflow.flow import Dataflow
-from graphtide.api.dataflow.handles import Handle
-from graphtide.api.dataflow.inputs import InputCollection, Output
-from graphtide.api.dataflow.loops import Loop, VariableCollection
-from graphtide.api.dataflow.probes import Probe
-from graphtide.api.dataflow.reductions import count, total
 from graphtide.lang.python import dataflow_program as program
 from graphtide.plan.dataflow_terms import bits, col, least, most, where
+from graphtide.run.dataflow.arrangement import Arrangement
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.handles import Handle
+from graphtide.run.dataflow.inputs import InputCollection, Output
+from graphtide.run.dataflow.loops import Loop, VariableCollection
+from graphtide.run.dataflow.probes import Probe
+from graphtide.run.dataflow.reductions import count, total
 
 __all__ = [
     "Arrangement",

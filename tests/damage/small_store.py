@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 
 import graphtide as gt
 from graphtide.algorithms import WCC
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.stored import RunRequest, run_collection
 from graphtide.api.session import Session
+from graphtide.api.stored_runs import RunRequest, run_collection
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.optimize import plan_collection
 from graphtide.plan.collection import ViewMatrix
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import EDGES, CollectionFacts, StoredView, write_collection
 from graphtide.store.commit import begin

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphtide.api.dataflow.collection import Collection
-from graphtide.api.dataflow.flow import Dataflow
-from graphtide.api.dataflow.inputs import InputCollection, Output
 from graphtide.plan.dataflow_terms import col, least
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.inputs import InputCollection, Output
 from tests.oracle.dataflow import Program, Records, evaluate, span
 
 MEMORY = 1 << 30

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from graphtide.algorithms.dataflow import distances, strong_edges
-from graphtide.api.dataflow.flow import Dataflow
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow_terms import col
+from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
 

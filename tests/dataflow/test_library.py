@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphtide.algorithms import dataflow as library
-from graphtide.api.dataflow.flow import Dataflow
+from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
 Pair = tuple[int, int]

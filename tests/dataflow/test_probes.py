@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphtide.algorithms.dataflow import strong_components
-from graphtide.api.dataflow.flow import Dataflow
 from graphtide.model.errors import InputError
+from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
 

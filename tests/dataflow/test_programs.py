@@ -12,12 +12,12 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms.dataflow import distances, reachable
-from graphtide.api.dataflow import maintainer as maintainers
-from graphtide.api.dataflow.identity import dataflow_identity
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.facts import run_identity
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.strong_components import label_strong_components, new_search
+from graphtide.run.collection.facts import run_identity
+from graphtide.run.dataflow import maintainer as maintainers
+from graphtide.run.dataflow.identity import dataflow_identity
+from graphtide.run.live.chosen_program import chosen_program
 from tests.oracle.algorithms import breadth_first
 from tests.oracle.dataflow import strong_components
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.algorithms.dataflow import neighbours
-from graphtide.api.dataflow.flow import Dataflow
 from graphtide.engine.dataflow.reading import rows_held
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_terms import col
+from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
 Pair = tuple[int, int]

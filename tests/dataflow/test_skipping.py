@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.api.dataflow.collection import Collection
-from graphtide.api.dataflow.flow import Dataflow
 from graphtide.kernels import dataflow_layout as layout
 from graphtide.plan.dataflow_terms import col
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 from tests.dataflow.test_library import naive_components
 

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 
 from graphtide.algorithms.dataflow import propagate
-from graphtide.api.dataflow.flow import Dataflow
 from graphtide.plan.dataflow_terms import col
+from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
 Differences = dict[tuple[int, ...], dict[tuple[int, ...], int]]

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.algorithms.dataflow import components, strong_components
-from graphtide.api.dataflow.flow import Dataflow
 from graphtide.model.errors import GraphtideError, InputError, LimitError
 from graphtide.plan.dataflow_terms import col
+from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 from tests.dataflow.test_library import naive_components, naive_strong
 

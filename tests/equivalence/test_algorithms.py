@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api.modes import Mode
+from graphtide.run.live.modes import Mode
 from tests.equivalence.algorithm_cases import CASES, Case
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 

@@ -95,11 +95,11 @@ def test_grids_that_cannot_be() -> None:
 
 
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphtide.api.maintain import chosen_program
-    from graphtide.api.runs.grid import GridRun, as_grid
-    from graphtide.api.runs.in_memory import EdgeList, arranged
-    from graphtide.api.runs.runner import RunSettings
-    from graphtide.api.runs.start import RunInHand
+    from graphtide.api.runs_in_memory import EdgeList, arranged
+    from graphtide.run.collection.grid import GridRun, as_grid
+    from graphtide.run.collection.runner import RunSettings
+    from graphtide.run.collection.start import RunInHand
+    from graphtide.run.live.chosen_program import chosen_program
 
     pick = random.Random("resume")
     pairs = [(pick.randrange(9), pick.randrange(9)) for _ in range(30)]

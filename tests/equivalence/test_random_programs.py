@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 
-from graphtide.api.modes import choose_mode
+from graphtide.run.live.modes import choose_mode
 from tests.equivalence.random_programs.cases import Case, Step, pasteable
 from tests.equivalence.random_programs.making import SHARES, make_case
 from tests.equivalence.random_programs.shrinking import shrink

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs import groups as grouping
-from graphtide.api.runs import in_memory
-from graphtide.api.runs.in_memory import EdgeList
-from graphtide.api.runs.reading import Differences
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import RunInHand
+from graphtide.api.runs_in_memory import EdgeList
 from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.optimize.strategy import AlwaysScratch, Move
+from graphtide.run.collection import groups as grouping
+from graphtide.run.collection import in_memory
+from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.results import PartsInMemory
 from tests.equivalence.algorithm_cases import CASES
 from tests.equivalence.run_cases import RunCase, make_run_case

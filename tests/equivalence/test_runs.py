@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs import in_memory, start, states
-from graphtide.api.runs.in_memory import EdgeList
-from graphtide.api.runs.prepare import PreparedProgram
-from graphtide.api.runs.reading import Cursor, Differences
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import RunInHand
+from graphtide.api.runs_in_memory import EdgeList
 from graphtide.optimize.strategy import Move
+from graphtide.run.collection import in_memory, start, states
+from graphtide.run.collection.prepare import PreparedProgram
+from graphtide.run.collection.reading import Cursor, Differences
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.results import PartsInMemory
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, Case
 from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import graphtide as gt
-from graphtide.api.runs import figures
+from graphtide.run.collection import figures
 from tests.equivalence.run_cases import make_run_case
 from tests.equivalence.summary_cases import KINDS, MadeRun, make_run
 from tests.oracle import summaries as naive

@@ -14,7 +14,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import BFS, WCC, PageRank, ShortestPaths
-from graphtide.api.modes import Mode
+from graphtide.run.live.modes import Mode
 from tests.equivalence.algorithm_cases import CASES, Case
 
 PART_VERTICES, PART_EDGES = 40, 120

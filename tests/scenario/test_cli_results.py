@@ -13,8 +13,8 @@ import pytest
 
 import graphtide as gt
 from graphtide.api import run_statement
-from graphtide.api.runs.start import RunInHand
 from graphtide.optimize.strategy import AlwaysDifferential, Move
+from graphtide.run.collection.start import RunInHand
 from tests.scenario.commands import graphtide, objects
 
 

@@ -25,7 +25,7 @@ from graphtide.algorithms import (
     ShortestPaths,
     WidestPath,
 )
-from graphtide.api.graph import CatalogGraph
+from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.model.errors import InputError
 from graphtide.store.catalog import Catalog
 from graphtide.store.graph import open_graph

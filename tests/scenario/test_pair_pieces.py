@@ -11,13 +11,13 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import PairHops
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs import in_memory, pieces
-from graphtide.api.runs.reading import Differences
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import RunInHand
-from graphtide.api.source_memory import bytes_a_source
 from graphtide.model.errors import LimitError
+from graphtide.run.collection import in_memory, pieces
+from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand
+from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.source_memory import bytes_a_source
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import Parts, PartsInMemory, begin_run, open_run
 
@@ -89,7 +89,7 @@ def test_an_interrupted_piece_goes_on(
             raise KeyboardInterrupt
 
     first = hand(graph, versions)
-    monkeypatch.setattr("graphtide.api.runs.runner._TELL_EVERY", 0.0)
+    monkeypatch.setattr("graphtide.run.collection.runner._TELL_EVERY", 0.0)
     settings = RunSettings(report=stop, keep_every=0.0)
     with pytest.raises(KeyboardInterrupt):
         first.run(first.base(), parts, first.chooser("differential"), settings)

@@ -11,7 +11,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import PairDistances, PairHops, ShortestPaths
-from graphtide.api.result_rows import PairRows, row_names
+from graphtide.run.live.result_rows import PairRows, row_names
 from tests.oracle.programs import run_pairs
 
 PAIRS = [("a", "d"), ("a", "c"), ("d", "a"), ("a", "d"), ("b", "b")]

@@ -24,9 +24,9 @@ RUNNER = """
 import sys
 import time
 import graphtide as gt
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.stored import RunRequest, run_collection
+from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.collection.runner import RunSettings
+from graphtide.api.stored_runs import RunRequest, run_collection
 from graphtide.optimize.strategy import AlwaysDifferential
 
 class Slow(AlwaysDifferential):

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import graphtide as gt
-from graphtide.api.runs import runner
-from graphtide.api.runs.run import Run
+from graphtide.api.run import Run
 from graphtide.api.session import Session
 from graphtide.optimize.strategy import Move
+from graphtide.run.collection import runner
 
 A = gt.algorithms
 

@@ -176,7 +176,7 @@ def test_a_full_disk_is_said_and_keeps_what_there_is(
         append(self, part)
 
     append = PartsOnDisk.append
-    monkeypatch.setattr("graphtide.api.runs.runner._MOST_ROWS", 0)
+    monkeypatch.setattr("graphtide.run.collection.runner._MOST_ROWS", 0)
     monkeypatch.setattr(PartsOnDisk, "append", full)
     with pytest.raises(gt.GraphtideError, match="no room"):
         years.run(BFS(source="ann"))

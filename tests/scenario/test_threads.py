@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api.turns import uninterrupted
 from graphtide.model.errors import InputError
+from graphtide.run.turns import uninterrupted
 from tests.oracle import algorithms as oracle
 
 THREADS = 4

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from graphtide.api.build import CollectionRequest, build_collection
-from graphtide.api.progress import silent
+from graphtide.model.progress import silent
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as p
 from graphtide.plan.signatures import layout_signatures

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
-from graphtide.api.graph import CatalogGraph
 from graphtide.api.view import View
+from graphtide.model.wording import counted
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
 
 if TYPE_CHECKING:
-    from graphtide.api.runs.run import Run
+    from graphtide.api.run import Run
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,6 @@ def table_of(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Tab
     """Rows as an Arrow table; without rows, columns of no type but the right names."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     return pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
-
-
-def counted(number: int, what: str) -> str:
-    """So many of a thing: `1 view`, `2 views`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _number(value: int | None) -> str:

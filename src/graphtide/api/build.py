@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from graphtide.api.progress import Report
 from graphtide.model.errors import InputError
+from graphtide.model.progress import Report
 from graphtide.optimize import plan_collection
 from graphtide.plan.classes import EdgeClasses, classify_signatures
 from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from graphtide.api.progress import Report
 from graphtide.model.errors import NotFoundError
+from graphtide.model.progress import Report
 from graphtide.model.schema import closest
 from graphtide.store.catalog import Catalog
 from graphtide.store.check import Checked, Item, all_items, check_item, stored_bytes

@@ -11,24 +11,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.maintain import chosen_program
-from graphtide.api.modes import Mode
 from graphtide.api.view import View, graph_of
 from graphtide.model.delta import Delta
 from graphtide.model.errors import NotFoundError
 from graphtide.model.schema import closest
 from graphtide.plan.collection import CollectionPlan
+from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.modes import Mode
 from graphtide.store.collection import StoredCollection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from graphtide.api.pictures.picture import Picture
-    from graphtide.api.runs.facts import Strategy
-    from graphtide.api.runs.run import Run
-    from graphtide.api.runs.stored import RunRequest
+    from graphtide.api.run import Run
     from graphtide.api.session import Session
+    from graphtide.api.stored_runs import RunRequest
     from graphtide.lang.python import AnyProgram
+    from graphtide.run.collection.facts import Strategy
 
 
 @dataclass(frozen=True)
@@ -180,9 +180,9 @@ class Collection(Sequence[View]):
         writes nothing: the run has its record, and of pairs its results. `grid`, rows and columns,
         feeds the views to a dataflow as versions of two coordinates: for products.
         """
-        from graphtide.api.runs.runner import RunSettings
-        from graphtide.api.runs.start import check_kept, check_strategy, check_verify
-        from graphtide.api.runs.stored import RunRequest, run_collection
+        from graphtide.api.stored_runs import RunRequest, run_collection
+        from graphtide.run.collection.runner import RunSettings
+        from graphtide.run.collection.start import check_kept, check_strategy, check_verify
 
         check_strategy(strategy, grid)
         check_verify(verify)
@@ -215,7 +215,7 @@ class Collection(Sequence[View]):
 
         Reads the collection and runs the program on one view.
         """
-        from graphtide.api.runs.stored import explain_run
+        from graphtide.api.stored_runs import explain_run
 
         return explain_run(self._session, self._stored, chosen_program(program, mode))
 

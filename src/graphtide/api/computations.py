@@ -14,7 +14,6 @@ from functools import cache
 import pyarrow as pa
 
 from graphtide.api.answers import table_of
-from graphtide.api.maintain import Bound
 from graphtide.api.program_files import programs_of
 from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.statements import ParameterValue, Run
@@ -22,6 +21,7 @@ from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.paths import given_path
 from graphtide.model.schema import closest
+from graphtide.run.live.chosen_program import Bound
 
 ALIASES = {
     "WCC": ("components", "cc", "wccopt"),

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from graphtide.api.answers import Answer, counted, table_of
-from graphtide.api.runs.facts import facts_from
+from graphtide.api.answers import Answer, table_of
 from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.wording import counted
+from graphtide.run.collection.facts import facts_from
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import collection_names, open_collection, view_names
 from graphtide.store.files import find_missing

@@ -13,12 +13,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.maintain import Bound, vertex_parameters
-from graphtide.api.maintained import Maintained
-from graphtide.api.plain_results import allowed_share, plain_results
-from graphtide.api.result_rows import LiveRows, row_names
-from graphtide.api.staying import StaysHere
-from graphtide.api.turns import in_turn
 from graphtide.engine.changes import Change, first_difference
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
@@ -27,9 +21,16 @@ from graphtide.model.schema import closest
 from graphtide.plan.program_analysis import explain_analysis
 from graphtide.plan.program_text import explain
 from graphtide.plan.tolerance_bound import tolerance_bound
+from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.chosen_program import Bound, vertex_parameters
+from graphtide.run.live.maintained import Maintained
+from graphtide.run.live.plain_results import allowed_share, plain_results
+from graphtide.run.live.result_rows import LiveRows, row_names
+from graphtide.run.staying import StaysHere
+from graphtide.run.turns import in_turn
 
 if TYPE_CHECKING:
-    from graphtide.api.memory import Graph
+    from graphtide.api.graph import Graph
 
 
 class Live(StaysHere):
@@ -204,15 +205,6 @@ def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:
     there = places < len(changed)
     there[there] &= changed[places[there]] == change.vertices[there]
     old[places[there]] = change.old[there]
-
-
-def arrow_column(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    """Results as Arrow: arrays of a fixed size where a field is an array."""
-    if values.ndim == 1:
-        return pa.array(values, mask=missing)
-    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
-    mask = None if missing is None else pa.array(missing)
-    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1], mask=mask)
 
 
 def _plain(value: Any) -> Any:

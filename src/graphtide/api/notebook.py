@@ -21,9 +21,9 @@ from graphtide.plan.collection import EMPTY_VERSION
 from graphtide.store.graph import open_graph
 
 if TYPE_CHECKING:
+    from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.collection import Collection
-    from graphtide.api.graph import CatalogGraph
-    from graphtide.api.runs.run import Run
+    from graphtide.api.run import Run
     from graphtide.api.session import Session
     from graphtide.api.view import View
 

@@ -8,24 +8,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from graphtide.api.cells import visible
 from graphtide.model.audience import somebody_looks
-
-
-class Report(Protocol):
-    """Is told the stage that work has reached, and the share that is done if that is known."""
-
-    def __call__(self, stage: str, done: float | None = None) -> None:
-        """Called at the start of each stage."""
-
+from graphtide.model.progress import Report, silent
 
 _PATIENCE = 1.0
-
-
-def silent(stage: str, done: float | None = None) -> None:
-    """A report that nobody reads."""
 
 
 @contextmanager

@@ -8,10 +8,10 @@ import pyarrow.csv as pa_csv
 
 from graphtide.api.answers import Answer
 from graphtide.api.listings import finished_views
-from graphtide.api.runs.run import Run
-from graphtide.api.runs.tables import flat_table, write_tidy_csv
+from graphtide.api.run import Run
 from graphtide.api.whole_files import Beside, whole_files
 from graphtide.model.errors import NotFoundError
+from graphtide.run.collection.tables import flat_table, write_tidy_csv
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import open_run
 

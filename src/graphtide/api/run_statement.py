@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from graphtide.api.answers import Answer
 from graphtide.api.collection import Collection
 from graphtide.api.computations import chosen_computation, error_place
-from graphtide.api.maintain import Bound, chosen_program
+from graphtide.api.run import Run
 from graphtide.api.run_answers import left_off, run_answer, save_results
 from graphtide.api.run_strategy import chosen_strategy, forced_splits, option_notes
-from graphtide.api.runs.run import Run
-from graphtide.api.runs.runner import RunSettings
-from graphtide.api.runs.start import check_verify
-from graphtide.api.runs.stored import RunRequest, run_collection
+from graphtide.api.stored_runs import RunRequest, run_collection
 from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import check_verify
+from graphtide.run.live.chosen_program import Bound, chosen_program
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session

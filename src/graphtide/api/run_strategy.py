@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graphtide.api.collection import Collection
-from graphtide.api.runs.facts import Strategy
-from graphtide.api.runs.start import RunInHand
 from graphtide.lang.gvdl import statements as s
 from graphtide.optimize.strategy import AlwaysDifferential, Chooser, Move
+from graphtide.run.collection.facts import Strategy
+from graphtide.run.collection.start import RunInHand
 
 _HOSTS = "hosts has no meaning here: a run takes this process alone"
 _WORDS = {

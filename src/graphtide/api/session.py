@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphtide.api.build import CollectionRequest, build_collection
+from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
 from graphtide.api.facts import StoredGraphFacts
-from graphtide.api.graph import CatalogGraph
 from graphtide.api.progress import shown
-from graphtide.api.staying import StaysHere
 from graphtide.api.view import View, graph_of
 from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
@@ -25,6 +24,7 @@ from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.paths import given_path
 from graphtide.model.schema import closest
 from graphtide.plan.predicates import EVERYTHING, Predicate
+from graphtide.run.staying import StaysHere
 from graphtide.spark.ingest.options import ingest_options
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.catalog import Catalog
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from graphtide.api.answers import Answer
-    from graphtide.api.runs.run import Run
+    from graphtide.api.run import Run
     from graphtide.spark.gateway import SparkGateway
 
 
@@ -102,7 +102,7 @@ class Session(StaysHere):
 
     def results(self, name: str) -> Run:
         """The run of that name with its results, as far as it is finished."""
-        from graphtide.api.runs.stored import open_stored_run
+        from graphtide.api.stored_runs import open_stored_run
 
         return open_stored_run(self, name)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphtide.api.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.run.live.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 

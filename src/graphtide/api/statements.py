@@ -11,16 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from graphtide.api.answers import (
-    Answer,
-    collection_answer,
-    counted,
-    graph_answer,
-    view_answer,
-)
+from graphtide.api.answers import Answer, collection_answer, graph_answer, view_answer
+from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.explain import explain_statement
 from graphtide.api.export import save_collection, save_graph, save_mappings
-from graphtide.api.graph import CatalogGraph
 from graphtide.api.listings import (
     list_answer,
     list_collections,
@@ -37,6 +31,7 @@ from graphtide.lang.gvdl.statements import COLUMN_ROLES
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import ExistsError, InputError
 from graphtide.model.paths import given_path
+from graphtide.model.wording import counted
 from graphtide.store.collection import collection_kind, open_collection
 from graphtide.store.graph import open_graph
 from graphtide.store.transfer import copy_in, copy_out

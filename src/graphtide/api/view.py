@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from graphtide.api.edges import to_networkx
+from graphtide.api.networkx_export import to_networkx
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import InputError, NotFoundError, StoreError
 from graphtide.store.collection import StoredCollection, StoredView

@@ -13,7 +13,7 @@ from graphtide.model.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from graphtide.api.runs.run import Run
+    from graphtide.api.run import Run
     from graphtide.cli.results import ResultsOptions
 
 
@@ -32,7 +32,7 @@ class ResultTable:
 
     def write_csv(self, path: Path) -> int:
         """Write all rows, arrays as several columns; returns how many there were."""
-        from graphtide.api.runs.tables import flat_table
+        from graphtide.run.collection.tables import flat_table
 
         table = self._make()
         write_csv(flat_table(table), path)

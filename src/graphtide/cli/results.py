@@ -18,7 +18,7 @@ from graphtide.cli.printing import FIRST_ROWS
 from graphtide.cli.result_tables import ResultTable, result_table
 
 if TYPE_CHECKING:
-    from graphtide.api.runs.run import Run
+    from graphtide.api.run import Run
 
 _CHOICES = ("view", "changes", "vertex", "components", "top", "record", "values")
 
@@ -159,7 +159,8 @@ def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -
 
 
 def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
-    from graphtide.api.answers import Answer, counted
+    from graphtide.api.answers import Answer
+    from graphtide.model.wording import counted
 
     for path, write in ((options.csv, found.write_csv), (options.parquet, found.write_parquet)):
         if path is not None:

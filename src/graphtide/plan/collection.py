@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.model.wording import counted
 from graphtide.plan.drawing import draw_tree
 from graphtide.plan.view_runs import ViewRuns
 
@@ -223,18 +224,14 @@ class CollectionPlan:
         are given.
         """
         views = len(self.steps) - self.stones
-        lines = [f"{self.kind} of {_counted(views, 'view')}"]
+        lines = [f"{self.kind} of {counted(views, 'view')}"]
         if self.stones:
-            lines[0] += f" and {_counted(self.stones, 'stepping stone')}"
+            lines[0] += f" and {counted(self.stones, 'stepping stone')}"
         lines += [f"  {text}" for text in _totals_as_text(self.totals)]
         if len(self.steps) > DRAWN_STEPS:
             return "\n".join([*lines, f"  {len(self.steps)} steps, too many to draw"])
         labels = [_label(step, names, weights) for step in self.steps]
         return "\n".join(lines + draw_tree([step.parent for step in self.steps], labels))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _totals_as_text(totals: PlanTotals) -> Iterator[str]:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphtide.algorithms.capped_paths import CappedPaths
-from graphtide.api.maintain import chosen_program
-from graphtide.api.runs.made_columns import ENDS, numbers_by_appearance
+from graphtide.run.collection.made_columns import ENDS, numbers_by_appearance
+from graphtide.run.live.chosen_program import chosen_program
 
 edge_lists = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)
 

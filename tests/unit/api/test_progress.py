@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api import memory, progress
-from graphtide.api.progress import Report
-from graphtide.api.runs import runner
+from graphtide.api import graph as graphs
+from graphtide.api import progress
+from graphtide.model.progress import Report, silent
+from graphtide.run.collection import runner
 
 
 def test_a_run_in_memory_reports_its_views(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +24,7 @@ def test_a_run_in_memory_reports_its_views(monkeypatch: pytest.MonkeyPatch) -> N
         asked.append((title, enabled))
         yield lambda stage, done=None: told.append((stage, done))
 
-    monkeypatch.setattr(memory, "shown", shown)
+    monkeypatch.setattr(graphs, "shown", shown)
     monkeypatch.setattr(runner, "_TELL_EVERY", -1.0)
     graph = gt.Graph([0, 1, 2], [1, 2, 3])
     versions = [np.arange(3) != out for out in range(3)]
@@ -36,7 +37,7 @@ def test_a_run_in_memory_reports_its_views(monkeypatch: pytest.MonkeyPatch) -> N
 def test_nothing_is_shown_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.shown("work") as report:
         report("a stage", 0.5)
-    assert report is progress.silent
+    assert report is silent
     assert capsys.readouterr() == ("", "")
 
 

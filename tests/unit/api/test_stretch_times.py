@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.api.runs.stretches import without_longest
+from graphtide.run.collection.stretches import without_longest
 
 
 def test_work_that_came_between_is_no_part_of_a_step() -> None:

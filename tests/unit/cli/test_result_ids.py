@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from graphtide.api.runs.run import Run
+from graphtide.api.run import Run
 from graphtide.cli.result_tables import vertex_id
 from graphtide.model.errors import InputError
 from tests.unit.pictures.made_runs import components

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from graphtide.algorithms import WCC
-from graphtide.api.maintain import chosen_program
-from graphtide.api.modes import Knobs, make_maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan import program_analysis, program_reads
+from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.modes import Knobs, make_maintainer
 
 
 def test_a_program_is_not_analysed_again_for_every_version(

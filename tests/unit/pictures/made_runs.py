@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.runs.buffer import PartBuffer
-from graphtide.api.runs.contents import RunContents
-from graphtide.api.runs.current import CurrentResults
-from graphtide.api.runs.facts import RunFacts
-from graphtide.api.runs.reading import Differences
-from graphtide.api.runs.run import Run
-from graphtide.api.runs.steps import steps_from
+from graphtide.api.run import Run
 from graphtide.optimize.strategy import Move
+from graphtide.run.collection.buffer import PartBuffer
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.current import CurrentResults
+from graphtide.run.collection.facts import RunFacts
+from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.steps import steps_from
 from graphtide.store.results import PartsInMemory
 
 

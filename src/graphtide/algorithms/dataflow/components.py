@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from graphtide.plan.dataflow_terms import bits, col
 
 if TYPE_CHECKING:
-    from graphtide.api.dataflow.collection import Collection
+    from graphtide.run.dataflow.collection import Collection
 
 ROUNDS_A_BIT = 256
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from graphtide.plan.dataflow_terms import col
 
 if TYPE_CHECKING:
-    from graphtide.api.dataflow.collection import Collection
+    from graphtide.run.dataflow.collection import Collection
 
 
 def look_up(properties: Collection, asked: Collection) -> Collection:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graphtide.plan.dataflow_terms import col
 
 if TYPE_CHECKING:
-    from graphtide.api.dataflow.collection import Collection
+    from graphtide.run.dataflow.collection import Collection
 
 SHARES = 1_000_000
 

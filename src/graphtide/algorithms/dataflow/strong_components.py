@@ -15,7 +15,7 @@ from graphtide.algorithms.dataflow.components import propagate
 from graphtide.plan.dataflow_terms import col
 
 if TYPE_CHECKING:
-    from graphtide.api.dataflow.collection import Collection
+    from graphtide.run.dataflow.collection import Collection
 
 
 def strong_edges(edges: Collection) -> Collection:

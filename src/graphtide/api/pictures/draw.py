@@ -11,7 +11,7 @@ from graphtide.api.pictures.similarity import draw_similarity
 from graphtide.api.pictures.style import styled
 from graphtide.api.pictures.summary import draw_summary, draw_top
 from graphtide.api.pictures.times import draw_times
-from graphtide.api.runs.run import Run
+from graphtide.api.run import Run
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 

@@ -27,10 +27,10 @@ from graphtide.api.pictures.style import (
     shortened,
 )
 from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
-from graphtide.api.result_rows import row_names
-from graphtide.api.runs.leaders import check_order, descending, ranked
-from graphtide.api.runs.run import Run
+from graphtide.api.run import Run
 from graphtide.model.errors import InputError
+from graphtide.run.collection.leaders import check_order, descending, ranked
+from graphtide.run.live.result_rows import row_names
 
 Float = NDArray[np.float64]
 _PANEL, _EDGES = 2.3, 1.1

@@ -23,7 +23,7 @@ from graphtide.api.pictures.style import (
     time_axis,
 )
 from graphtide.api.pictures.view_axis import banded, name_views, room_below
-from graphtide.api.runs.run import Run
+from graphtide.api.run import Run
 from graphtide.model.errors import InputError
 
 Float = NDArray[np.float64]

@@ -1,0 +1,148 @@
+"""A stored graph: look at it, take views of it, make collections of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.api.build import Order
+from graphtide.api.collection import Collection
+from graphtide.api.graph import Graph
+from graphtide.api.networkx_export import to_networkx
+from graphtide.api.requests import Views, view_list, written_predicate
+from graphtide.api.view import View
+from graphtide.lang.gvdl.statements import CreateCollection, CreateView, Ordering
+from graphtide.model.errors import InputError
+from graphtide.model.schema import GraphSchema
+from graphtide.plan.predicates import EVERYTHING
+from graphtide.store.graph import StoredGraph
+from graphtide.store.tables import edge_rows, vertex_rows
+
+if TYPE_CHECKING:
+    import networkx
+    from pyspark.sql import DataFrame
+
+    from graphtide.api.session import Session
+
+
+class CatalogGraph:
+    """A graph in the catalog, as it was last loaded."""
+
+    def __init__(self, session: Session, stored: StoredGraph) -> None:
+        self._session = session
+        self._stored = stored
+
+    @property
+    def name(self) -> str:
+        """The name in the catalog."""
+        return self._stored.name
+
+    @property
+    def schema(self) -> GraphSchema:
+        """Types of ids and properties, and the labels."""
+        return self._stored.schema
+
+    @property
+    def num_vertices(self) -> int:
+        """How many vertices there are, isolated ones included."""
+        return self._stored.vertices
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges there are, parallel ones and loops included."""
+        return self._stored.edges
+
+    def to_memory(self, *, simple: bool = False) -> Graph:
+        """The graph in memory, without Spark, ready to maintain programs on.
+
+        Vertices keep their order and edges their numbers; where vertices have several labels, an
+        id is the pair of label and id. Properties that hold numbers or truth values come along.
+        """
+        return Graph.from_stored(self._stored, simple=simple)
+
+    def quarantine(self) -> pa.Table:
+        """The rows that were set aside when the graph was loaded: file, line, reason, text."""
+        return self._stored.quarantine()
+
+    def view(self, name: str, where: str, *, replace: bool = False) -> View:
+        """Store the view of the edges that satisfy a predicate, and return it."""
+        statement = CreateView(name, written_predicate(where), base=self.name, replace=replace)
+        return self._session.create_view(statement)
+
+    def collection(
+        self,
+        name: str,
+        views: Views,
+        *,
+        within: str | None = None,
+        order: Order = "auto",
+        effort: float | None = None,
+        replace: bool = False,
+    ) -> Collection:
+        """Store a collection of views, and return it.
+
+        `views` is GVDL text, a dict of names and predicates, a list of predicates or a
+        generator; `within` is a predicate that all views share. `order` is `chain`, `tree`,
+        `manual` (as given) or `auto` (the cheaper of the first two); `effort` the seconds that
+        the search for a better chain may take.
+        """
+        written = view_list(views, within)
+        statement = CreateCollection(
+            name,
+            written.items,
+            base=self.name,
+            within=written.within,
+            ordering=_ordering(order),
+            replace=replace,
+        )
+        return self._session.create_collection(statement, effort=effort)
+
+    def vertices(self) -> pa.Table:
+        """All vertices: id, label, properties."""
+        return vertex_rows(self._stored)
+
+    def edges(self) -> pa.Table:
+        """All edges: src, dst, label, properties."""
+        return edge_rows(self._stored, None)
+
+    def head(self, rows: int = 10) -> pa.Table:
+        """The first edges, as `edges` gives them."""
+        return edge_rows(self._stored, np.arange(min(rows, self.num_edges), dtype=np.int32))
+
+    def vertices_to_spark(self) -> DataFrame:
+        """All vertices as a Spark DataFrame."""
+        return self._session.gateway.vertex_frame(self._stored)
+
+    def edges_to_spark(self) -> DataFrame:
+        """All edges as a Spark DataFrame."""
+        return self._session.gateway.edge_frame(self._stored, EVERYTHING)
+
+    def to_networkx(self) -> networkx.MultiDiGraph[Any]:
+        """The whole graph as a NetworkX multigraph."""
+        return to_networkx(self._stored, None, everything=True)
+
+    def __repr__(self) -> str:
+        return (
+            f"<graph '{self.name}': {self.num_vertices:,} vertices, {self.num_edges:,} edges; "
+            f"edge properties {_listed(self.schema.edge)}; "
+            f"vertex properties {_listed(self.schema.vertex)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import graph_html
+
+        return graph_html(self)
+
+
+def _ordering(order: str) -> Ordering:
+    try:
+        return Ordering(order)
+    except ValueError:
+        known = ", ".join(f"'{item.value}'" for item in Ordering)
+        raise InputError(f"order cannot be {order!r}", hint=f"use one of {known}") from None
+
+
+def _listed(properties: tuple[object, ...]) -> str:
+    return ", ".join(map(str, properties)) or "none"

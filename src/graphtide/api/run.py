@@ -1,0 +1,226 @@
+"""A run, as users hold it: the results of a program on every view of a collection.
+
+Results are put together from differences when they are asked for. A run that was interrupted has
+the views that were finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.api.whole_files import whole_file
+from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
+from graphtide.run.collection import leaders, summaries, tables
+from graphtide.run.collection.contents import RunContents
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    from pyspark.sql import DataFrame, SparkSession
+
+    from graphtide.api.pictures.draw import Drawn
+    from graphtide.api.pictures.picture import Picture
+
+
+class Run:
+    """The results of one program over many versions; `collection.run(...)` makes one."""
+
+    def __init__(
+        self, contents: RunContents, spark: Callable[[], SparkSession] | None = None
+    ) -> None:
+        self._contents = contents
+        self._spark = spark
+
+    @property
+    def name(self) -> str:
+        """The name in the catalog."""
+        return self._contents.facts.name
+
+    @property
+    def program(self) -> str:
+        """The program with its parameters, as text."""
+        return self._contents.facts.program
+
+    @property
+    def collection(self) -> str:
+        """The name of the collection."""
+        return self._contents.facts.collection
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the program's results."""
+        return self._contents.fields
+
+    @property
+    def of_pairs(self) -> bool:
+        """True where results are those of pairs of vertices, and not of vertices."""
+        return self._contents.facts.pairs is not None
+
+    @property
+    def kept(self) -> bool:
+        """False where `results=False` left a record, and no results to read."""
+        return self._contents.kept
+
+    @property
+    def mode(self) -> str:
+        """`fixpoint`, `exact` or `dataflow`."""
+        return self._contents.facts.mode
+
+    @property
+    def strategy(self) -> str:
+        """`adaptive`, `differential` or `scratch`, as asked for."""
+        return self._contents.facts.strategy
+
+    @property
+    def views(self) -> list[str]:
+        """The names of all views, in the order in which they were given."""
+        return list(self._contents.steps.names)
+
+    @property
+    def finished(self) -> bool:
+        """False where the run was interrupted: `collection.run(..., resume=True)` goes on."""
+        return self._contents.differences.finished == len(self._contents.steps)
+
+    @property
+    def seconds(self) -> float:
+        """What all finished steps took."""
+        record = self._contents.differences.record
+        return 0.0 if record is None else float(np.sum(record.column("seconds").to_numpy()))
+
+    def __len__(self) -> int:
+        return len(self._contents.finished_views())
+
+    def record(self) -> pa.Table:
+        """A row a step in the order of the plan: sizes, predictions, strategy, time, work."""
+        return tables.record_table(self._contents)
+
+    def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
+        """A result of every vertex (or pair) in one view, as an array in their order."""
+        name = self._contents.field(field)
+        return self._contents.values(self._contents.position(view))[name].copy()
+
+    def table(self, view: str | int) -> pa.Table:
+        """Every vertex with its id (every pair with both) and its results in one view."""
+        return tables.view_table(self._contents, self._contents.position(view))
+
+    def changes(self, one: str | int, other: str | int) -> pa.Table:
+        """The vertices whose results differ between two views: `id`, `old` and `new`."""
+        places = [self._contents.position(view) for view in (one, other)]
+        return tables.changes_table(self._contents, *places)
+
+    def history(self, vertex: Any) -> pa.Table:
+        """The results of one vertex, by its id, or of one pair of ids, in every view."""
+        return tables.history_table(self._contents, self._contents.rows.number(vertex))
+
+    def differences(self, field: str | None = None) -> pa.Table:
+        """The results as they are kept: what each step of the plan changed from its parent."""
+        return tables.difference_table(self._contents, self._contents.field(field))
+
+    def summary(self) -> pa.Table:
+        """A row a view: its edges, and what sums up its results, exactly."""
+        return summaries.summary_table(self._contents)
+
+    def components(self, view: str | int) -> pa.Table:
+        """The components of a view with their sizes, the largest first."""
+        return summaries.components_table(self._contents, self._contents.position(view))
+
+    def top(self, count: int = 10, field: str | None = None) -> pa.Table:
+        """The vertices with the greatest values of each view, and how many places they rose.
+
+        The same values stand in the order of the vertices, and what is not reached comes last.
+        """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise InputError(f"count cannot be {count!r}", hint="give a whole number, 1 or more")
+        return leaders.top_table(self._contents, self._contents.field(field), count)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The tidy table `view, id, value`, one view at a time."""
+        return tables.tidy_reader(self._contents)
+
+    def to_arrow(self) -> pa.Table:
+        """The tidy table `view, id, value`: every vertex in every view.
+
+        Of pairs it is `view, source, target` and the name of the result.
+        """
+        return self.reader().read_all()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The tidy table as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The tidy table as a Polars DataFrame."""
+        import polars
+
+        found = polars.from_arrow(self.to_arrow())
+        assert isinstance(found, polars.DataFrame)
+        return found
+
+    def to_spark(self) -> DataFrame:
+        """The tidy table as a Spark DataFrame, in the session's Spark."""
+        if self._spark is None:
+            raise InputError(
+                "a run in memory has no Spark", hint="spark.createDataFrame(run.to_arrow())"
+            )
+        return self._spark().createDataFrame(self.to_arrow())
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write the tidy table to a file, one view at a time; arrays become several columns.
+
+        The file appears when it is complete.
+        """
+        target = given_path(path)
+        with whole_file(target) as partial:
+            tables.write_tidy_csv(self._contents, partial)
+        return target
+
+    def picture(
+        self,
+        path: str | Path | None = None,
+        *,
+        of: Drawn = "summary",
+        field: str | None = None,
+        count: int | None = None,
+        reference: Run | None = None,
+    ) -> Picture:
+        """Draw the run, to a PNG or SVG file if a path is given; a notebook shows what it returns.
+
+        `of="summary"` is what was found view by view; `of="top"` the values of the `count`
+        vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
+        `reference`, a run from scratch, or beside what that was predicted to take.
+        """
+        from graphtide.api.pictures.draw import check_path, draw_run
+
+        check_path(path)
+        drawn = draw_run(self, of=of, field=field, count=count, reference=reference)
+        if path is not None:
+            drawn.save(path)
+        return drawn
+
+    def explain(self) -> str:
+        """What was run, how, and what it took."""
+        return summaries.explain_run(self._contents)
+
+    def __repr__(self) -> str:
+        done = f"{len(self):,} of {len(self.views):,} views"
+        state = done if not self.finished else f"{len(self.views):,} views"
+        state += "" if self.kept else " without results"
+        return (
+            f"<run '{self.name}': {self.program} on {self.collection}, {state}, "
+            f"{self.seconds:.3g} s>"
+        )
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import run_html
+
+        return run_html(self)

@@ -1,0 +1,173 @@
+"""Runs over versions of a graph in memory: no store, no Spark.
+
+Versions are sets of edges. Edges that are in the same versions are a class, as in a collection of
+views, and the versions are arranged by the same planner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.api.build import Order
+from graphtide.api.run import Run
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+from graphtide.optimize import plan_collection
+from graphtide.plan.row_classes import row_classes
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.facts import RunFacts, Strategy, component_field, now, run_identity
+from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.live.chosen_program import ChosenProgram
+from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
+from graphtide.store.collection import group_edges
+from graphtide.store.results import PartsInMemory
+
+Int32 = NDArray[np.int32]
+GivenVersions = Mapping[str, Any] | Sequence[Any]
+
+
+class FixedVertices(GraphVertices):
+    """The vertices of a graph in memory as of a run."""
+
+    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
+        """The ids of some vertices, or of all, in one type for all of them."""
+        return {"id": self._all if numbers is None else self._all.take(pa.array(numbers))}
+
+    @cached_property
+    def _all(self) -> pa.Array:
+        return self.ids.taken(np.arange(len(self.ids)))
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """The edges of a graph's current version in the order of `graph.edges()`.
+
+    `inside` are their inside numbers, `numbers` those that users know them by.
+    """
+
+    known: KnownEdges
+    inside: Int32
+    numbers: Int32
+
+
+def run_versions(
+    versions: Versions,
+    chosen: ChosenProgram,
+    strategy: Strategy,
+    settings: RunSettings,
+    grid: object = None,
+) -> Run:
+    """Run a program over arranged versions of a graph, which itself stays as it is."""
+    ids, parts, reason = versions.known.ids, PartsInMemory(), None
+    if grid is None:
+        hand = RunInHand(chosen, versions)
+        base = hand.base()
+        hand.run(base, parts, hand.chooser(strategy), settings)
+    else:
+        from graphtide.run.collection.grid import as_grid
+
+        gridded, versions = as_grid(chosen, versions, grid)
+        hand, reason = RunInHand(chosen, versions), gridded.reason
+        base = hand.base()
+        hand.run_grid(gridded, base, parts, settings)
+    differences = Differences(parts, chosen.fields)
+    vertices = FixedVertices(ids)
+    rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
+    facts = _facts(chosen, strategy, hand.pairs)
+    facts = facts if reason is None else replace(facts, reason=reason)
+    return Run(RunContents(facts, hand.steps, differences, base, rows))
+
+
+def _named(given: GivenVersions) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        found = {str(name): version for name, version in given.items()}
+    elif isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(
+            f"versions cannot be {given!r}",
+            hint="give a list of them, each a truth value for each row of graph.edges() or a list "
+            "of edge numbers",
+        )
+    else:
+        found = {str(at): version for at, version in enumerate(given)}
+    if not found:
+        raise InputError("there are no versions to run on", hint="give at least one")
+    return found
+
+
+def _mask(edges: EdgeList, name: str, version: Any) -> NDArray[np.bool_]:
+    """A version as a truth value an edge."""
+    given = np.asarray(version)
+    if given.dtype == np.bool_:
+        if given.shape != (len(edges.inside),):
+            raise InputError(
+                f"the version '{name}' has {given.size:,} truth values "
+                f"for {len(edges.inside):,} edges",
+                hint="give one for each row of graph.edges()",
+            )
+        return given
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InputError(
+            f"the version '{name}' cannot be {version!r}",
+            hint="give a truth value for each row of graph.edges(), or a list of edge numbers",
+        )
+    wanted = given.astype(np.int64)
+    places = np.searchsorted(edges.numbers, wanted)
+    known = places < len(edges.numbers)
+    known[known] = edges.numbers[places[known]] == wanted[known]
+    if not known.all():
+        raise InputError(
+            f"the version '{name}' names the edge {int(wanted[~known][0])}, which is not there",
+            hint="take numbers from the column `edge` of graph.edges()",
+        )
+    mask = np.zeros(len(edges.inside), np.bool_)
+    mask[places] = True
+    return mask
+
+
+def arranged(edges: EdgeList, given: GivenVersions, order: Order) -> Versions:
+    """Versions as users give them, as a plan over the classes of their edges, which are copies."""
+    named = _named(given)
+    items = list(named.items())
+    of_edge, views = row_classes(len(items), len(edges.inside), lambda at: _mask(edges, *items[at]))
+    plan = plan_collection(views, order=order)
+    kept = np.flatnonzero(of_edge >= 0)
+    known = _copied(edges, edges.inside[kept])
+    grouped = group_edges(known.resident.numbers, of_edge[kept], views.classes)
+    return Versions(plan, tuple(named), known, grouped)
+
+
+def _copied(edges: EdgeList, inside: Int32) -> KnownEdges:
+    """The edges of the versions as a graph of their own, none of them live."""
+    known = edges.known
+    src, dst = known.resident.ends(inside)
+    properties = {name: column[inside] for name, column in known.resident.properties.items()}
+    resident = ResidentGraph(known.resident.vertices, src, dst, properties, live=False)
+    return KnownEdges(resident, known.ids.copy(), known.names, known.simple)
+
+
+def _facts(chosen: ChosenProgram, strategy: Strategy, pairs: Pairs | None) -> RunFacts:
+    return RunFacts(
+        name="in memory",
+        program=str(chosen.bound),
+        fields=chosen.fields,
+        labels=component_field(chosen),
+        mode=chosen.choice.mode,
+        reason=chosen.choice.reason,
+        strategy=strategy,
+        collection="versions of a graph in memory",
+        graph="",
+        graph_identity="",
+        identity=run_identity(chosen, ""),
+        created=now(),
+        pairs=pairs,
+    )

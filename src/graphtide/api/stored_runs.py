@@ -1,0 +1,198 @@
+"""Runs of the catalog: begun, resumed and found again by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from graphtide.api.progress import shown
+from graphtide.api.run import Run
+from graphtide.api.view import graph_of
+from graphtide.engine.changes import Values
+from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.optimize.strategy import Chooser
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.facts import (
+    RunFacts,
+    Strategy,
+    component_field,
+    facts_from,
+    now,
+    run_identity,
+)
+from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import RunInHand, Versions, base_table, base_values
+from graphtide.run.collection.steps import steps_from, steps_table
+from graphtide.run.collection.stored_graph import StoredVertices, load_graph
+from graphtide.run.live.chosen_program import ChosenProgram
+from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
+from graphtide.store.collection import StoredCollection
+from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.results import (
+    Parts,
+    PartsInMemory,
+    RecordOnly,
+    StoredRun,
+    begin_run,
+    continue_run,
+    open_run,
+)
+
+if TYPE_CHECKING:
+    from graphtide.api.session import Session
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A run that a user asks for. `chooser` overrides what the strategy would choose.
+
+    With `grid`, rows and columns, the views are fed as versions of two coordinates. Where results
+    are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
+    """
+
+    name: str
+    chosen: ChosenProgram
+    strategy: Strategy = "adaptive"
+    resume: bool = False
+    settings: RunSettings = field(default_factory=RunSettings)
+    chooser: Callable[[RunInHand], Chooser] | None = None
+    grid: tuple[int, int] | None = None
+    kept: bool = True
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A run that is ready to go: what is known of it, and what makes the steps not made yet."""
+
+    hand: RunInHand
+    facts: RunFacts
+    go: Callable[[Values, Parts], None]
+
+
+def run_collection(session: Session, stored: StoredCollection, request: RunRequest) -> Run:
+    """Run a program over a collection, or go on where an earlier run was left off."""
+    with shown(f"run {request.name}", enabled=session.progress) as report:
+        report("reading the collection")
+        request = replace(request, settings=replace(request.settings, report=report))
+        work = _work(session, stored, request)
+        if not request.kept:
+            return _run_unkept(session, stored, work)
+        if request.resume:
+            _check_begun(session, request.name)
+            with continue_run(session.catalog, request.name) as run:
+                _check_same(run, work.facts)
+                work.go(base_values(run.base()), run.parts)
+        else:
+            base = work.hand.base()
+            tables = base_table(base), steps_table(work.hand.steps)
+            with begin_run(session.catalog, request.name, work.facts.to_json(), *tables) as run:
+                work.go(base, run.parts)
+    return open_stored_run(session, request.name)
+
+
+def explain_run(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> str:
+    """What a run would do, and about how long it would take; runs on one view."""
+    return RunInHand(chosen, _versions(session, stored, chosen)).explain(stored.plan)
+
+
+def open_stored_run(session: Session, name: str) -> Run:
+    """The run of that name, with the steps that are finished now."""
+    stored = open_run(session.catalog, name)
+    facts = facts_from(name, stored.manifest)
+    try:
+        graph = open_graph(session.catalog, facts.graph)
+    except NotFoundError:
+        graph = None
+    if graph is None or graph.identity != facts.graph_identity:
+        raise StoreError(
+            f"the graph '{facts.graph}' behind the run '{name}' "
+            + ("is gone" if graph is None else "has been loaded anew since"),
+            hint="the ids of its results are not known any more: run the program again",
+        )
+    steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.fields)
+    rows = _rows(graph, facts.pairs)
+    contents = RunContents(facts, steps, differences, base_values(stored.base()), rows)
+    return Run(contents, lambda: session.spark)
+
+
+def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
+    vertices = StoredVertices(graph)
+    return vertices if pairs is None else PairRows(vertices, pairs)
+
+
+def _versions(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> Versions:
+    graph = graph_of(session, stored)
+    known, grouped = load_graph(graph, stored, chosen.needed)
+    names = tuple(view.name for view in stored.views)
+    return Versions(stored.plan, names, known, grouped)
+
+
+def _work(session: Session, stored: StoredCollection, request: RunRequest) -> _Work:
+    """Everything that can be refused is refused here, before anything is written."""
+    versions, settings = _versions(session, stored, request.chosen), request.settings
+    if request.grid is None:
+        hand = RunInHand(request.chosen, versions)
+        chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
+        facts = _facts(stored, request, hand.pairs)
+        return _Work(hand, facts, lambda base, parts: hand.run(base, parts, chooser, settings))
+    from graphtide.run.collection.grid import as_grid
+
+    grid, versions = as_grid(request.chosen, versions, request.grid)
+    hand = RunInHand(request.chosen, versions)
+    facts = replace(_facts(stored, request, hand.pairs), reason=grid.reason)
+    return _Work(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
+
+
+def _run_unkept(session: Session, stored: StoredCollection, work: _Work) -> Run:
+    """Run without writing anything: nothing to lock, to resume or to find by name."""
+    pairs = work.hand.pairs
+    parts = RecordOnly() if pairs is None else PartsInMemory()
+    base = work.hand.base()
+    work.go(base, parts)
+    differences = Differences(parts, work.facts.fields)
+    rows = _rows(graph_of(session, stored), pairs)
+    contents = RunContents(work.facts, work.hand.steps, differences, base, rows)
+    return Run(contents, lambda: session.spark)
+
+
+def _check_begun(session: Session, name: str) -> None:
+    try:
+        session.catalog.existing_run(name)
+    except NotFoundError as error:
+        error.hint = f"{error.hint}; without `resume` a run of that name is begun"
+        raise
+
+
+def _check_same(run: StoredRun, wanted: RunFacts) -> None:
+    found = facts_from(run.name, run.manifest)
+    if found.identity != wanted.identity:
+        raise StoreError(
+            f"the run '{run.name}' cannot be resumed: it was {found.program} in {found.mode} "
+            f"mode on '{found.collection}' as of then, and is to be {wanted.program} in "
+            f"{wanted.mode} mode on '{wanted.collection}' as of now",
+            hint="leave out resume=True to begin anew, or give another name",
+        )
+
+
+def _facts(stored: StoredCollection, request: RunRequest, pairs: Pairs | None) -> RunFacts:
+    chosen, facts = request.chosen, stored.facts
+    versions = f"{stored.name}|{stored.created.isoformat()}|{facts.graph_identity}"
+    if request.grid is not None:
+        versions += f"|{request.grid}"
+    return RunFacts(
+        name=request.name,
+        program=str(chosen.bound),
+        fields=chosen.fields,
+        labels=component_field(chosen),
+        mode=chosen.choice.mode,
+        reason=chosen.choice.reason,
+        strategy=request.strategy,
+        collection=stored.name,
+        graph=facts.graph,
+        graph_identity=facts.graph_identity,
+        identity=run_identity(chosen, versions),
+        created=now(),
+        pairs=pairs,
+    )

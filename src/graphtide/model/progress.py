@@ -1,0 +1,16 @@
+"""How long work tells what it does; who shows it is in `api.progress`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Report(Protocol):
+    """Is told the stage that work has reached, and the share that is done if that is known."""
+
+    def __call__(self, stage: str, done: float | None = None) -> None:
+        """Called at the start of each stage."""
+
+
+def silent(stage: str, done: float | None = None) -> None:
+    """A report that nobody reads."""

@@ -1,0 +1,116 @@
+"""Differences and records of finished steps, until they become a part.
+
+Nothing is made a row of here: arrays are listed as they come, and put together once a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.optimize.strategy import Move
+from graphtide.run.collection.current import Changes
+from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.store.results import Part
+
+RECORD_SCHEMA = pa.schema(
+    [
+        ("step", pa.int32()),
+        ("move", pa.int8()),
+        ("seconds", pa.float64()),
+        ("predicted_differential", pa.float64()),
+        ("predicted_scratch", pa.float64()),
+        ("touched", pa.int64()),
+        ("changed", pa.int64()),
+    ]
+)
+
+Row = tuple[int, Move, float, float, float, int, int]
+"""A step in the order of the columns of the record."""
+
+
+class PartBuffer:
+    """Finished steps that are not kept yet. `rows` counts their differences."""
+
+    def __init__(self, fields: tuple[str, ...]) -> None:
+        self._fields = fields
+        self._clear()
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def add(self, row: Row, changes: Changes) -> None:
+        """A finished step. What was added before is whole even if this is interrupted."""
+        self.rows += row[-1]
+        self._pieces.append(_Piece(row, None, changes))
+
+    def add_stretch(
+        self, columns: Sequence[NDArray[Any]], counts: NDArray[np.int64], changes: Changes
+    ) -> None:
+        """Finished steps, a column for each of the record; and the changes, so many of a step."""
+        self.rows += int(counts.sum())
+        self._pieces.append(_Piece(columns, counts, changes))
+
+    def take(self) -> Part:
+        """All finished steps as a part; the buffer is empty afterwards."""
+        pieces = self._pieces
+        record = _record(pieces)
+        steps = record.column("step").to_numpy()
+        differences = {name: _differences(steps, pieces, name) for name in self._fields}
+        self._clear()
+        return Part(record, differences)
+
+    def _clear(self) -> None:
+        self._pieces: list[_Piece] = []
+        self.rows = 0
+
+
+class _Piece(NamedTuple):
+    """A step, or a stretch of them: what the record says, and the changes."""
+
+    told: Row | Sequence[NDArray[Any]]
+    counts: NDArray[np.int64] | None
+    changes: Changes
+
+
+def _runs(pieces: list[_Piece]) -> Iterator[tuple[bool, list[_Piece]]]:
+    """Steps that came one by one, taken together; every stretch alone."""
+    for alone, run in groupby(pieces, lambda piece: piece.counts is None):
+        if alone:
+            yield alone, list(run)
+        else:
+            yield from ((alone, [piece]) for piece in run)
+
+
+def _record(pieces: list[_Piece]) -> pa.Table:
+    columns = zip(*(_columns(alone, run) for alone, run in _runs(pieces)), strict=True)
+    told = zip(RECORD_SCHEMA, map(np.concatenate, columns), strict=True)
+    return pa.table([pa.array(column, field.type) for field, column in told], RECORD_SCHEMA)
+
+
+def _columns(alone: bool, run: list[_Piece]) -> Sequence[Any]:
+    """Arrays in the order of the record. A table of each would take longer than its steps."""
+    if not alone:
+        return run[0].told
+    return [np.array(column) for column in zip(*(piece.told for piece in run), strict=True)]
+
+
+def _differences(steps: NDArray[np.int32], pieces: list[_Piece], name: str) -> pa.Table:
+    """The rows of one field: step, vertex, old, new."""
+    changes = [piece.changes[name] for piece in pieces]
+    counts = np.concatenate(
+        [
+            [len(change)] if piece.counts is None else piece.counts
+            for piece, change in zip(pieces, changes, strict=True)
+        ]
+    )
+    joined: dict[str, Any] = {"step": pa.array(np.repeat(steps, counts))}
+    joined["vertex"] = pa.array(np.concatenate([change.vertices for change in changes]))
+    joined["old"] = arrow_column(np.concatenate([change.old for change in changes]))
+    joined["new"] = arrow_column(np.concatenate([change.new for change in changes]))
+    return pa.table(joined)

@@ -1,0 +1,100 @@
+"""What a run left behind, as everything that reads it sees it: steps, differences, rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.changes import Values
+from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.schema import closest
+from graphtide.run.collection.facts import RunFacts
+from graphtide.run.collection.reading import Cursor, Differences
+from graphtide.run.collection.steps import RunSteps
+from graphtide.run.live.result_rows import ResultRows
+from graphtide.store.results import RecordOnly
+
+
+@dataclass(frozen=True)
+class RunContents:
+    """A run, finished or not. `base` holds the results of the empty version, one for each row."""
+
+    facts: RunFacts
+    steps: RunSteps
+    differences: Differences
+    base: Values
+    rows: ResultRows
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the results."""
+        return self.facts.fields
+
+    @property
+    def kept(self) -> bool:
+        """False where there is a record, and no results."""
+        return not isinstance(self.differences.parts, RecordOnly)
+
+    @cached_property
+    def step_of(self) -> NDArray[np.int64]:
+        """The step of every view, in the order in which views were given."""
+        steps = np.flatnonzero(self.steps.view >= 0)
+        found = np.empty(len(steps), np.int64)
+        found[self.steps.view[steps]] = steps
+        return found
+
+    @cached_property
+    def cursor(self) -> Cursor:
+        """Where reading stands."""
+        return Cursor(self.steps, self.differences, self.base)
+
+    def finished_views(self) -> list[int]:
+        """The positions of the views whose results are there, in the order they were given."""
+        found: list[int] = np.flatnonzero(self.step_of < self.differences.finished).tolist()
+        return found
+
+    def values(self, view: int) -> Values:
+        """The results of a finished view by its position; overwritten by the next call."""
+        return self.cursor.values(int(self.step_of[view]))
+
+    def position(self, view: str | int) -> int:
+        """A view by its name or position; refuses one that is not there or not finished."""
+        names = self.steps.names
+        if isinstance(view, str):
+            if view not in names:
+                near = closest(view, names)
+                hint = f"did you mean '{near}'?" if near else "see its views: run.views"
+                raise NotFoundError(f"the run '{self.facts.name}' has no view '{view}'", hint=hint)
+            found = names.index(view)
+        else:
+            found = _place(view, len(names), self.facts.name)
+        if self.step_of[found] >= self.differences.finished:
+            raise InputError(
+                f"the view '{names[found]}' is not finished: the run was interrupted",
+                hint=f"resume it: collection.run(..., name='{self.facts.name}', resume=True)",
+            )
+        return found
+
+    def field(self, name: str | None) -> str:
+        """A result by its name; the first one where none is given."""
+        if name is None:
+            return self.fields[0]
+        if name not in self.fields:
+            near = closest(name, self.fields)
+            hint = f"did you mean '{near}'?" if near else f"it has {', '.join(self.fields)}"
+            raise InputError(f"{self.facts.program} has no result '{name}'", hint=hint)
+        return name
+
+
+def _place(view: Any, count: int, name: str) -> int:
+    try:
+        return int(range(count)[view])
+    except (IndexError, TypeError):
+        raise NotFoundError(
+            f"the run '{name}' has {count:,} views, and none at {view!r}",
+            hint="give the name of a view, or its position from 0",
+        ) from None

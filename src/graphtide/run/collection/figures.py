@@ -1,0 +1,98 @@
+"""What sums up one result in every finished view, by what it means.
+
+Labels of components are counted; distances have vertices that are reached; truth values are
+counted; numbers have a least, a greatest and a mean value. Infinite ones count for nothing else
+than not being reached. A mean is the sum without any rounding, rounded once, divided by how many
+there are: it depends on the values alone, however they were reached.
+
+Figures are kept from differences (`followed`), or computed anew from the whole results of each
+view: where there is little of them, so that nobody waits for kernels to be compiled; for arrays,
+whose means are NumPy's; for numbers that a float cannot hold.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.run.collection.contents import RunContents
+
+Figures = dict[str, pa.Array]
+Figure = dict[str, int | float | None]
+
+_LITTLE = 1 << 20
+_A_VIEW = 1_000
+
+
+def figures_of(contents: RunContents, field: str) -> Figures:
+    """A column a figure, a row a finished view in the order of the views."""
+    if contents.base[field].ndim == 1 and not is_little(contents, field):
+        from graphtide.run.collection.followed import followed_figures
+
+        found = followed_figures(contents, field)
+        if found is not None:
+            return found
+    return whole_figures(contents, field)
+
+
+def is_little(contents: RunContents, field: str) -> bool:
+    """True where looking at all values of all views takes 50 ms at most."""
+    views = len(contents.finished_views())
+    return views * (contents.base[field].size + _A_VIEW) <= _LITTLE
+
+
+def whole_figures(contents: RunContents, field: str) -> Figures:
+    """The same, from the whole results of each view. O(vertices) a view."""
+    views = contents.finished_views()
+    rows: list[Figure] = [{} for _ in views]
+    for at in np.argsort(contents.step_of[views], kind="stable").tolist():
+        rows[at] = _figure(contents, field, contents.values(views[at])[field])
+    kind = pa.int64() if contents.base[field].dtype.kind in "iu" else pa.float64()
+    kinds = {"least": kind, "greatest": kind, "mean": pa.float64()}
+    names = rows[0] if rows else {}
+    return {
+        name: pa.array([row[name] for row in rows], kinds.get(name, pa.int64())) for name in names
+    }
+
+
+def unreached(base: NDArray[Any]) -> float | None:
+    """The infinity that stands for no way, where most vertices have it without edges."""
+    if base.dtype.kind != "f":
+        return None
+    for value in (np.inf, -np.inf):
+        if 2 * np.count_nonzero(base == value) >= base.size > 0:
+            return value
+    return None
+
+
+def _figure(contents: RunContents, field: str, values: NDArray[Any]) -> Figure:
+    if contents.facts.labels == field:
+        sizes = np.unique(values, return_counts=True)[1]
+        single = int(np.count_nonzero(sizes == 1))
+        return {"components": len(sizes), "largest": int(sizes.max(initial=0)), "single": single}
+    if values.dtype == np.bool_:
+        return {"true": int(np.count_nonzero(values))}
+    figure: Figure = {}
+    missing = unreached(contents.base[field])
+    if missing is not None:
+        figure["reached"] = int(np.count_nonzero(values != missing))
+    usual = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    empty = usual.size == 0
+    figure["least"] = None if empty else usual.min().item()
+    figure["greatest"] = None if empty else usual.max().item()
+    figure["mean"] = None if empty else _mean(usual) if values.ndim == 1 else float(usual.mean())
+    return figure
+
+
+def _mean(usual: NDArray[Any]) -> float:
+    if usual.dtype.kind != "f":
+        return float(sum(usual.tolist()) / usual.size)
+    try:
+        return math.fsum(usual.tolist()) / usual.size
+    except OverflowError:
+        return float(sum(map(Fraction, usual.tolist())) / usual.size)

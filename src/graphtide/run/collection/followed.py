@@ -1,0 +1,126 @@
+"""Figures of every view, kept from what changes between views. O(differences) for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.kernels.exact_sums import LIMBS, LOWEST_BIT
+from graphtide.kernels.label_summary import follow_labels
+from graphtide.kernels.number_summary import add_numbers, follow_numbers
+from graphtide.kernels.summary_records import FoundNumbers, Int64, LabelCounts, NumberTotals
+from graphtide.kernels.value_blocks import blocks_of
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.figures import Figures, unreached
+from graphtide.run.collection.walks import Walk
+
+_EXACT = 1 << 53
+
+
+def followed_figures(contents: RunContents, field: str) -> Figures | None:
+    """A column a figure, a row a finished view; None where kernels cannot hold the values."""
+    base = contents.base[field]
+    if contents.facts.labels == field:
+        return _labels(contents, field) if _within(contents, field, 0, len(base) - 1) else None
+    if base.dtype == np.bool_:
+        return _truths(contents, field)
+    return _numbers(contents, field) if holds_floats(contents, field) else None
+
+
+def holds_floats(contents: RunContents, field: str) -> bool:
+    """True where floats hold every value that there ever is."""
+    whole = contents.base[field].dtype.kind in "iu"
+    return not whole or _within(contents, field, -_EXACT, _EXACT)
+
+
+def _within(contents: RunContents, field: str, low: int, high: int) -> bool:
+    """True where no value that there ever is lies outside."""
+    parts = contents.differences.parts
+    told = (parts.differences(at, field).column("new").to_numpy() for at in range(len(parts)))
+    return all(
+        low <= int(values.min(initial=low)) and int(values.max(initial=low)) <= high
+        for values in (contents.base[field], *told)
+    )
+
+
+def _labels(contents: RunContents, field: str) -> Figures:
+    sizes = np.bincount(contents.base[field])
+    vertices = np.zeros(len(contents.base[field]), np.int64)
+    vertices[: len(sizes)] = sizes
+    labels = np.bincount(vertices, minlength=len(vertices) + 1)
+    known = np.array([np.count_nonzero(sizes), sizes.max(initial=0)])
+    found = np.zeros((len(contents.finished_views()), 3), np.int64)
+    kept = LabelCounts(vertices, labels, known)
+    for part in Walk(contents).parts(field, np.int64):
+        follow_labels(part.moves, part.old, part.new, kept, found)
+    names = ("components", "largest", "single")
+    return {name: pa.array(found[:, at]) for at, name in enumerate(names)}
+
+
+def _truths(contents: RunContents, field: str) -> Figures:
+    """How many are true: it adds up along the plan, without any kernel."""
+    gained = np.zeros(contents.differences.finished, np.int64)
+    for part in range(len(contents.differences.parts)):
+        table = contents.differences.parts.differences(part, field)
+        new = table.column("new").to_numpy(zero_copy_only=False)
+        step = table.column("step").to_numpy()
+        gained += np.bincount(step[new], minlength=len(gained))
+        gained -= np.bincount(step[~new], minlength=len(gained))
+    true, first = gained.tolist(), int(np.count_nonzero(contents.base[field]))
+    for step, parent in enumerate(contents.steps.parent[: len(true)].tolist()):
+        true[step] += first if parent < 0 else true[parent]
+    steps = contents.step_of[contents.finished_views()]
+    return {"true": pa.array(np.array(true, np.int64)[steps])}
+
+
+def _numbers(contents: RunContents, field: str) -> Figures:
+    base, views = contents.base[field], len(contents.finished_views())
+    missing = unreached(base)
+    values = base.astype(np.float64)
+    totals = NumberTotals(
+        np.zeros(LIMBS, np.int64), np.zeros(2, np.int64), np.nan if missing is None else missing
+    )
+    add_numbers(values, totals)
+    blocks = blocks_of(np.where(np.isfinite(values), values, np.nan))
+    counts, extremes = np.zeros((views, 2), np.int64), np.zeros((views, 2))
+    found = FoundNumbers(np.zeros((views, LIMBS), np.int64), counts, extremes)
+    for part in Walk(contents).parts(field, np.float64):
+        changes = part.vertices, part.old, part.new
+        follow_numbers(part.moves, changes, totals, blocks, found)
+    return _told(found, base.dtype.kind in "iu", missing is not None)
+
+
+def _told(found: FoundNumbers, whole: bool, reach: bool) -> Figures:
+    figures: Figures = {"reached": pa.array(found.counts[:, 1])} if reach else {}
+    count = found.counts[:, 0]
+    kind = pa.int64() if whole else pa.float64()
+    for at, name in enumerate(("least", "greatest")):
+        known = np.where(count, found.extremes[:, at], 0)
+        figures[name] = pa.array(known, mask=count == 0).cast(kind)
+    return figures | {"mean": pa.array(_means(found.limbs, count, whole), pa.float64())}
+
+
+def _means(limbs: Int64, counts: Int64, whole: bool) -> list[float | None]:
+    """Exact sums as numbers of any length, over the counts."""
+    used = np.flatnonzero(limbs.any(axis=0))
+    lowest = int(used[0]) if len(used) else 0
+    total: NDArray[Any] = np.zeros(len(limbs), object)
+    for limb in used.tolist():
+        total += limbs[:, limb].astype(object) << 32 * (limb - lowest)
+    bits = 32 * lowest + LOWEST_BIT
+    up, down = 1 << max(0, bits), 1 << max(0, -bits)
+    pairs = zip((total * up).tolist(), counts.tolist(), strict=True)
+    return [_mean(sum_, count, down, whole) if count else None for sum_, count in pairs]
+
+
+def _mean(total: int, count: int, unit: int, whole: bool) -> float:
+    """The sum of `count` numbers in units of one part in `unit`; as `figures` has it."""
+    if whole:
+        return total / (count * unit)
+    try:
+        return (total / unit) / count
+    except OverflowError:
+        return total / (count * unit)

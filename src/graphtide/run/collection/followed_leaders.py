@@ -1,0 +1,50 @@
+"""Leaders and places of every view, kept from what changes between views."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.kernels.leaders import follow_leaders
+from graphtide.kernels.summary_records import Asked, FoundLeaders
+from graphtide.kernels.value_blocks import blocks_of
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.followed import holds_floats
+from graphtide.run.collection.leaders import Int64, Led, Questions, WholeRanking, far, ranked
+from graphtide.run.collection.walks import Walk
+
+_NONE = np.empty(0, np.int64)
+
+
+def followed_ranking(contents: RunContents, field: str) -> WholeRanking | None:
+    """The ranking of a result; None where kernels cannot hold its values."""
+    return FollowedRanking(contents, field) if holds_floats(contents, field) else None
+
+
+class FollowedRanking(WholeRanking):
+    """The same as from whole results, at the cost of the differences."""
+
+    def leaders(self, count: int) -> Led:
+        """The first so many vertices of each view."""
+        found = self._follow(count, (_NONE, _NONE))
+        values = found.values
+        if far(self.contents, self.field):
+            values = np.where(np.isnan(values), np.inf, values)
+        return found.vertices, values.astype(self.contents.base[self.field].dtype)
+
+    def places(self, questions: Questions) -> Int64:
+        """The place of each vertex in its view."""
+        return self._follow(0, questions).places
+
+    def _follow(self, count: int, questions: Questions) -> FoundLeaders:
+        views = len(self.contents.finished_views())
+        starts = np.searchsorted(questions[0], np.arange(views + 1))
+        asked = Asked(starts, np.ascontiguousarray(questions[1]))
+        led = np.zeros((views, count), np.int64), np.zeros((views, count))
+        found = FoundLeaders(*led, np.zeros(len(questions[1]), np.int64))
+        contents, field = self.contents, self.field
+        blocks = blocks_of(ranked(contents, field, contents.base[field]).astype(np.float64))
+        for part in Walk(contents).parts(field, np.float64):
+            old, new = (ranked(contents, field, item) for item in (part.old, part.new))
+            changes = part.vertices, old, new
+            follow_leaders(part.moves, changes, blocks, asked, found)
+        return found

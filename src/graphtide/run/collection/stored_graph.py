@@ -1,0 +1,111 @@
+"""The graph of a stored collection in memory: the edges of its views, and what a program reads.
+
+Read by Arrow, without Spark: ends, the columns that the program asks for, and nothing else. Ids
+stay in Arrow: a run looks up a few, and results take all of them at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+from graphtide.model.schema import PropertyType
+from graphtide.run.collection.made_columns import ENDS, with_ends
+from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.edge_rows import ColumnNames, property_column
+from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds, vertex_hint
+from graphtide.store.collection import GroupedEdges, StoredCollection
+from graphtide.store.graph import StoredGraph
+
+_KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
+
+
+class StoredVertices(VertexIds):
+    """The vertices of a stored graph by their ids; where there are several labels, by both."""
+
+    def __init__(self, stored: StoredGraph) -> None:
+        self._several = len(stored.schema.vertex_labels) > 1
+        columns = ["_id", "_label"] if self._several else ["_id"]
+        self._rows = stored.generation.table("vertices", columns).combine_chunks()
+
+    def __len__(self) -> int:
+        return int(self._rows.num_rows)
+
+    def __getitem__(self, number: int) -> Any:
+        found = self._rows.column("_id")[number].as_py()
+        return (self._rows.column("_label")[number].as_py(), found) if self._several else found
+
+    def numbers(self, ids: Ids) -> Int32:
+        """The number of each id, -1 where there is none, or where several labels have it."""
+        return np.array([self._number(item) for item in ids.tolist()], np.int32)
+
+    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
+        """The ids of some vertices, or of all; with their labels where they need them."""
+        names = {"_id": "id", "_label": "label"}
+        table = self._rows if numbers is None else self._rows.take(pa.array(numbers))
+        return {names[name]: table.column(name).combine_chunks() for name in table.column_names}
+
+    def taken(self, numbers: NDArray[Any]) -> pa.Array:
+        """The ids of some vertices, without their labels."""
+        return self.columns(numbers)["id"]
+
+    def number(self, vertex: Any) -> int:
+        """The number of a vertex; InputError if there is none."""
+        found = self._number(vertex)
+        if found < 0:
+            usual = "give an id as in graph.vertices()"
+            hint = vertex_hint(self._rows.column("_id"), vertex, usual)
+            if self._several:
+                hint = "give a pair (label, id) as in graph.vertices()"
+            raise InputError(f"there is no vertex {vertex!r}", hint=hint)
+        return found
+
+    def _number(self, given: Any) -> int:
+        label = None
+        if self._several and isinstance(given, tuple) and len(given) == 2:
+            label, given = given
+        ids = self._rows.column("_id")
+        try:
+            wanted = pa.scalar(given, ids.type)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return -1
+        same = pc.equal(ids, wanted)
+        if label is not None:
+            same = pc.and_(same, pc.equal(self._rows.column("_label"), str(label)))
+        found = np.flatnonzero(same.to_numpy())
+        return int(found[0]) if len(found) == 1 else -1
+
+
+def load_graph(
+    stored: StoredGraph, collection: StoredCollection, needed: Conditions
+) -> tuple[KnownEdges, GroupedEdges]:
+    """The graph, none of its edges live, and the edges of each class by their inside numbers."""
+    kinds = {item.name: _KINDS[item.type] for item in stored.schema.edge if item.type in _KINDS}
+    kinds |= {ENDS: np.int64} if ENDS in needed.properties else {}
+    needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()})
+    grouped = collection.grouped_edges
+    wanted = [name for name in needed.properties if name != ENDS]
+    table = stored.generation.table("edges", ["_src", "_dst", *wanted])
+    if ENDS in needed.properties:
+        table = with_ends(table, stored)
+    places = grouped.edges
+    if 2 * len(grouped.edges) < stored.edges:
+        chosen = np.sort(grouped.edges)
+        places = np.searchsorted(chosen, grouped.edges).astype(np.int32)
+        table = table.take(pa.array(chosen))
+    properties = {
+        name: property_column(table.column(name), name, f"the graph '{stored.name}'")
+        for name in needed.properties
+    }
+    src, dst = (table.column(name).to_numpy().astype(np.int32) for name in ("_src", "_dst"))
+    resident = ResidentGraph(stored.vertices, src, dst, properties, live=False)
+    names = ColumnNames("src", "dst", tuple(properties))
+    known = KnownEdges(resident, StoredVertices(stored), names, simple=False)
+    return known, GroupedEdges(resident.numbers[places], grouped.offsets)

@@ -1,0 +1,74 @@
+"""What sums up a run: a table with a row a view, the components of a view, and a few lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.model.errors import InputError
+from graphtide.model.wording import counted
+from graphtide.optimize.strategy import Move
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.figures import figures_of
+
+
+def summary_table(contents: RunContents) -> pa.Table:
+    """A row a finished view, in the order of the views."""
+    views = contents.finished_views()
+    names = [contents.steps.names[view] for view in views]
+    columns: dict[str, pa.Array] = {
+        "view": pa.array(names, pa.string()),
+        "edges": pa.array(contents.steps.edges[contents.step_of[views]]),
+    }
+    for field in contents.fields:
+        prefix = "" if len(contents.fields) == 1 else f"{field}_"
+        figures = figures_of(contents, field)
+        columns |= {prefix + name: column for name, column in figures.items()}
+    return pa.table(columns)
+
+
+def components_table(contents: RunContents, view: int) -> pa.Table:
+    """The first vertex of each component, and how many vertices it has."""
+    field = contents.facts.labels
+    if field is None:
+        raise InputError(
+            f"{contents.facts.program} does not compute components",
+            hint="use a program that does, such as gt.algorithms.WCC",
+        )
+    labels, sizes = np.unique(contents.values(view)[field], return_counts=True)
+    order = np.argsort(-sizes, kind="stable")
+    ids = contents.rows.columns(labels[order])
+    return pa.table({**ids, "size": pa.array(sizes[order])})
+
+
+def explain_run(contents: RunContents) -> str:
+    """A few lines for people."""
+    return "\n".join(_explained(contents))
+
+
+def _explained(contents: RunContents) -> Iterator[str]:
+    facts, steps, record = contents.facts, contents.steps, contents.differences.record
+    views = contents.finished_views()
+    yield f"{facts.program} on '{facts.collection}', {facts.mode} mode: {facts.reason}"
+    yield f"strategy {facts.strategy}: {len(views):,} of {len(steps.names):,} views finished"
+    if record is None:
+        return
+    moves, seconds = record.column("move").to_numpy(), record.column("seconds").to_numpy()
+    names = [Move(int(code)).strategy for code in moves]
+    for name, number in sorted(Counter(names).items()):
+        took = seconds[np.array(names) == name].sum()
+        yield f"  {counted(number, 'step')} {_WORDS[name]}: {took:.3g} s"
+    splits = np.count_nonzero(moves == Move.SPLIT)
+    found = f"{counted(_rows(contents), 'difference')} {'kept' if contents.kept else 'found'}"
+    yield f"  {counted(int(splits), 'time')} a new state was begun, {found}"
+
+
+_WORDS = {"differential": "differentially", "scratch": "from scratch"}
+
+
+def _rows(contents: RunContents) -> int:
+    record = contents.differences.record
+    return 0 if record is None else int(record.column("changed").to_numpy().sum())

@@ -1,0 +1,154 @@
+"""The results of a run as tables with the users' ids: a view, changes, a history, everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
+
+from graphtide.optimize.strategy import Move
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.current import CurrentResults
+from graphtide.run.live.arrow_columns import arrow_column
+
+
+def view_table(contents: RunContents, view: int) -> pa.Table:
+    """Every vertex with its results in one view."""
+    columns = {name: arrow_column(column) for name, column in contents.values(view).items()}
+    return pa.table({**contents.rows.columns(), **columns})
+
+
+def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
+    """The vertices whose results differ between two views, with both."""
+    before = CurrentResults(contents.values(one))
+    changes = before.differences(contents.values(other))
+    vertices = np.unique(np.concatenate([change.vertices for change in changes.values()]))
+    after = contents.values(other)
+    columns: dict[str, Any] = contents.rows.columns(vertices)
+    for name in contents.fields:
+        suffix = "" if len(contents.fields) == 1 else f"_{name}"
+        columns[f"old{suffix}"] = arrow_column(before.values[name][vertices])
+        columns[f"new{suffix}"] = arrow_column(after[name][vertices])
+    return pa.table(columns)
+
+
+def history_table(contents: RunContents, vertex: int) -> pa.Table:
+    """The results of one vertex in every finished view, in the order of the views."""
+    views = contents.finished_views()
+    columns: dict[str, Any] = {"view": pa.array([contents.steps.names[view] for view in views])}
+    for field in contents.fields:
+        values = _vertex_values(contents, field, vertex)
+        columns[value_name(contents, field)] = arrow_column(values[contents.step_of[views]])
+    return pa.table(columns)
+
+
+def _vertex_values(contents: RunContents, field: str, vertex: int) -> NDArray[Any]:
+    """A result of one vertex at every finished step. O(steps and all differences)."""
+    differences, parent = contents.differences, contents.steps.parent
+    base = contents.base[field]
+    found = np.empty((differences.finished, *base.shape[1:]), base.dtype)
+    changed = dict(differences.of_vertex(field, vertex))
+    for step in range(differences.finished):
+        before = int(parent[step])
+        inherited = base[vertex] if before < 0 else found[before]
+        found[step] = changed.get(step, inherited)
+    return found
+
+
+def difference_table(contents: RunContents, field: str) -> pa.Table:
+    """Every difference as it is kept: the step, its parent, the vertex, both values."""
+    labels = [contents.steps.label(step) for step in range(len(contents.steps))]
+    names = pa.array([*labels, "(empty)"])
+    parts = []
+    for part in range(len(contents.differences.parts)):
+        table = contents.differences.parts.differences(part, field)
+        steps = table.column("step").to_numpy()
+        columns = {"view": names.take(table.column("step").combine_chunks())}
+        parents = contents.steps.parent[steps]
+        columns["parent"] = names.take(pa.array(np.where(parents < 0, len(labels), parents)))
+        columns |= contents.rows.columns(table.column("vertex").to_numpy())
+        columns |= {name: table.column(name).combine_chunks() for name in ("old", "new")}
+        parts.append(pa.table(columns))
+    return pa.concat_tables(parts)
+
+
+def tidy_schema(contents: RunContents) -> pa.Schema:
+    """The columns of the tidy table."""
+    ids = contents.rows.columns()
+    columns = [("view", pa.string()), *((name, column.type) for name, column in ids.items())]
+    for field in contents.fields:
+        kind = arrow_column(contents.base[field][:0]).type
+        columns.append((value_name(contents, field), kind))
+    return pa.schema(columns)
+
+
+def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
+    """A batch a view, in the order of the views: view, id, value."""
+    schema, ids = tidy_schema(contents), contents.rows.columns()
+    rows = len(next(iter(contents.base.values())))
+    for view in contents.finished_views():
+        values = [arrow_column(column.copy()) for column in contents.values(view).values()]
+        names = pa.repeat(contents.steps.names[view], rows)
+        yield pa.record_batch([names, *ids.values(), *values], schema=schema)
+
+
+def tidy_reader(contents: RunContents) -> pa.RecordBatchReader:
+    """The tidy table, one view at a time."""
+    return pa.RecordBatchReader.from_batches(tidy_schema(contents), tidy_batches(contents))
+
+
+def write_tidy_csv(contents: RunContents, path: Path) -> None:
+    """Write the tidy table, one view at a time."""
+    with tidy_reader(contents) as reader:
+        first = flat_table(reader.schema.empty_table())
+        with pa_csv.CSVWriter(path, first.schema) as writer:
+            for batch in reader:
+                writer.write_table(flat_table(pa.Table.from_batches([batch])))
+
+
+def value_name(contents: RunContents, field: str) -> str:
+    """`value` where a program has one result a vertex, or else the name of the result."""
+    of_vertices = contents.facts.pairs is None
+    return "value" if len(contents.fields) == 1 and of_vertices else field
+
+
+def record_table(contents: RunContents) -> pa.Table:
+    """A row a finished step: sizes, predictions, strategy, time, work."""
+    record, steps = contents.differences.record, contents.steps
+    finished = contents.differences.finished
+    labels = [steps.label(step) for step in range(len(steps))]
+    parents = [None if parent < 0 else labels[parent] for parent in steps.parent[:finished]]
+    columns: dict[str, Any] = {
+        "view": pa.array(labels[:finished], pa.string()),
+        "stone": steps.view[:finished] < 0,
+        "parent": pa.array(parents, pa.string()),
+        "edges": steps.edges[:finished],
+        "inserted": steps.inserted[:finished],
+        "deleted": steps.deleted[:finished],
+    }
+    if record is None:
+        return pa.table(columns)
+    moves = [Move(code) for code in record.column("move").to_pylist()]
+    columns["strategy"] = pa.array([move.strategy for move in moves])
+    columns["state"] = pa.array([move.state for move in moves])
+    rest = ("seconds", "predicted_differential", "predicted_scratch", "touched", "changed")
+    return pa.table(columns | {name: record.column(name) for name in rest})
+
+
+def flat_table(table: pa.Table) -> pa.Table:
+    """The table with a column for each place of an array: `share_0`, `share_1`."""
+    columns: dict[str, Any] = {}
+    for name in table.column_names:
+        column = table.column(name).combine_chunks()
+        if not pa.types.is_fixed_size_list(column.type):
+            columns[name] = column
+            continue
+        width = column.type.list_size
+        flat = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+        columns |= {f"{name}_{at}": pa.array(flat[:, at]) for at in range(width)}
+    return pa.table(columns)

@@ -1,0 +1,40 @@
+"""`explain`: a dataflow as text, loops indented, counters behind what has run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphtide.plan.dataflow import Variable, sources_of
+from graphtide.run.dataflow.counters import describe, operator_counters
+
+if TYPE_CHECKING:
+    from graphtide.run.dataflow.flow import Dataflow
+
+
+def explain(flow: Dataflow) -> str:
+    """One line a node: its number, what it does, what it reads, its columns, its counters."""
+    plan = flow.plan
+    lines = [f"dataflow {plan.name}"]
+    scope = 0
+    for number in range(len(plan.nodes)):
+        here = plan.scope_of[number]
+        if here != scope and here != 0:
+            indent = "  " * plan.scopes[here].depth
+            lines.append(f"{indent}loop {plan.scopes[here].name}")
+        scope = here
+        lines.append("  " * (plan.scopes[here].depth + 1) + _line(flow, number))
+    return "\n".join(lines)
+
+
+def _line(flow: Dataflow, number: int) -> str:
+    plan = flow.plan
+    columns = ", ".join(name.strip() for name, _ in plan.schemas[number])
+    reads = " ".join(f"#{source}" for source in sources_of(plan.nodes[number]))
+    parts = [f"#{number} {describe(flow, number)}", f"({columns})"]
+    if reads:
+        parts.append(f"from {reads}")
+    if isinstance(plan.nodes[number], Variable) and number in plan.definitions:
+        parts.append(f"then #{plan.definitions[number]}")
+    counted = operator_counters(flow, number)
+    told = ", ".join(f"{name} {value:,}" for name, value in counted.items() if value)
+    return " ".join(parts) + (f"  [{told}]" if told else "")

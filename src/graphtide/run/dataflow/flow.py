@@ -1,0 +1,264 @@
+"""`Dataflow`: what users build collections in, feed, and advance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.dataflow.host import Dweller, Host
+from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
+from graphtide.engine.dataflow.paths import MOST_ROUNDS
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow import DataflowPlan, Import, Input, Node, Schema, Scope
+from graphtide.plan.dataflow_expressions import ColumnType
+from graphtide.run.dataflow.times import Clock, Time
+from graphtide.run.staying import StaysInDataflow
+from graphtide.run.turns import Turns, in_turn
+
+if TYPE_CHECKING:
+    from graphtide.run.dataflow.arrangement import Arrangement
+    from graphtide.run.dataflow.inputs import InputCollection
+    from graphtide.run.dataflow.loops import Loop
+
+
+class Dataflow(StaysInDataflow):
+    """Collections, and the operators that keep them current, version after version.
+
+        flow = gt.Dataflow()
+        edges = flow.input("edges", src=int, dst=int)
+        degrees = edges.count(by="src").output()
+        edges.insert([(1, 2), (1, 3)])
+        flow.advance()
+        degrees.records()       # {(1, 2): 1}
+
+    A dataflow is built first and runs then: with the first `advance` it is installed, and no
+    operators can be added. Another one `beside` it may be built at any time; both share the clock
+    and the memory, and the new one can import arrangements of the old one. Threads may share a
+    dataflow that is built: each call waits for the one before it.
+
+    `memory` bounds the bytes it may take. `effort` is how many rows of merging each new row pays
+    for. A join that has sent `fuel` rows pauses, and so many rows wait for an operator before
+    they are added up: less of it takes less memory where few distinct records come of many pairs.
+    A loop that has gone round `most_rounds` times, rounded up to a power of two, is refused as one
+    that never comes to rest; loops within loops can count less far.
+    With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
+    output and operator is compared with that, which is slow.
+    """
+
+    def __init__(
+        self,
+        name: str = "dataflow",
+        *,
+        beside: Dataflow | None = None,
+        coordinates: int = 1,
+        memory: int = DEFAULT_MEMORY,
+        effort: int = 4,
+        fuel: int = DEFAULT_FUEL,
+        most_rounds: int = MOST_ROUNDS,
+        debug: bool = False,
+    ) -> None:
+        if beside is None:
+            if fuel < 1:
+                raise InputError(f"fuel cannot be {fuel}", hint="give a number of rows, 1 or more")
+            if most_rounds < 1:
+                raise InputError(f"most_rounds cannot be {most_rounds}", hint="give 1 or more")
+            host = Host(
+                coordinates=coordinates,
+                memory=memory,
+                effort=effort,
+                fuel=fuel,
+                most_rounds=most_rounds,
+                debug=debug,
+            )
+            self.clock = Clock(host)
+        else:
+            beside.check_open()
+            given = (coordinates, memory, effort, fuel, most_rounds, debug)
+            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False):
+                raise InputError(
+                    f"{name} shares clock, memory and settings with {beside.name}",
+                    hint="give those settings to the first dataflow",
+                )
+            self.clock = beside.clock
+        self.host = self.clock.host
+        self.plan = DataflowPlan(name)
+        self.functions: list[Callable[..., Any]] = []
+        self.dweller: Dweller | None = None
+        self.waiting: list[tuple[int, int, NDArray[np.int64]]] = []
+        self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
+        self.clock.flows.append(self)
+
+    @property
+    def _turns(self) -> Turns:
+        return self.clock.turns
+
+    @property
+    def name(self) -> str:
+        """What the dataflow is called in pictures and errors."""
+        return self.plan.name
+
+    @property
+    def version(self) -> Time:
+        """The version that is open: what is inserted now belongs to it."""
+        return self.clock.version
+
+    def input(self, name: str, /, **columns: type) -> InputCollection:
+        """A collection that users insert into and remove from."""
+        from graphtide.run.dataflow.inputs import InputCollection
+
+        number = self.add(Input(name), 0, schema_of(columns))
+        return InputCollection(self, number)
+
+    @in_turn
+    def import_arrangement(self, arrangement: Arrangement, *, history: bool = False) -> Arrangement:
+        """An arrangement of a dataflow beside this one, without a copy.
+
+        What it holds comes in at the current version or, with `history`, at the versions at which
+        it came about, as far as they have not been compacted.
+        """
+        from graphtide.run.dataflow.arrangement import Arrangement
+
+        if arrangement.flow.clock is not self.clock:
+            raise InputError(
+                f"{arrangement.flow.name} and {self.name} do not share a clock",
+                hint=f"make the new one with gt.Dataflow(beside={arrangement.flow.name})",
+            )
+        if arrangement.scope != 0:
+            raise InputError(
+                f"{arrangement!r} is in a loop, whose rounds {self.name} does not have",
+                hint="import what leaves it: arrange behind leave()",
+            )
+        shared = self.host.share(arrangement.trace)
+        node = Import(shared, arrangement.key, history)
+        return Arrangement(self, self.add(node, 0, arrangement.schema))
+
+    @contextmanager
+    def loop(self, name: str = "loop") -> Iterator[Loop]:
+        """A loop outside of all others; see `Loop` for loops within it."""
+        from graphtide.run.dataflow.loops import Loop
+
+        loop = Loop(self, self.add_scope(name, 0))
+        yield loop
+        loop.close()
+
+    @in_turn
+    def advance(self) -> Time:
+        """Close the open version of all dataflows beside this one; the version that is open now."""
+        return self.clock.advance()
+
+    @in_turn
+    def advance_to(self, *frontier: Time) -> Time:
+        """Close all versions before a later one, in one go; out-of-date ones cannot be reopened."""
+        return self.clock.advance_to(*frontier)
+
+    @in_turn
+    def close(self) -> None:
+        """Take the dataflow and all it holds out of the memory that it shares.
+
+        Nothing can be read from it or inserted any more; a second time does nothing.
+        """
+        self.clock.remove(self)
+
+    @property
+    def closed(self) -> bool:
+        """True once the dataflow has been closed."""
+        return self not in self.clock.flows
+
+    def check_open(self) -> None:
+        """Refuse what a closed dataflow cannot do."""
+        if self.closed:
+            raise InputError(
+                f"{self.name} was closed", hint="read it before, or make another beside the first"
+            )
+
+    @in_turn
+    def explain(self) -> str:
+        """The operators, the loops, and what they have done, as text."""
+        from graphtide.run.dataflow.explain import explain
+
+        return explain(self)
+
+    @in_turn
+    def draw(self) -> str:
+        """The same as a picture, in SVG."""
+        from graphtide.run.dataflow.drawing import draw
+
+        return draw(self)
+
+    @in_turn
+    def counters(self) -> dict[str, dict[str, int]]:
+        """What each operator has taken in, sent, holds, recomputed and skipped."""
+        from graphtide.run.dataflow.counters import counters
+
+        return counters(self)
+
+    def add(self, node: Node, scope: int, schema: Schema) -> int:
+        """Add a node to the plan."""
+        if self.dweller is not None:
+            raise InputError(
+                f"{self.name} runs already, and operators that come late would miss its past",
+                hint="build another with gt.Dataflow(beside=...) and import arrangements into it",
+            )
+        names = [name for name, _ in schema]
+        if len(set(names)) < len(names):
+            raise InputError(
+                f"A collection cannot have the columns {', '.join(names)}: one is named twice",
+                hint="give each a name of its own",
+            )
+        return self.plan.add(node, scope, schema)
+
+    def add_scope(self, name: str, parent: int) -> int:
+        """Add a loop to the plan."""
+        self.plan.scopes.append(Scope(name, parent, self.plan.scopes[parent].depth + 1))
+        return len(self.plan.scopes) - 1
+
+    def add_function(self, function: Callable[..., Any]) -> int:
+        """Note a function of Python; its number."""
+        self.functions.append(function)
+        return len(self.functions) - 1
+
+    def install(self) -> Dweller:
+        """Install the dataflow where it is not yet."""
+        with self._turns.lock:
+            self.check_open()
+            if self.dweller is None:
+                self._check_variables()
+                self.dweller = self.host.install(self.plan, self.functions)
+            return self.dweller
+
+    def pour(self) -> None:
+        """Hand what was inserted to the host."""
+        feeds = self.install().feeds
+        for number, version, rows in self.waiting:
+            self.host.feed(feeds[number], rows, version)
+        self.waiting.clear()
+
+    def _check_variables(self) -> None:
+        from graphtide.plan.dataflow import Variable
+
+        for number, node in enumerate(self.plan.nodes):
+            if isinstance(node, Variable) and number not in self.plan.definitions:
+                scope = self.plan.scopes[self.plan.scope_of[number]]
+                raise InputError(
+                    "A variable has no definition",
+                    where=f"loop {scope.name!r} of {self.name}",
+                    hint="call its `set` with the collection that it is to be in the next round",
+                )
+
+
+def schema_of(columns: dict[str, type]) -> Schema:
+    """Columns as users give them, int, float, bool or str, as a schema."""
+    found = []
+    for name, kind in columns.items():
+        try:
+            found.append((name, ColumnType(getattr(kind, "__name__", str(kind)))))
+        except ValueError:
+            raise InputError(
+                f"Column {name!r} cannot be of type {kind!r}",
+                hint="columns are int, float, bool or str",
+            ) from None
+    return tuple(found)

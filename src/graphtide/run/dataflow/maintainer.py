@@ -1,0 +1,185 @@
+"""A dataflow as a maintainer: it follows a graph in memory like any program.
+
+A dataflow only ever goes forward. To go back is to be fed the inverse of what came: not at once,
+but with whatever comes next, in one batch. So the values are at hand at once, going back and
+forth between the children of one version costs a batch a child, and edges that leave and come
+back in the same batch cost next to nothing. The dataflow may therefore be ahead of the values:
+`_owed` is what it has yet to be fed to be where they are, and `_stale` says which vertices differ.
+
+What fails in the middle of a batch leaves no dataflow; the next step builds one from the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.changes import Change, differs
+from graphtide.engine.growing import GrowingArray
+from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels import dataflow_run
+from graphtide.lang.python.dataflow_program import BoundDataflow
+from graphtide.plan.expressions import ValueType
+from graphtide.run.dataflow.running import Columns, RunningDataflow
+from graphtide.run.dataflow.vertex_values import DTYPES
+
+Int32 = NDArray[np.int32]
+
+
+class _Repair(NamedTuple):
+    """What it takes to go back: the edges that came and went, and what changed."""
+
+    inserted: Columns
+    deleted: Columns
+    change: Change
+    vertices: int
+
+
+class DataflowMaintainer:
+    """A dataflow program on a graph, with its state; `parameters` have vertices by number."""
+
+    def __init__(
+        self, graph: ResidentGraph, bound: BoundDataflow, parameters: Sequence[Any]
+    ) -> None:
+        self.graph = graph
+        self.touched = 0
+        self._bound = bound
+        self._parameters = tuple(parameters)
+        self._dtype = DTYPES[bound.program.result.type.value]
+        self._values = GrowingArray(np.empty(0, self._dtype))
+        self._running: RunningDataflow | None = None
+        self._done: list[_Repair] = []
+        self._owed: list[tuple[Columns, int]] = []
+        self._stale: list[NDArray[Any]] = []
+
+    @property
+    def kernels(self) -> ModuleType:
+        """The compiled machine, which is the same for all dataflows."""
+        return dataflow_run
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The value of every vertex; not a copy."""
+        return self._values.view
+
+    def start(self) -> None:
+        """Run from scratch on the version that the graph is at; forgets what could be undone."""
+        self._drop()
+        self._done.clear()
+        self._running = self._begun()
+        self.touched = self._running.touched
+        self._values = GrowingArray(self._running.values.copy())
+
+    def scratch(self) -> Mapping[str, NDArray[Any]]:
+        """The values of the graph's present version, apart from the state."""
+        return self._alone(debug=False)
+
+    def plainly(self) -> Mapping[str, NDArray[Any]]:
+        """The same to verify by: the search of the program's author, or plain Python beside."""
+        return self._alone(debug=True)
+
+    def _alone(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
+        program = self._bound.program
+        if program.scratch is not None:
+            found: NDArray[Any] = np.asarray(program.scratch(self.graph), self._dtype)
+        else:
+            running = self._begun(debug=debug)
+            found = running.values.copy()
+            running.close()
+        return {program.result.name: found}
+
+    def repair(self, inserted: Int32, deleted: Int32) -> Change:
+        """Follow a graph that has been flipped, and may have got vertices; says what changed."""
+        come, gone = self._edges(inserted), self._edges(deleted)
+        before = self._values.length
+        candidates = self._brought_along(come, gone)
+        assert self._running is not None
+        found = self._running.values
+        known = candidates[candidates < before]
+        moved = known[differs(self.values[known], found[known])]
+        change = Change(moved.astype(np.int32), self.values[moved], found[moved])
+        self._values.view[moved] = found[moved]
+        self._values.extend(found[before:])
+        self._done.append(_Repair(come, gone, change, before))
+        return change
+
+    def restore(self) -> None:
+        """Undo the last repair; the dataflow is fed the inverse with what comes next."""
+        last = self._done.pop()
+        if self._running is not None:
+            self._owed += [(last.inserted, -1), (last.deleted, 1)]
+            self._stale.append(last.change.vertices)
+        self._values.resize(last.vertices)
+        self.values[last.change.vertices] = last.change.old
+
+    def forget(self) -> None:
+        """Give up what could be undone, and its memory."""
+        self._done.clear()
+
+    def verify(self) -> None:
+        """Compare with a run from scratch; AssertionError at the first difference."""
+        expected = self.scratch()[self._bound.program.result.name]
+        wrong = np.flatnonzero(differs(self.values, expected))
+        if len(wrong):
+            vertex = int(wrong[0])
+            raise AssertionError(
+                f"vertex {vertex} has {self.values[vertex]}, from scratch {expected[vertex]}"
+            )
+
+    def explain(self) -> str:
+        """The dataflow as text, with what its operators have done."""
+        if self._running is None:
+            self._running = self._begun()
+        return self._running.explain()
+
+    def _brought_along(self, come: Columns, gone: Columns) -> NDArray[np.int64]:
+        """Feed what is owed and what is new, in one batch; the vertices whose value may differ."""
+        try:
+            if self._running is None:
+                self._running = self._begun()
+                found = np.arange(self.graph.vertices)
+            else:
+                for edges, diff in (*self._owed, (come, 1), (gone, -1)):
+                    self._running.feed(edges, diff)
+                found = self._running.advance(self.graph.vertices)
+        except BaseException:
+            self._drop()
+            raise
+        self.touched = self._running.touched
+        found = np.unique(np.concatenate([found, *self._stale])) if self._stale else found
+        self._owed.clear()
+        self._stale.clear()
+        return found[found < self.graph.vertices]
+
+    def _begun(self, *, debug: bool = False) -> RunningDataflow:
+        """A dataflow at the version that the graph is at."""
+        running = RunningDataflow(self._bound, self._parameters, debug=debug)
+        running.feed(self._edges(self.graph.live_edges()), 1)
+        running.advance(self.graph.vertices)
+        return running
+
+    def _edges(self, edges: Int32) -> Columns:
+        """Ends and properties of edges, which stay known when the graph forgets them."""
+        return edge_columns(self.graph, edges, self._bound.program.properties)
+
+    def _drop(self) -> None:
+        if self._running is not None:
+            self._running.close()
+        self._running = None
+        self._owed.clear()
+        self._stale.clear()
+
+
+def edge_columns(
+    graph: ResidentGraph, edges: Int32, properties: tuple[tuple[str, ValueType], ...]
+) -> Columns:
+    """Edges as records: their ends, and some of their properties."""
+    src, dst = graph.ends(edges)
+    columns: dict[str, NDArray[Any]] = {"src": src, "dst": dst}
+    for name, kind in properties:
+        columns[name] = graph.column(name, DTYPES[kind.value])[edges]
+    return columns

@@ -1,0 +1,146 @@
+"""From a program and its parameters to a maintainer that is ready to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.programs import ParameterKind
+from graphtide.run.live.conditions import Conditions, conditions
+from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.maintained import Maintained
+from graphtide.run.live.modes import (
+    Choice,
+    Knobs,
+    Mode,
+    choose_mode,
+    dataflow_choice,
+    make_maintainer,
+)
+from graphtide.run.live.result_rows import Pairs
+from graphtide.run.live.vertex_ids import Int32, VertexIds, id_column
+
+Bound = BoundProgram | BoundDataflow
+"""A computation with its parameters: a vertex program, or a dataflow."""
+
+
+@dataclass(frozen=True)
+class ChosenProgram:
+    """A program with its parameters, the mode that it is kept current in, and what that needs."""
+
+    bound: Bound
+    choice: Choice
+    needed: Conditions
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of its results."""
+        return self.bound.fields
+
+
+def chosen_program(program: AnyProgram, mode: Mode) -> ChosenProgram:
+    """Bind a program and choose its mode; InputError if that cannot be."""
+    bound = _bound(program)
+    if isinstance(bound, BoundDataflow):
+        needed = Conditions(bound.program.name, dict(bound.program.properties), ())
+        return ChosenProgram(bound, dataflow_choice(bound, mode), needed)
+    choice = choose_mode(bound, mode)
+    return ChosenProgram(bound, choice, conditions(bound, choice.obligations))
+
+
+def checked_parameters(chosen: ChosenProgram, known: KnownEdges, edges: Int32) -> tuple[Any, ...]:
+    """The program's parameters with vertices by number; refuses edges that it cannot take."""
+    resident, needed = known.resident, chosen.needed
+    needed.check_columns(resident.properties)
+    columns = {name: resident.properties[name][edges] for name in needed.properties}
+    needed.check_rows(columns, lambda at: known.text(int(edges[at])))
+    return vertex_parameters(chosen.bound, known.ids)
+
+
+def begin_maintained(
+    known: KnownEdges, chosen: ChosenProgram, knobs: Knobs
+) -> tuple[Maintained, Pairs | None]:
+    """A maintainer of the program, its edges and parameters checked, and its pairs by number."""
+    resident = known.resident
+    parameters = checked_parameters(chosen, known, resident.live_edges())
+    maintainer = make_maintainer(resident, chosen.bound, parameters, chosen.choice, knobs)
+    vertices = 1 + max(_named(chosen.bound, parameters), default=-1)
+    kept = Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields, vertices)
+    return kept, pair_numbers(chosen.bound, parameters)
+
+
+def pair_numbers(bound: Bound, parameters: tuple[Any, ...]) -> Pairs | None:
+    """The pairs among the parameters, with vertices by number; None where there are none."""
+    for item, value in zip(bound.program.parameters, parameters, strict=True):
+        if item.kind is ParameterKind.PAIRS:
+            found: Pairs = value
+            return found
+    return None
+
+
+def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
+    """The values of parameters, with vertices by their numbers."""
+    found: list[Any] = []
+    for item, (_, value) in zip(bound.program.parameters, bound.values, strict=True):
+        if item.kind is ParameterKind.VERTEX:
+            found.append(_numbers(bound, item.name, [value], ids)[0])
+        elif item.kind is ParameterKind.VERTICES:
+            assert isinstance(value, tuple)
+            found.append(tuple(_numbers(bound, item.name, list(value), ids)))
+        elif item.kind is ParameterKind.PAIRS:
+            assert isinstance(value, tuple)
+            ends = (
+                _numbers(bound, item.name, list(side), ids) for side in zip(*value, strict=True)
+            )
+            found.append(tuple(zip(*ends, strict=True)))
+        else:
+            found.append(value)
+    return tuple(found)
+
+
+def _named(bound: Bound, parameters: tuple[Any, ...]) -> Iterator[int]:
+    """The numbers of all vertices that parameters name."""
+    for item, value in zip(bound.program.parameters, parameters, strict=True):
+        if item.kind is ParameterKind.VERTEX:
+            yield value
+        elif item.kind is ParameterKind.VERTICES:
+            yield from value
+        elif item.kind is ParameterKind.PAIRS:
+            yield from chain.from_iterable(value)
+
+
+def _numbers(bound: Bound, name: str, given: list[Any], ids: VertexIds) -> list[int]:
+    numbers: list[int] = ids.numbers(id_column(given, f"'{name}'")).tolist()
+    unknown = [item for item, number in zip(given, numbers, strict=True) if number < 0]
+    if unknown:
+        raise InputError(
+            f"{bound.program.name}: '{name}' names a vertex that is not there: {unknown[0]!r}",
+            hint="see graph.vertices() for the ids",
+        )
+    return numbers
+
+
+def _bound(program: AnyProgram) -> Bound:
+    if isinstance(program, BoundProgram | BoundDataflow):
+        return program
+    if isinstance(program, Program | DataflowProgram):
+        return program()
+    raise InputError(f"{program!r} is no program", hint=_program_hint(program))
+
+
+def _program_hint(given: object) -> str:
+    from graphtide import algorithms
+
+    near = closest(given, algorithms.__all__) if isinstance(given, str) else None
+    if near:
+        return f"did you mean graphtide.algorithms.{near}?"
+    return (
+        "decorate a class with @gt.program or a function with @gt.dataflow.program(...), "
+        "or use one of graphtide.algorithms"
+    )

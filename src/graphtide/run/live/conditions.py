@@ -1,0 +1,108 @@
+"""What edges must satisfy so that a program can be kept current on them.
+
+A program needs the properties that it reads, of the type it reads them as, and no NaN among them.
+Fixpoint mode also needs what its proof asks for, such as weights that are not negative.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.plan.expressions import EdgeProperty, ValueType
+from graphtide.plan.program_bounds import Obligation
+from graphtide.plan.program_reads import edge_properties
+from graphtide.plan.program_values import BoundProgram
+from graphtide.run.live.vertex_ids import named_rows
+
+Columns = Mapping[str, NDArray[Any]]
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_TAKEN = {ValueType.FLOAT: "bif", ValueType.INT: "bi", ValueType.BOOL: "b"}
+_WORDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Of one program in one mode."""
+
+    program: str
+    properties: dict[str, ValueType]
+    obligations: tuple[Obligation, ...]
+
+    def check_columns(self, columns: Columns) -> None:
+        """Refuse a graph whose edges lack a property, or have it in another type."""
+        for name, wanted in self.properties.items():
+            if name not in columns:
+                near = closest(name, columns)
+                known = ", ".join(columns) or "none"
+                raise InputError(
+                    f"{self.program} reads the edge property '{name}', which the edges do not have",
+                    hint=f"did you mean `{near}`?" if near else f"they have: {known}",
+                )
+            kind = columns[name].dtype.kind
+            if kind not in _TAKEN[wanted]:
+                raise InputError(
+                    f"{self.program} reads the edge property '{name}' as {wanted}, "
+                    f"and it holds {_WORDS[kind]}",
+                    hint="convert the column, or declare the property in the program",
+                )
+
+    def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
+        """Refuse edges with values that the program cannot take; `text` tells a row."""
+        for name in self.properties:
+            column = columns[name]
+            if column.dtype.kind == "f" and np.isnan(column).any():
+                bad = np.flatnonzero(np.isnan(column)).tolist()
+                raise InputError(
+                    f"{self.program} reads the edge property '{name}', which is NaN or missing",
+                    where=named_rows(bad, text),
+                    hint="give every edge a number",
+                )
+        for obligation in self.obligations:
+            self._check_obligation(obligation, columns, text)
+
+    def _check_obligation(
+        self, obligation: Obligation, columns: Columns, text: Callable[[int], str]
+    ) -> None:
+        if not isinstance(obligation.subject, EdgeProperty):
+            return
+        column = columns[obligation.subject.name]
+        bad = np.flatnonzero(~_OPERATORS[obligation.operator](column, obligation.bound))
+        if len(bad):
+            raise InputError(
+                f"{self.program} settles only where {obligation}",
+                where=named_rows(bad.tolist(), text),
+                hint="leave these edges out, or give the program a number of iterations",
+            )
+
+
+def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Conditions:
+    """What a program needs; refuses values of its parameters that the proof does not allow."""
+    for item in obligations:
+        if isinstance(item.subject, EdgeProperty):
+            continue
+        if not holds_for_parameter(bound, item):
+            value = bound.value(item.subject.name)
+            raise InputError(
+                f"{bound.program.name} settles only where {item}, and it is {value!r}",
+                hint="give another value, or give the program a number of iterations",
+            )
+    return Conditions(bound.program.name, edge_properties(bound.program), obligations)
+
+
+def holds_for_parameter(bound: BoundProgram, obligation: Obligation) -> bool:
+    """True where the value of the parameter that an obligation is about satisfies it."""
+    value = bound.value(obligation.subject.name)
+    return isinstance(value, int | float) and obligation.holds_for(value)

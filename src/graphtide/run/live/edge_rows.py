@@ -1,0 +1,219 @@
+"""Edges as users give them: arrays, frames, rows or dicts, read into columns.
+
+Everything ends as `EdgeRows`: two columns of ids and a column a property. Programs read numbers
+and truth values, so these are what a property can hold: int64, float64 (NaN where a value is
+missing) or bool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.run.live.id_looks import plain_id
+from graphtide.run.live.vertex_ids import Ids, id_column, named_rows
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class EdgeRows:
+    """Edges by the users' ids; `what` is where they came from, for errors."""
+
+    what: str
+    src: Ids
+    dst: Ids
+    properties: dict[str, Column]
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    def row(self, at: int) -> str:
+        """One row as a user would write it."""
+        ends = [self.src[at], self.dst[at]]
+        values = [column[at].item() for column in self.properties.values()]
+        return f"({', '.join(repr(plain_id(item)) for item in [*ends, *values])})"
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """How the columns of a graph's edges are called."""
+
+    src: str
+    dst: str
+    properties: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """In the order in which rows hold them."""
+        return (self.src, self.dst, *self.properties)
+
+
+def edge_columns(what: str, src: Any, dst: Any, properties: Mapping[str, Any]) -> EdgeRows:
+    """Columns given one by one, checked to be equally long."""
+    found = EdgeRows(
+        what,
+        id_column(src, f"`src` of {what}"),
+        id_column(dst, f"`dst` of {what}"),
+        {name: property_column(values, name, what) for name, values in properties.items()},
+    )
+    lengths = {"src": len(found.src), "dst": len(found.dst)}
+    lengths |= {name: len(column) for name, column in found.properties.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"the columns of {what} differ in length: {told}")
+    return found
+
+
+def read_rows(what: str, given: Any, names: ColumnNames) -> EdgeRows:
+    """Edges in any form but numbers: a frame, a dict of columns, tuples, dicts.
+
+    Rows hold src, dst and any number of the properties, in the order of `names`.
+    """
+    if isinstance(given, Mapping):
+        return _from_columns(what, given, names)
+    if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pa.ChunkedArray):
+        return _from_columns(what, frame_columns(what, given), names)
+    rows = _listed(what, given)
+    if rows and isinstance(rows[0], Mapping):
+        return _from_columns(what, _dicts_as_columns(what, rows), names)
+    return _from_columns(what, _tuples_as_columns(what, rows, names), names)
+
+
+def frame_columns(what: str, frame: Any) -> dict[str, Any]:
+    """The columns of anything that hands out Arrow; an index of pandas is none."""
+    try:
+        table = pa.table(frame)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
+        raise InputError(f"{what} cannot be read as a table: {error}") from None
+    return {
+        name: table.column(at)
+        for at, name in enumerate(table.column_names)
+        if not name.startswith("__index_level_")
+    }
+
+
+def property_column(values: Any, name: str, what: str) -> Column:
+    """A property as int64, float64 or bool; InputError if it holds anything else."""
+    found = _property_array(values)
+    if found is None:
+        raise InputError(
+            f"the property '{name}' of {what} does not hold numbers or truth values",
+            hint="programs compute with these only: leave it out, or number its values",
+        )
+    return found
+
+
+def holds_numbers(values: Any) -> bool:
+    """Whether a column of a frame can be a property."""
+    return _property_array(values) is not None
+
+
+def _property_array(values: Any) -> Column | None:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        values = _arrow_numbers(values)
+    elif not isinstance(values, np.ndarray) and hasattr(values, "__array__"):
+        values = np.asarray(values)
+    elif not isinstance(values, np.ndarray):
+        values = _list_numbers(values)
+    if values is None or values.ndim != 1:
+        return None
+    match values.dtype.kind:
+        case "b":
+            return np.array(values, np.bool_)
+        case "i" | "u":
+            fits = values.dtype != np.uint64 or not len(values) or values.max() < 2**63
+            return np.array(values, np.int64) if fits else None
+        case "f":
+            return np.array(values, np.float64)
+        case "O":
+            return _list_numbers(values.tolist())
+        case _:
+            return None
+
+
+def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        if values.null_count:
+            values = values.cast(pa.float64())
+        found: Column = np.array(values.to_numpy())
+        return found
+    return None
+
+
+def _list_numbers(values: Any) -> Column | None:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        return None
+    plain = [plain_id(item) for item in values]
+    if plain and all(isinstance(item, bool) for item in plain):
+        return np.array(plain, np.bool_)
+    if any(isinstance(item, bool) or not isinstance(item, int | float | None) for item in plain):
+        return None
+    if plain and all(isinstance(item, int) and -(2**63) <= item < 2**63 for item in plain):
+        return np.array(plain, np.int64)
+    return np.array([np.nan if item is None else item for item in plain], np.float64)
+
+
+def _from_columns(what: str, columns: Mapping[str, Any], names: ColumnNames) -> EdgeRows:
+    for name in columns:
+        if name not in names.all:
+            near = closest(str(name), names.all)
+            known = ", ".join(names.all)
+            hint = f"did you mean `{near}`?" if near else f"the columns are {known}"
+            raise InputError(f"{what} has a column '{name}', which edges do not have", hint=hint)
+    for name in (names.src, names.dst):
+        if name not in columns:
+            told = ", ".join(map(str, columns)) or "none"
+            raise InputError(f"{what} has no column '{name}'", hint=f"it has: {told}")
+    properties = {name: columns[name] for name in names.properties if name in columns}
+    return edge_columns(what, columns[names.src], columns[names.dst], properties)
+
+
+def _listed(what: str, given: Any) -> list[Any]:
+    if isinstance(given, np.ndarray):
+        return list(given.tolist())
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(
+            f"{what} cannot be {given!r}",
+            hint="give a list of (src, dst) rows, a frame, or a list of edge numbers",
+        )
+    return list(given)
+
+
+def _dicts_as_columns(what: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
+    names = list(rows[0])
+    bad = [
+        at for at, row in enumerate(rows) if not isinstance(row, Mapping) or set(row) != set(names)
+    ]
+    if bad:
+        raise InputError(
+            f"the rows of {what} differ in their keys",
+            where=named_rows(bad, lambda at: repr(rows[at])),
+            hint=f"the first has {', '.join(map(str, names))}",
+        )
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _tuples_as_columns(what: str, rows: Sequence[Any], names: ColumnNames) -> dict[str, list[Any]]:
+    first = rows[0] if rows else names.all
+    width = len(first) if isinstance(first, Sequence) and not isinstance(first, str) else 0
+    bad = [
+        at
+        for at, row in enumerate(rows)
+        if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != width
+    ]
+    if bad or not 2 <= width <= len(names.all):
+        raise InputError(
+            f"{what} has rows that are no edges",
+            where=named_rows(bad or [0], lambda at: repr(rows[at])),
+            hint=f"a row is ({', '.join(names.all)})",
+        )
+    return {name: [row[at] for row in rows] for at, name in enumerate(names.all) if at < width}

@@ -1,0 +1,161 @@
+"""Which maintainer keeps a program current, and why.
+
+Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes.
+Exact mode for everything else, where every iteration counts: with histories for selecting
+programs, with accumulated values for the rest. A dataflow has a maintainer of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphtide.engine.exact import ExactMaintainer
+from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.pairs import PairsMaintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.lang.python import BoundDataflow
+from graphtide.model.errors import InputError
+from graphtide.plan.program_analysis import selection, why_not_selection
+from graphtide.plan.program_bounds import Obligation
+from graphtide.plan.program_values import BoundProgram
+from graphtide.run.live.conditions import holds_for_parameter
+
+Mode = Literal["auto", "fixpoint", "exact"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mode, the reason in words, and what the data must satisfy for it."""
+
+    mode: Literal["fixpoint", "exact", "dataflow"]
+    reason: str
+    obligations: tuple[Obligation, ...] = ()
+
+    def __str__(self) -> str:
+        condition = " and ".join(map(str, self.obligations))
+        return f"{self.mode} mode: {self.reason}" + (f", where {condition}" if condition else "")
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What trades exactness or time for work and memory, in programs that add up.
+
+    `tolerance`: results that would move by no more than this share of themselves stay. `keep`:
+    values are kept up to this iteration, and later ones computed anew in every advance.
+    """
+
+    tolerance: float = 0.0
+    keep: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tolerance, int | float):
+            raise InputError(f"the tolerance cannot be {self.tolerance!r}", hint="give a number")
+        if self.keep is not None and not isinstance(self.keep, int):
+            raise InputError(f"keep cannot be {self.keep!r}", hint="give a number of iterations")
+
+    @property
+    def turned(self) -> bool:
+        """True where any of them is not as usual."""
+        return self.tolerance != 0.0 or self.keep is not None
+
+
+def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
+    """The mode for a program; InputError where the one that was asked for cannot be."""
+    if mode not in ("auto", "fixpoint", "exact"):
+        raise InputError(f"mode cannot be {mode!r}", hint="use 'auto', 'fixpoint' or 'exact'")
+    reason = _why_not_fixpoint(bound)
+    if reason is None:
+        found = selection(bound.program)
+        assert found is not None
+        if mode == "exact":
+            return Choice("exact", "asked for; it settles", found.obligations)
+        return Choice(
+            "fixpoint", "it selects, and no message overtakes its source", found.obligations
+        )
+    if mode == "fixpoint":
+        raise InputError(
+            f"{bound.program.name} has no fixpoint mode: {reason}",
+            hint='leave the mode out, or use mode="exact"',
+        )
+    return Choice("exact", "asked for" if mode == "exact" else reason)
+
+
+def dataflow_choice(bound: BoundDataflow, mode: Mode) -> Choice:
+    """The mode of a dataflow, which is the only one that it has."""
+    if mode != "auto":
+        raise InputError(
+            f"{bound.program.name} is a dataflow, and has no mode {mode!r}",
+            hint="leave the mode out",
+        )
+    return Choice("dataflow", "its operators follow differences")
+
+
+def _why_not_fixpoint(bound: BoundProgram) -> str | None:
+    found = selection(bound.program)
+    if found is None:
+        return why_not_selection(bound.program)
+    if bound.iterations is not None:
+        return f"it ends after {bound.iterations} iterations"
+    if bound.tolerance > 0:
+        return "it ends where changes are small"
+    for claim in (found.start, found.monotone, found.never_overtakes):
+        if not claim.holds:
+            return claim.reason
+    return None
+
+
+def make_maintainer(
+    graph: ResidentGraph,
+    bound: BoundProgram | BoundDataflow,
+    parameters: tuple[Any, ...],
+    choice: Choice,
+    knobs: Knobs,
+) -> Maintainer:
+    """The maintainer of a mode, not started; one a source where the program is on pairs."""
+    if isinstance(bound, BoundDataflow) or bound.program.pairs is None:
+        return _make_one(graph, bound, parameters, choice, knobs)
+    place = bound.program.parameters.index(bound.program.pairs)
+
+    def make(source: int) -> Maintainer:
+        given = (*parameters[:place], source, *parameters[place + 1 :])
+        return _make_one(graph, bound, given, choice, knobs)
+
+    return PairsMaintainer(make, parameters[place], bound.fields)
+
+
+def _make_one(
+    graph: ResidentGraph,
+    bound: BoundProgram | BoundDataflow,
+    parameters: tuple[Any, ...],
+    choice: Choice,
+    knobs: Knobs,
+) -> Maintainer:
+    if isinstance(bound, BoundProgram) and choice.mode == "exact" and not _has_histories(bound):
+        return SynchronousMaintainer(
+            graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep
+        )
+    if knobs.turned:
+        raise InputError(
+            f"{bound.program.name} is kept current without sums, "
+            "so that it has neither a tolerance nor a limit to what it keeps",
+            hint="leave out `tolerance` and `keep`",
+        )
+    if isinstance(bound, BoundDataflow):
+        from graphtide.run.dataflow.maintainer import DataflowMaintainer
+
+        return DataflowMaintainer(graph, bound, parameters)
+    if choice.mode == "fixpoint":
+        return FixpointMaintainer(graph, bound.program, parameters)
+    return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)
+
+
+def _has_histories(bound: BoundProgram) -> bool:
+    """True of selecting programs that start with a number and end: by a count, or by proof."""
+    found = selection(bound.program)
+    if found is None or not found.start.holds or bound.tolerance > 0:
+        return False
+    starts = all(holds_for_parameter(bound, item) for item in found.start.obligations)
+    return starts and (bound.iterations is not None or found.settles)

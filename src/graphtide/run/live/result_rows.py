@@ -1,0 +1,106 @@
+"""What results belong to, by the users' ids: the vertices of a graph, or pairs of them.
+
+A result stands at a number in its array; rows say which vertex or pair that is. Pairs are told by
+the numbers of their vertices, so that every kind of graph can have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.run.live.vertex_ids import VertexIds, id_column, vertex_hint
+
+Pairs = Sequence[tuple[int, int]]
+_ENDS = ("source", "target")
+
+
+class ResultRows(Protocol):
+    """What the results of a program stand for, in their order."""
+
+    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
+        """The ids of some rows, or of all, and whatever else tells them apart."""
+
+    def number(self, row: Any) -> int:
+        """The number of a row by its id, or pair of ids; InputError if there is none."""
+
+
+class LiveRows(ResultRows, Protocol):
+    """Rows of results that are kept current."""
+
+    def since(self, vertices: int) -> NDArray[Any]:
+        """The rows that have come since the graph had so many vertices."""
+
+
+class GraphVertices:
+    """The vertices of a graph in memory, which may get more."""
+
+    def __init__(self, ids: VertexIds) -> None:
+        self.ids = ids
+
+    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
+        """The ids of some vertices, or of all."""
+        chosen = np.arange(len(self.ids)) if numbers is None else numbers
+        return {"id": self.ids.taken(chosen)}
+
+    def number(self, row: Any) -> int:
+        """The number of a vertex; InputError if there is none."""
+        found = int(self.ids.numbers(id_column([row], "the vertex"))[0])
+        if found < 0:
+            known = self.ids.taken(np.arange(len(self.ids)))
+            hint = vertex_hint(known, row, "see graph.vertices()")
+            raise InputError(f"there is no vertex {row!r}", hint=hint)
+        return found
+
+    def since(self, vertices: int) -> NDArray[Any]:
+        """The vertices behind the first so many."""
+        return np.arange(vertices, len(self.ids))
+
+
+class PairRows:
+    """Pairs of vertices, which stay as they are."""
+
+    def __init__(self, vertices: ResultRows, pairs: Pairs) -> None:
+        self._vertices = vertices
+        self._places = {pair: at for at, pair in enumerate(pairs)}
+        self._columns: dict[str, pa.Array] = {}
+        for at, end in enumerate(_ENDS):
+            found = vertices.columns(np.array([pair[at] for pair in pairs], np.int64))
+            self._columns[end] = found.pop("id")
+            self._columns |= {f"{end}_{name}": column for name, column in found.items()}
+
+    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
+        """The ids of both ends of some pairs, or of all."""
+        if numbers is None:
+            return dict(self._columns)
+        return {name: column.take(pa.array(numbers)) for name, column in self._columns.items()}
+
+    def number(self, row: Any) -> int:
+        """The place of a pair `(source, target)`; InputError if it is not among them."""
+        if not isinstance(row, tuple | list) or len(row) != 2:
+            raise InputError(f"{row!r} is no pair", hint="give (source, target) by their ids")
+        pair = (self._vertices.number(row[0]), self._vertices.number(row[1]))
+        if pair not in self._places:
+            raise InputError(
+                f"the pair {row!r} is not among those of the program",
+                hint="add it to `pairs`, and run the program again",
+            )
+        return self._places[pair]
+
+    def since(self, vertices: int) -> NDArray[Any]:
+        """None: pairs do not come later."""
+        return np.empty(0, np.int64)
+
+
+def row_names(rows: ResultRows, numbers: NDArray[Any]) -> list[str]:
+    """Rows as they are called in pictures: `ann`, or `ann to bob`."""
+    columns = rows.columns(numbers)
+    if "id" in columns:
+        return [str(item) for item in columns["id"].to_pylist()]
+    ends = (columns[end].to_pylist() for end in _ENDS)
+    return [f"{source} to {target}" for source, target in zip(*ends, strict=True)]

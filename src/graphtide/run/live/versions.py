@@ -1,0 +1,171 @@
+"""The versions of a graph in memory: one advance after the other, each done or not at all.
+
+An advance is checked first, then edges are flipped and every program follows; if anything fails
+on the way, all of it is undone. Programs come and go: one that came after an advance which is
+rolled back begins anew on what was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.model.errors import GraphtideError, InputError
+from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.edits import Edits, read_edits
+from graphtide.run.live.maintained import Maintained
+from graphtide.run.turns import Turns, uninterrupted
+
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Advance:
+    """What to undo: edges flipped, and how many vertices and edges were known before."""
+
+    inserted: Int32
+    deleted: Int32
+    vertices: int
+    edges: int
+
+
+class Versions:
+    """Moves a graph and the programs on it, in turns; `kept` is the live mapping of those."""
+
+    def __init__(
+        self, known: KnownEdges, kept: MutableMapping[Any, Maintained], turns: Turns
+    ) -> None:
+        self._turns = turns
+        self._known = known
+        self._resident = known.resident
+        self._kept = kept
+        self._done: list[Advance] = []
+        self._forgotten = 0
+
+    @property
+    def current(self) -> int:
+        """The number of advances that lie behind the current version."""
+        return self._forgotten + len(self._done)
+
+    def advance(self, insert: Any, delete: Any) -> None:
+        """To the next version, all or nothing."""
+        edits = read_edits(self._known, insert, delete)
+        self._check(edits)
+        with self._turns.moving:
+            self._advance(edits)
+
+    def _advance(self, edits: Edits) -> None:
+        done: Advance | None = None
+        followed: list[Maintained] = []
+        try:
+            with uninterrupted():
+                done = self._flip(edits)
+            for kept in list(self._kept.values()):
+                followed.append(kept)
+                kept.repair(done.inserted, done.deleted, done.vertices)
+            self._done.append(done)
+        except BaseException as error:
+            with uninterrupted():
+                self._abandon(done, followed, isinstance(error, GraphtideError))
+            raise
+
+    def rollback(self) -> None:
+        """To the version before, at the cost of what the last advance changed.
+
+        A program that cannot begin anew there, or is interrupted while it does, is closed.
+        """
+        if not self._done:
+            raise InputError("there is no advance to roll back")
+        done = self._done[-1]
+        kept = list(self._kept.values())
+        late = [item for item in kept if item.since >= self.current]
+        for item in late:
+            self._check_named(item, done.vertices)
+            self._check_edges(item, done.deleted)
+        with self._turns.moving:
+            with uninterrupted():
+                for item in kept:
+                    if item.since < self.current:
+                        item.restore(done.vertices)
+                self._unflip(done)
+                self._done.pop()
+            self._begin_anew(late)
+
+    def _begin_anew(self, late: list[Maintained]) -> None:
+        """Start all of them, and then raise what the first that could not has raised."""
+        failed: BaseException | None = None
+        for item in late:
+            try:
+                item.start(self.current, self._resident.vertices)
+            except BaseException as error:
+                failed = failed or error
+                self._close(item)
+        if failed is not None:
+            raise failed
+
+    def _close(self, failed: Maintained) -> None:
+        failed.failed = True
+        for live, kept in list(self._kept.items()):
+            if kept is failed:
+                del self._kept[live]
+
+    def forget(self) -> None:
+        """Give up the undoing of all advances so far."""
+        self._forgotten = self.current
+        self._done.clear()
+        for kept in self._kept.values():
+            kept.maintainer.forget()
+            kept.since = self.current
+
+    def _check(self, edits: Edits) -> None:
+        for kept in self._kept.values():
+            if edits.rows is None:
+                self._check_edges(kept, edits.revived)
+            else:
+                kept.conditions.check_rows(edits.rows.properties, edits.rows.row)
+
+    def _check_named(self, kept: Maintained, vertices: int) -> None:
+        if kept.vertices > vertices:
+            raise InputError(
+                f"the last advance brought a vertex that {kept.conditions.program} is given, "
+                "so that it cannot be rolled back",
+                hint="close the program first: live.close()",
+            )
+
+    def _check_edges(self, kept: Maintained, edges: Int32) -> None:
+        columns = {name: column[edges] for name, column in self._resident.properties.items()}
+        kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
+
+    def _flip(self, edits: Edits) -> Advance:
+        resident = self._resident
+        before = resident.vertices, resident.edges
+        inserted = edits.revived
+        if edits.new_ids:
+            self._known.ids.append(edits.new_ids)
+            resident.append_vertices(len(edits.new_ids))
+        if len(edits.src):
+            fresh = resident.append_edges(edits.src, edits.dst, edits.properties)
+            inserted = np.concatenate([inserted, fresh])
+        resident.flip(inserted, edits.deleted)
+        return Advance(inserted, edits.deleted, *before)
+
+    def _unflip(self, done: Advance) -> None:
+        self._resident.flip(inserted=done.deleted, deleted=done.inserted)
+        self._resident.forget(done.vertices, done.edges)
+        self._known.ids.truncate(done.vertices)
+
+    def _abandon(self, done: Advance | None, followed: list[Maintained], orderly: bool) -> None:
+        """Undo an advance that failed; a program that broke off in disorder begins anew."""
+        if done is None:
+            return
+        if self._done and self._done[-1] is done:
+            self._done.pop()
+        for kept in followed[:-1]:
+            kept.restore(done.vertices)
+        self._unflip(done)
+        if not orderly:
+            self._begin_anew(followed[-1:])
