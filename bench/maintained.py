@@ -81,10 +81,10 @@ def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: in
 def time_stream(maintainer: Any, groups: list[list[Batch]]) -> Timed:
     """Start, then advance by one batch after the other; the first of each size warm up."""
     maintainer.start()
-    medians, checksums, differing = [], [value_checksum(maintainer.values)], 0
+    medians, checksums, differing = [], [value_checksum(maintainer.values())], 0
     for group in groups:
         medians.append(median_batch(maintainer, group))
-        checksums.append(value_checksum(maintainer.values))
+        checksums.append(value_checksum(maintainer.values()))
         (values,) = maintainer.scratch().values()
         differing += value_checksum(values) != checksums[-1]
     return Timed(medians, checksums, differing)

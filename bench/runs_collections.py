@@ -18,8 +18,8 @@ from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.collection import ViewMatrix
 from graphtide.run.collection.start import Versions
-from graphtide.run.live.edge_matching import KnownEdges
 from graphtide.run.live.edge_rows import ColumnNames
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import VertexIds
 from graphtide.store.collection import group_edges
 

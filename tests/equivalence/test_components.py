@@ -86,12 +86,14 @@ def started(groups: Groups, name: str, patience: float) -> FixpointMaintainer:
 
 def advance(maintainer: FixpointMaintainer, inserted: list[int], deleted: list[int]) -> None:
     """One step, whose report must tell what changed."""
-    numbers, before = maintainer.graph.numbers, maintainer.values.copy()
+    numbers, before = maintainer.graph.numbers, maintainer.values().copy()
     edges = [np.array(numbers[np.array(part, np.int64)], np.int32) for part in (inserted, deleted)]
-    change = maintainer.advance(*edges)
-    assert sorted(change.vertices.tolist()) == np.flatnonzero(before != maintainer.values).tolist()
+    (change,) = maintainer.advance(*edges).values()
+    assert (
+        sorted(change.vertices.tolist()) == np.flatnonzero(before != maintainer.values()).tolist()
+    )
     assert change.old.tolist() == before[change.vertices].tolist()
-    assert change.new.tolist() == maintainer.values[change.vertices].tolist()
+    assert change.new.tolist() == maintainer.values()[change.vertices].tolist()
 
 
 def check_roots(maintainer: FixpointMaintainer, groups: Groups) -> None:
@@ -122,24 +124,24 @@ def test_groups_are_cut_off_and_come_back() -> None:
             pick = random.Random(f"groups {name} {seed}")
             groups = Groups(pick, 120, 240)
             maintainer = started(groups, name, pick.choice((0.25, 1.0, 10.0)))
-            states = [(maintainer.values.tolist(), list(groups.live))]
+            states = [(maintainer.values().tolist(), list(groups.live))]
             for _ in range(16):
                 if len(states) > 1 and pick.random() < 0.3:
                     maintainer.rollback()
                     states.pop()
                     groups.live = list(states[-1][1])
-                    assert maintainer.values.tolist() == states[-1][0]
+                    assert maintainer.values().tolist() == states[-1][0]
                 else:
                     out = {group for group in range(1, 7) if pick.random() < 0.3}
                     loose = set(pick.sample(range(len(groups.ends)), pick.randrange(40)))
                     advance(maintainer, *groups.removed(out, loose))
                     renamed += isinstance(maintainer._done[-1].what, Renamed)
-                    states.append((maintainer.values.tolist(), list(groups.live)))
-                assert maintainer.values.tolist() == groups.labels(best), (name, seed)
+                    states.append((maintainer.values().tolist(), list(groups.live)))
+                assert maintainer.values().tolist() == groups.labels(best), (name, seed)
                 check_roots(maintainer, groups)
             for values, _ in reversed(states[:-1]):
                 maintainer.rollback()
-                assert maintainer.values.tolist() == values
+                assert maintainer.values().tolist() == values
     assert renamed >= ROUNDS
 
 
@@ -159,14 +161,16 @@ def test_one_edge_to_a_better_label_renames_a_large_component(name: str) -> None
         for edge in sorted(loose):
             loose.remove(edge)
             advance(maintainer, *groups.removed(set(), loose))
-            assert maintainer.values.tolist() == groups.labels(best)
+            assert maintainer.values().tolist() == groups.labels(best)
             check_roots(maintainer, groups)
             if isinstance(maintainer._done[-1].what, Renamed):
                 break
         else:
             pytest.fail("no edge renamed the component")
         maintainer.rollback()
-        assert maintainer.values[groups.ends[edge][0]] != maintainer.values[groups.ends[edge][1]]
+        assert (
+            maintainer.values()[groups.ends[edge][0]] != maintainer.values()[groups.ends[edge][1]]
+        )
 
 
 def test_levels_that_have_sunk_too_far_are_made_anew() -> None:
@@ -178,11 +182,11 @@ def test_levels_that_have_sunk_too_far_are_made_anew() -> None:
     maintainer._state.record.level[:] -= 1 << 30
     advance(maintainer, *groups.removed(set(), set()))
     assert not isinstance(maintainer._done[-1].what, Renamed)
-    assert maintainer.values.tolist() == groups.labels(min)
+    assert maintainer.values().tolist() == groups.labels(min)
     check_roots(maintainer, groups)
     maintainer.rollback()
     groups.removed(set(), loose)
-    assert maintainer.values.tolist() == groups.labels(min)
+    assert maintainer.values().tolist() == groups.labels(min)
 
 
 @pytest.mark.parametrize("left", range(4))
@@ -194,12 +198,12 @@ def test_repairs_that_run_out_of_numbers_begin_again(left: int) -> None:
         if step == 4:
             maintainer._advances = LAST_NUMBER - left
         loose = set(pick.sample(range(len(groups.ends)), pick.randrange(40)))
-        live, values = list(groups.live), maintainer.values.tolist()
+        live, values = list(groups.live), maintainer.values().tolist()
         advance(maintainer, *groups.removed(set(), loose))
-        assert maintainer.values.tolist() == groups.labels(min)
+        assert maintainer.values().tolist() == groups.labels(min)
         assert 0 < maintainer._advances <= LAST_NUMBER
         if step % 3 == 0:
             maintainer.rollback()
             groups.live = live
-            assert maintainer.values.tolist() == values
+            assert maintainer.values().tolist() == values
         check_roots(maintainer, groups)

@@ -60,20 +60,20 @@ def test_every_history_equals_the_naive_run(
             found = [maintainer.history(vertex) for vertex in range(campaign.vertices)]
             assert found == wanted
             last = [history[-1][1] for history in wanted]
-            assert maintainer.values.tolist() == last
+            assert maintainer.values().tolist() == last
             assert maintainer.scratch()[program.state[0].name].tolist() == last
 
         check()
         for step in campaign.steps(pick, 12):
             maintainer.patience = pick.choice(patience)
-            before = maintainer.values.copy()
+            before = maintainer.values().copy()
             if step.kind == "rollback":
                 maintainer.rollback()
             else:
-                change = maintainer.advance(
+                (change,) = maintainer.advance(
                     inside(graph, step.inserted), inside(graph, step.deleted)
-                )
-                differ = np.flatnonzero(before != maintainer.values)
+                ).values()
+                differ = np.flatnonzero(before != maintainer.values())
                 assert sorted(change.vertices.tolist()) == differ.tolist()
             check()
         maintainer.verify()

@@ -177,17 +177,17 @@ def test_every_step_by_the_book(program: Any) -> None:
         parameters = bound(program, tree.vertices)
         graph = tree.graph()
         kept = started(program, tree, graph)
-        begun = kept.values.tolist(), sorted(graph.live_edges().tolist())
-        found = kept.follow(tree.stretch(graph), Patience())
+        begun = kept.values().tolist(), sorted(graph.live_edges().tolist())
+        found = kept.follow_stretch(tree.stretch(graph), Patience())
         assert found.steps == len(tree.parents)
         assert rows_of(found) == wanted_rows(tree, program, parameters), seed
-        assert kept.values.tolist() == tree.oracle(program, parameters, tree.versions[-1])
+        assert kept.values().tolist() == tree.oracle(program, parameters, tree.versions[-1])
         kept.verify()
         for _ in found.path:
             kept.rollback()
-        assert (kept.values.tolist(), sorted(graph.live_edges().tolist())) == begun
+        assert (kept.values().tolist(), sorted(graph.live_edges().tolist())) == begun
         kept.verify()
-        again = kept.follow(tree.stretch(graph), Patience())
+        again = kept.follow_stretch(tree.stretch(graph), Patience())
         assert rows_of(again) == rows_of(found), seed
 
 
@@ -199,11 +199,13 @@ def test_any_limit_leaves_everything_in_place(program: Any) -> None:
         graph = tree.graph()
         kept = started(program, tree, graph)
         patience = pick.choice([Patience(cycles=0), Patience(rows=pick.randrange(20))])
-        found = kept.follow(tree.stretch(graph), patience)
+        found = kept.follow_stretch(tree.stretch(graph), patience)
         wanted = wanted_rows(tree, program, bound(program, tree.vertices))
         assert rows_of(found) == wanted[: found.steps], seed
         version = tree.versions[found.path[-1]] if found.path else tree.start
         live = np.sort(graph.numbers[np.array(sorted(version), np.int64)])
         assert np.sort(graph.live_edges()).tolist() == live.tolist()
-        assert kept.values.tolist() == tree.oracle(program, bound(program, tree.vertices), version)
+        assert kept.values().tolist() == tree.oracle(
+            program, bound(program, tree.vertices), version
+        )
         kept.verify()

@@ -74,7 +74,7 @@ def maintainer(program: Any, graph: ResidentGraph, version: set[int]) -> Fixpoin
 
 def values_of(program: Any, walk: Walk, version: set[int]) -> list[float]:
     """From scratch on a graph of its own."""
-    found: list[float] = maintainer(program, walk.make(), version).values.tolist()
+    found: list[float] = maintainer(program, walk.make(), version).values().tolist()
     return found
 
 
@@ -93,7 +93,7 @@ def test_together_as_one_by_one(program: Any) -> None:
             new = values_of(program, walk, versions[step + 1])
             wanted = {at: (a, b) for at, (a, b) in enumerate(zip(old, new, strict=True)) if a != b}
             assert changes == wanted, (seed, step)
-        assert kept.values.tolist() == values_of(program, walk, walk.versions[-1])
+        assert kept.values().tolist() == values_of(program, walk, walk.versions[-1])
         kept.verify()
 
 
@@ -112,7 +112,7 @@ def follow_all(
             walk.parents[at] >= first or walk.parents[at] == walk.parents[first]
             for at in range(first, STEPS)
         ):
-            found = kept.follow(walk.stretch(first), patience)
+            found = kept.follow_stretch(walk.stretch(first), patience)
             bounds = np.cumsum(found.counts)[:-1] if found.steps else []
             columns = (found.changes.vertices, found.changes.old, found.changes.new)
             parts = [np.split(column, bounds) for column in columns]
@@ -120,7 +120,7 @@ def follow_all(
             path += [first + at for at in found.path]
             if found.steps:
                 continue
-        change = kept.advance(*walk.deltas[first])
+        (change,) = kept.advance(*walk.deltas[first]).values()
         done.append(rows(change.vertices, change.old, change.new))
         path.append(first)
     return done

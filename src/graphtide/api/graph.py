@@ -20,8 +20,8 @@ from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.run.live.chosen_program import begin_maintained, chosen_program
-from graphtide.run.live.edge_matching import KnownEdges
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows, edge_columns
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.numbering import number_vertices

@@ -8,12 +8,14 @@ are the graph's own.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, first_difference
+from graphtide.api.changes import Changes
+from graphtide.engine.changes import first_difference
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
@@ -86,7 +88,7 @@ class Live(StaysHere):
         return pa.table({**self._rows.columns(), **columns})
 
     @in_turn
-    def advance(self, insert: Any = None, delete: Any = None) -> pa.Table:
+    def advance(self, insert: Any = None, delete: Any = None) -> Changes:
         """Bring the graph, and all programs on it, to its next version; what changed here.
 
         The forms of `insert` and `delete` are those of `Graph.advance`.
@@ -102,14 +104,16 @@ class Live(StaysHere):
         self.graph.rollback()
 
     @in_turn
-    def changes(self) -> pa.Table:
+    def changes(self) -> Changes:
         """What the last advance changed: `id`, `old` and `new`; `old` is null for new vertices.
 
         Pairs are told by `source` and `target` instead of `id`.
         A program with several results has a pair of columns for each: `old_rank`, `new_rank`.
-        Empty after a start or a rollback.
+        Empty after a start or a rollback. It becomes a table when it is first looked at.
         """
-        return changes_table(self, self._kept)
+        found = Changes(self._kept, self._rows, self._turns)
+        self._kept.told = ref(found)
+        return found
 
     @in_turn
     def verify(self) -> None:
@@ -177,34 +181,6 @@ class Live(StaysHere):
             raise InputError(
                 f"{self.program} was closed", hint="maintain the program on the graph anew"
             )
-
-
-def changes_table(live: Live, kept: Maintained) -> pa.Table:
-    """Changed rows with old and new results, then the new vertices."""
-    changes, new = kept.changes, live._rows.since(kept.before)
-    told = [change.vertices for change in changes.values()]
-    changed = np.unique(np.concatenate([*told, np.empty(0, np.int32)]).astype(np.int64))
-    if len(new):
-        changed = changed[changed < new[0]]
-    vertices = np.concatenate([changed, new])
-    columns: dict[str, Any] = live._rows.columns(vertices)
-    for name in live.fields:
-        suffix = "" if len(live.fields) == 1 else f"_{name}"
-        values = kept.values(name)
-        old = values[vertices]
-        if name in changes:
-            _put_old(old, changed, changes[name])
-        missing = np.arange(len(vertices)) >= len(changed)
-        columns[f"old{suffix}"] = arrow_column(old, missing)
-        columns[f"new{suffix}"] = arrow_column(values[vertices])
-    return pa.table(columns)
-
-
-def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:
-    places = np.searchsorted(changed, change.vertices)
-    there = places < len(changed)
-    there[there] &= changed[places[there]] == change.vertices[there]
-    old[places[there]] = change.old[there]
 
 
 def _plain(value: Any) -> Any:

@@ -27,7 +27,7 @@ from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, Versions
 from graphtide.run.live.chosen_program import ChosenProgram
-from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
 from graphtide.store.collection import group_edges
 from graphtide.store.results import PartsInMemory

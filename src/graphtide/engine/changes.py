@@ -25,6 +25,10 @@ class Change:
         return len(self.vertices)
 
 
+Changes = Mapping[str, Change]
+"""What an advance changed, by state field."""
+
+
 def differs(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
     """Which rows differ, each a number or an array of them; NaN is the same as NaN."""
     found: NDArray[np.bool_] = np.asarray(one != other)

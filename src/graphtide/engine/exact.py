@@ -23,12 +23,13 @@ from graphtide.engine.binding import (
     edge_arrays,
     parameter_arrays,
 )
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, Changes
 from graphtide.engine.exact_state import ExactState, logged, new_desk
 from graphtide.engine.experience import Experience
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.resident import ResidentGraph, misplaced
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.sections import selecting_section
 from graphtide.engine.settling import settled_values
 from graphtide.kernels import exact_records as records
@@ -54,11 +55,9 @@ class _Done(NamedTuple):
     log: records.Log | None
     state: ExactState | None
     vertices: int
-    inserted: Int32
-    deleted: Int32
 
 
-class ExactMaintainer:
+class ExactMaintainer(Maintainer):
     """A selecting program on a graph in memory, with the history of every vertex."""
 
     patience = 0.15
@@ -72,9 +71,10 @@ class ExactMaintainer:
         *,
         iterations: int | None = None,
     ) -> None:
-        self.graph = graph
-        self.program = program
         self._selection = _checked_selection(program, iterations)
+        self._field = self._selection.state
+        super().__init__(graph, (self._field,))
+        self.program = program
         edge_arrays(graph, program)
         self._parameters = GrowingParameters(program, parameters, graph.vertices)
         self._given_iterations = iterations
@@ -83,7 +83,6 @@ class ExactMaintainer:
         self._mark = GrowingArray(np.zeros(0, np.int32))
         self._first = GrowingArray(np.empty(0, np.int32))
         self._desk: Any = None
-        self._done: list[_Done] = []
         self._advances = 0
         self._work = 0
         self._room = 256
@@ -93,9 +92,7 @@ class ExactMaintainer:
         self._read: Any = None
         self._handed: tuple[Any, ...] = ()
         self._block: Block | None = None
-        self._no_change = Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)
-        self.touched = 0
-        """How many edges the last repair looked at."""
+        self._no_change = {self._field: Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)}
 
     @cached_property
     def kernels(self) -> Any:
@@ -120,14 +117,14 @@ class ExactMaintainer:
         given = self._given_iterations
         return self.graph.vertices + 1 if given is None else given
 
-    @property
-    def values(self) -> NDArray[Any]:
+    def values(self, field: str | None = None) -> NDArray[Any]:
         """The value of every vertex after the last iteration; a view of the state."""
+        assert field in (None, self._field)
         return self._state.value
 
     def start(self) -> None:
         """Run from scratch on the version that the graph is at. Forgets what could be undone."""
-        self._done.clear()
+        self.forget()
         self._fit_work(self.graph.vertices)
         self._state = self._run()
 
@@ -141,7 +138,7 @@ class ExactMaintainer:
             empty = ExactState(0, self._type, _NO_ENTRIES)
             values = np.empty(self.graph.vertices, self._type)
             self._run_rounds(empty, values, keep=False)
-        return {self._selection.state: values}
+        return {self._field: values}
 
     def history(self, vertex: int) -> list[tuple[int, Any]]:
         """The values of a vertex where they change: (iteration, value), iteration 0 included."""
@@ -153,70 +150,45 @@ class ExactMaintainer:
             at = kept.following[at]
         return found
 
-    def advance(self, inserted: Int32, deleted: Int32) -> Change:
-        """Flip edges (inside numbers) and bring all histories up to date."""
-        return self._follow(self.graph.new_delta(inserted, deleted), (inserted, deleted), True)
-
-    def repair(self, inserted: Int32, deleted: Int32) -> Change:
-        """Bring all histories up to date with a graph that has been flipped already.
-
-        Vertices that the graph has got since are there with their start, and are not reported
-        where they keep it.
+    def follow(self, delta: Delta) -> Changes:
+        """Bring all histories up to date with a graph that has been flipped: by a repair that is
+        tried, or by a run from scratch.
         """
-        return self._follow(self.graph.delta(inserted, deleted), (inserted, deleted), False)
-
-    def _follow(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
-        """An advance or a repair: one that is tried, or a run from scratch."""
         if not self._experience.worth_trying(len(delta.sources)):
-            if flips:
-                self.graph.flip(*edges)
-            change = self._run_anew(self._with_new_vertices(), edges)
+            changes = self._run_anew(self._with_new_vertices())
             self.touched = self._work
-            return change
+            return changes
         before = self._with_new_vertices()
         self._advances += 1
-        stopped, vertices, entries, changed = self._repaired(delta, flips, before)
+        stopped, vertices, entries, changed = self._repaired(delta)
         too_much = stopped == records.TOO_MUCH
         self._experience.learn(len(delta.sources), broken_off=too_much)
         if too_much:
-            return self._run_anew(before, edges)
+            return self._run_anew(before)
         log = logged(self._desk, vertices, entries) if vertices else None
-        self._done.append(_Done(log, None, before, *edges))
+        self._done.append(_Done(log, None, before))
         if log is None or not changed:
             return self._no_change
-        new = self.values[log.vertex]
+        new = self.values()[log.vertex]
         differs = new != log.last
-        return Change(log.vertex[differs], log.last[differs], new[differs])
+        return {self._field: Change(log.vertex[differs], log.last[differs], new[differs])}
 
-    def _run_anew(self, before: int, edges: tuple[Int32, Int32]) -> Change:
+    def _run_anew(self, before: int) -> Changes:
         """Run from scratch on a graph that has been flipped, in place of a repair."""
         was, self._state = self._state, self._run()
-        self._done.append(_Done(None, was, before, *edges))
-        moved = np.flatnonzero(was.value != self.values).astype(np.int32)
-        return Change(moved, was.value[moved], self.values[moved])
+        self._done.append(_Done(None, was, before))
+        new = self.values()
+        moved = np.flatnonzero(was.value != new).astype(np.int32)
+        return {self._field: Change(moved, was.value[moved], new[moved])}
 
-    def rollback(self) -> None:
-        """Undo the last advance that has not been undone, graph included."""
-        last = self.restore()
-        self.graph.flip(inserted=last.deleted, deleted=last.inserted)
-
-    def restore(self) -> _Done:
-        """Undo the last repair; flipping the graph back is left to the caller."""
-        if not self._done:
-            raise InputError("there is no advance to roll back")
-        last = self._done.pop()
-        if last.state is not None:
-            self._state = last.state
-        elif last.log is not None:
-            histories.roll_back(self._state.histories, last.log, len(last.log.vertex))
-            self.values[last.log.vertex] = last.log.last
-        if last.vertices != self._state.vertices:
-            self._fit(last.vertices)
-        return last
-
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        self._done.clear()
+    def _put_back(self, done: _Done) -> None:
+        if done.state is not None:
+            self._state = done.state
+        elif done.log is not None:
+            histories.roll_back(self._state.histories, done.log, len(done.log.vertex))
+            self.values()[done.log.vertex] = done.log.last
+        if done.vertices != self._state.vertices:
+            self._fit(done.vertices)
 
     def verify(self) -> None:
         """Compare every history with a run from scratch; an error at the first difference."""
@@ -255,24 +227,17 @@ class ExactMaintainer:
             state.grow(int(rounds.progress[records.LISTED]))
         return int(rounds.progress[records.WORK])
 
-    def _repaired(self, delta: Delta, flips: bool, before: int) -> tuple[int, int, int, int]:
-        """Repair, with more room if it runs out; all as it was, but for the flips, if too much.
+    def _repaired(self, delta: Delta) -> tuple[int, int, int, int]:
+        """Repair, with more room if it runs out; all as it was if that is too much.
 
         Returns why it ended, how many vertices and entries were logged, and how many last values
         changed.
         """
-        graph, most = self.graph, int(self.patience * self._work) + 1024
+        most = int(self.patience * self._work) + 1024
         self._orders[:] = self._advances, self._iterations, most
         while True:
             words = self._handed_over(len(delta.sources)).words
-            misfit, stopped, *found = self.kernels.advance(words, *delta, flips)
-            if misfit >= 0:
-                if before != self._state.vertices:
-                    self._fit(before)
-                raise misplaced(delta, misfit)
-            if flips:
-                graph.live += len(delta.inserted) - len(delta.deleted)
-                flips = False
+            stopped, *found = self.kernels.follow(words, *delta)
             self.touched = int(self._desk.counts[records.TOUCHED])
             if stopped in (records.GOING, records.TOO_MUCH):
                 return stopped, *found
@@ -290,7 +255,7 @@ class ExactMaintainer:
         context, kept = self._context, self._state.histories
         parts = context, kept, self._desk
         if self._block is None or any(map(is_not, parts, self._handed)):
-            given = self.values, self._first.view, self._orders
+            given = self.values(), self._first.view, self._orders
             parameters = parameter_arrays(self.program, context.parameters)
             read = context.properties, parameters
             self._handed = parts
@@ -306,7 +271,7 @@ class ExactMaintainer:
         if before != now:
             self._fit(now)
             for vertex in range(before, now):
-                self.values[vertex] = self.kernels.initial(vertex, self._parameters.view)
+                self.values()[vertex] = self.kernels.initial(vertex, self._parameters.view)
         return before
 
     def _fit(self, vertices: int) -> None:

@@ -24,15 +24,16 @@ from graphtide.engine.binding import (
     edge_arrays,
     parameter_arrays,
 )
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, Changes
 from graphtide.engine.experience import Experience
 from graphtide.engine.fixpoint_state import VertexState
 from graphtide.engine.fixpoint_undo import Done, Rerun, renamed, undo
 from graphtide.engine.generate import generated_module, generated_source
-from graphtide.engine.resident import ResidentGraph, misplaced
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.sections import selecting_section
 from graphtide.engine.settling import settle, settled_values
-from graphtide.engine.stretches import Followed, Patience, StretchWalk, step_edges
+from graphtide.engine.stretches import Followed, Patience, StretchWalk, step_delta
 from graphtide.kernels import fixpoint_records as records
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.flips import Delta
@@ -55,29 +56,28 @@ _TEMPLATES = (
     "trimming",
     "fixpoint",
     "fixpoint_call",
-    "peeking",
-    "carrying",
     "stretch",
 )
 _NO_EDGES = np.empty(0, np.int32)
 
 
-class FixpointMaintainer:
-    """A selecting program on a graph in memory, current after every `advance`."""
+class FixpointMaintainer(Maintainer):
+    """A selecting program on a graph in memory, current after every advance."""
 
+    follows_stretches = True
     patience = 0.25
     """A repair may look at so many edges for each edge or vertex before it is broken off."""
 
     def __init__(
         self, graph: ResidentGraph, program: VertexProgram, parameters: tuple[Any, ...]
     ) -> None:
-        self.graph = graph
-        self.program = program
         self._selection = _checked_selection(program)
+        self._field = self._selection.state
+        super().__init__(graph, (self._field,))
+        self.program = program
         self._labels = labels_components(program, self._selection)
         self._parameters = GrowingParameters(program, parameters, graph.vertices)
         edge_arrays(graph, program)
-        self._done: list[Done] = []
         self._advances = 0
         self._orders = np.zeros(4, np.int64)
         self._seen: Any = None
@@ -86,9 +86,7 @@ class FixpointMaintainer:
         self._type = FIELD_TYPES[self._selection.type]
         self._state = VertexState(self._type)
         self._experience = Experience()
-        self._no_change = Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)
-        self.touched = 0
-        """How many edges the last repair looked at."""
+        self._no_change = {self._field: Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)}
 
     @cached_property
     def kernels(self) -> Any:
@@ -103,14 +101,14 @@ class FixpointMaintainer:
         """How many vertices have a value: those of the graph as of the last repair."""
         return self._state.vertices
 
-    @property
-    def values(self) -> NDArray[Any]:
+    def values(self, field: str | None = None) -> NDArray[Any]:
         """The value of every vertex; a view of the state, not a copy."""
+        assert field in (None, self._field)
         return self._state.values
 
     def start(self) -> None:
         """Run from scratch on the version that the graph is at. Forgets what could be undone."""
-        self._done.clear()
+        self.forget()
         self._state = VertexState(self._type)
         self._fit(self.graph.vertices)
         self._run()
@@ -120,80 +118,61 @@ class FixpointMaintainer:
         if self._parameters.resize(self.graph.vertices):
             self._seen = None
         values = settled_values(self.program, self._selection, self.kernels, self._context)
-        return {self._selection.state: values}
+        return {self._field: values}
 
-    def advance(self, inserted: Int32, deleted: Int32) -> Change:
-        """Flip edges (inside numbers) and bring the values up to date."""
-        return self._follow(self.graph.new_delta(inserted, deleted), (inserted, deleted), True)
-
-    def repair(self, inserted: Int32, deleted: Int32) -> Change:
-        """Bring the values up to date with a graph that has been flipped already.
-
-        Vertices that the graph has got since are there with their start, and are not reported
-        where they keep it.
+    def follow(self, delta: Delta) -> Changes:
+        """Bring the values up to date with a graph that has been flipped: by a repair that is
+        tried, or by a run from scratch.
         """
-        return self._follow(self.graph.delta(inserted, deleted), (inserted, deleted), False)
-
-    def _follow(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
-        """An advance or a repair: one that is tried, or a run from scratch."""
         worth_trying = self._experience.worth_trying(len(delta.sources))
         if worth_trying and self._state.rooted:
-            return self._try(delta, edges, flips)
-        if flips:
-            self.graph.flip(*edges)
+            return self._try(delta)
         self.touched = self.graph.live
-        return self._run_anew(self._with_new_vertices(), edges, rooted=worth_trying)
+        return self._run_anew(self._with_new_vertices(), rooted=worth_trying)
 
-    def _try(self, delta: Delta, edges: tuple[Int32, Int32], flips: bool) -> Change:
+    def _try(self, delta: Delta) -> Changes:
         """Repair, or run from scratch if that turns out to be too much."""
         graph, before = self.graph, self._with_new_vertices()
         words, orders = self._words(), self._orders
-        more = len(edges[0]) - len(edges[1]) if flips else 0
-        most = int(self.patience * max(graph.live + more, graph.vertices)) + 1024
+        most = int(self.patience * max(graph.live, graph.vertices)) + 1024
         orders[records.NOW], orders[records.MOST] = self._numbers(records.ATTEMPTS), most
         kernels = self.kernels
-        advance = kernels.advance_labels if self._labels else kernels.advance
-        misfit, logged, changed, touched = advance(words, *delta, flips)
-        if misfit >= 0:
-            if before != self.vertices:
-                self._fit(before)
-            raise misplaced(delta, misfit)
-        graph.live += more
-        self.touched = touched
-        self._experience.learn(len(delta.sources), broken_off=touched > most)
-        if touched > most:
-            return self._run_anew(before, edges, rooted=True)
+        follow = kernels.follow_labels if self._labels else kernels.follow
+        logged, changed, self.touched = follow(words, *delta)
+        self._experience.learn(len(delta.sources), broken_off=self.touched > most)
+        if self.touched > most:
+            return self._run_anew(before, rooted=True)
         if not logged:
-            self._done.append(Done(None, before, *edges))
+            self._done.append(Done(None, before))
             return self._no_change
-        return self._report(logged, changed, before, edges)
+        return {self._field: self._report(logged, changed, before)}
 
-    def _report(self, logged: int, changed: int, before: int, edges: tuple[Int32, Int32]) -> Change:
+    def _report(self, logged: int, changed: int, before: int) -> Change:
         """What a repair changed, by its log, which is kept for the way back."""
         log = records.ChangeLog(*(array[:logged].copy() for array in self._state.record.log))
         orders = self._orders
         if orders[records.LABEL] != orders[records.NEW_LABEL]:
             what, change = renamed(self._state, log, changed, orders)
-            self._done.append(Done(what, before, *edges))
+            self._done.append(Done(what, before))
             return change
-        self._done.append(Done(log, before, *edges))
+        self._done.append(Done(log, before))
         vertices = log.vertex[:changed].copy()
-        return Change(vertices, log.value[:changed].copy(), self.values[vertices])
+        return Change(vertices, log.value[:changed].copy(), self.values()[vertices])
 
-    def _run_anew(self, before: int, edges: tuple[Int32, Int32], *, rooted: bool) -> Change:
+    def _run_anew(self, before: int, *, rooted: bool) -> Changes:
         """Run from scratch on a graph that has been flipped, in place of a repair."""
-        state, old = self._state, self.values.copy()
+        state, old = self._state, self.values().copy()
         roots = state.take_roots()
         self._block = None
         if rooted:
             self._run()
         else:
-            state.values[:] = self.scratch()[self._selection.state]
+            state.values[:] = self.scratch()[self._field]
         moved = np.flatnonzero(state.values != old).astype(np.int32)
-        self._done.append(Done(Rerun(moved, old[moved], roots), before, *edges))
-        return Change(moved.copy(), old[moved], state.values[moved])
+        self._done.append(Done(Rerun(moved, old[moved], roots), before))
+        return {self._field: Change(moved.copy(), old[moved], state.values[moved])}
 
-    def follow(self, stretch: Stretch, patience: Patience) -> Followed:
+    def follow_stretch(self, stretch: Stretch, patience: Patience) -> Followed:
         """Many advances and rollbacks in one call, graph included, as far as patience goes.
 
         The last step that was made, and those on the way to it, can be undone one by one.
@@ -209,45 +188,31 @@ class FixpointMaintainer:
         walk.go(self.kernels.follow_stretch, self._words(), self.patience)
         steps, graph.live = walk.steps, int(walk.progress[LIVE])
         if stretch.final[:steps].any():
-            self._done.clear()
+            self.forget()
         path = list(walk.undo_logs())
         for step, log in path:
             if log is not None:
-                edges = step_edges(stretch, step)
-                self._done.append(Done(log, self.vertices, *edges))
+                self._done.append(Done(log, self.vertices))
+                self._alone.append(step_delta(stretch, step))
         if steps:
             self.touched = int(walk.room.rows.touched[steps - 1])
         return walk.followed(tuple(entry.step for entry in path))
 
-    def rollback(self) -> None:
-        """Undo the last advance that has not been undone, graph included. O(what it changed)."""
-        last = self.restore()
-        self.graph.flip(inserted=last.deleted, deleted=last.inserted)
-
-    def restore(self) -> Done:
-        """Undo the last repair; flipping the graph back is left to the caller."""
-        if not self._done:
-            raise InputError("there is no advance to roll back")
-        last = self._done.pop()
-        undo(self._state, last.what)
-        if isinstance(last.what, Rerun):
+    def _put_back(self, done: Done) -> None:
+        undo(self._state, done.what)
+        if isinstance(done.what, Rerun):
             self._block = None
-        if last.vertices != self.vertices:
-            self._fit(last.vertices)
-        return last
-
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        self._done.clear()
+        if done.vertices != self.vertices:
+            self._fit(done.vertices)
 
     def verify(self) -> None:
         """Compare with a run from scratch beside it; an error at the first difference."""
-        expected = self.scratch()[self._selection.state]
-        wrong = np.flatnonzero(self.values != expected)
+        expected = self.scratch()[self._field]
+        wrong = np.flatnonzero(self.values() != expected)
         if len(wrong):
             vertex = int(wrong[0])
             raise AssertionError(
-                f"vertex {vertex} has {self.values[vertex]}, from scratch {expected[vertex]}"
+                f"vertex {vertex} has {self.values()[vertex]}, from scratch {expected[vertex]}"
             )
 
     def _run(self) -> None:

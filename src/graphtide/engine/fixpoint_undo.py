@@ -39,8 +39,6 @@ class Done(NamedTuple):
 
     what: ChangeLog | Renamed | Rerun | None
     vertices: int
-    inserted: Int32
-    deleted: Int32
 
 
 def renamed(

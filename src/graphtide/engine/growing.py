@@ -1,8 +1,10 @@
 """Arrays that grow at the end, and slabs made of them.
 
-Growing at least doubles the room, so that appending one at a time costs O(1) each on average.
-Kernels see plain arrays: `view` is the part that is in use, and is to be taken anew after every
-growth. What lies behind it keeps what it held, so that a slab given up by undoing is used again.
+Growing at least doubles the room, so that appending one at a time costs O(1) each on average. What
+lies behind the part in use keeps what it held, so that a slab given up by undoing is used again.
+
+Kernels see arrays by vertex as long as there are vertices, and arrays by edge or entry with all
+their room: these stay the same arrays, and so need not be handed over again, until room runs out.
 """
 
 from __future__ import annotations
@@ -12,50 +14,69 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.adjacency import Slabs, fill_slabs, move_slabs
+from graphtide.kernels.adjacency import Slabs, fill_slabs
+from graphtide.kernels.appending import wanted_room
 from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]
 _MOST_ENTRIES = 2**31 - 1
 
 
+def with_spare(count: int) -> int:
+    """Room to make for so many at the start; memory that is not written to yet costs nothing."""
+    return min(count + count // 8 + 64, max(count, _MOST_ENTRIES))
+
+
 class GrowingArray:
     """An array of which the first `length` rows are in use."""
 
     def __init__(self, values: NDArray[Any]) -> None:
-        self._room = values
+        self.room = values
+        """All rows, those that are not in use included; another array once it has grown."""
         self.length = len(values)
+
+    @classmethod
+    def of(cls, values: NDArray[Any], room: int) -> GrowingArray:
+        """A copy of the values, with room for so many."""
+        made = cls(np.empty((room, *values.shape[1:]), values.dtype))
+        made.length = len(values)
+        made.view[:] = values
+        return made
 
     @property
     def view(self) -> NDArray[Any]:
-        """The rows in use; not a copy."""
-        return self._room[: self.length]
+        """The rows in use; not a copy, and to be taken anew after every growth."""
+        return self.room[: self.length]
+
+    def reserve(self, room: int) -> None:
+        """Have room for so many rows at least."""
+        if room > len(self.room):
+            larger = np.zeros((max(room, 2 * len(self.room)), *self.room.shape[1:]), self.dtype)
+            larger[: self.length] = self.view
+            self.room = larger
 
     def resize(self, length: int) -> None:
         """More rows (0, or what they held before) or fewer."""
-        if length > len(self._room):
-            larger = np.zeros((max(length, 2 * len(self._room)), *self._room.shape[1:]), self.dtype)
-            larger[: self.length] = self.view
-            self._room = larger
+        self.reserve(length)
         self.length = length
 
     def extend(self, values: NDArray[Any]) -> None:
         """Append rows."""
         before = self.length
         self.resize(before + len(values))
-        self._room[before : self.length] = values
+        self.room[before : self.length] = values
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of an element."""
-        return self._room.dtype
+        return self.room.dtype
 
 
 class GrowingSlabs:
     """One direction of an adjacency; `view` is what kernels take."""
 
     def __init__(self, vertices: int, ends: Int32, others: Int32) -> None:
-        _check_entries(len(ends))
+        check_entries(len(ends))
         room = np.bincount(ends, minlength=vertices)
         start = np.zeros(vertices, np.int64)
         np.cumsum(room[:-1], out=start[1:])
@@ -63,9 +84,9 @@ class GrowingSlabs:
         self._live = GrowingArray(np.zeros(vertices, np.int32))
         self._used = GrowingArray(np.zeros(vertices, np.int32))
         self._room = GrowingArray(room.astype(np.int32))
-        self._neighbour = GrowingArray(np.empty(len(ends), np.int32))
-        self._edge = GrowingArray(np.empty(len(ends), np.int32))
-        self._slot = GrowingArray(np.empty(len(ends), np.int32))
+        self._neighbour, self._edge, self._slot = (
+            GrowingArray(np.empty(with_spare(len(ends)), np.int32)) for _ in range(3)
+        )
         fill_slabs(self.view, ends, others, 0)
 
     @property
@@ -76,40 +97,33 @@ class GrowingSlabs:
             live=self._live.view,
             used=self._used.view,
             room=self._room.view,
-            neighbour=self._neighbour.view,
-            edge=self._edge.view,
-            slot=self._slot.view,
+            neighbour=self._neighbour.room,
+            edge=self._edge.room,
+            slot=self._slot.room,
         )
 
-    def resize(self, vertices: int, edges: int) -> None:
-        """More or fewer vertices and edge numbers; those that go must have no entries left."""
+    def resize(self, vertices: int) -> None:
+        """More or fewer vertices; those that go must have no entries left."""
         for array in (self._start, self._live, self._used, self._room):
             array.resize(vertices)
-        self._slot.resize(edges)
 
-    def append(self, ends: Int32, others: Int32) -> None:
-        """Edges with the next numbers, not live. O(edges, and slabs that had to move)."""
-        first = self._slot.length
-        self._make_room(ends)
-        self._slot.resize(first + len(ends))
-        fill_slabs(self.view, ends, others, first)
+    def reserve_edges(self, count: int) -> None:
+        """Have room for edges numbered below `count`."""
+        check_entries(count)
+        self._slot.resize(len(self._slot.room))
+        self._slot.reserve(count)
 
-    def _make_room(self, ends: Int32) -> None:
-        vertices, more = np.unique(ends, return_counts=True)
-        needed = self._used.view[vertices] + more
-        rooms = self._room.view[vertices]
-        full = needed > rooms
-        vertices = vertices[full]
-        larger = np.maximum(2 * rooms[full].astype(np.int64), needed[full])
-        end = self._neighbour.length
-        starts = end + np.cumsum(larger) - larger
-        _check_entries(end + int(larger.sum()))
+    def reserve_entries(self, top: int, end: int) -> None:
+        """Have room in the pool, of which `top` entries are in use, for the slab of a vertex."""
+        wanted = top + wanted_room(int(self._room.view[end]))
+        check_entries(wanted)
         for pool in (self._neighbour, self._edge):
-            pool.resize(end + int(larger.sum()))
-        move_slabs(self.view, vertices, starts, larger)
+            pool.resize(len(pool.room))
+            pool.reserve(wanted)
 
 
-def _check_entries(count: int) -> None:
+def check_entries(count: int) -> None:
+    """Refuse more edges than their numbers can tell apart."""
     if count > _MOST_ENTRIES:
         raise LimitError(
             f"{count:,} edges are more than one graph in memory can hold",

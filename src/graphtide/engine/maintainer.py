@@ -1,35 +1,55 @@
-"""What every maintainer offers to the owner of its graph.
+"""What every maintainer is: a program on a graph in memory, with its state.
 
-The owner flips edges and lets the graph grow; maintainers follow. One graph can so have any
-number of them. Alone with a graph, a maintainer's own `advance` and `rollback` do both.
+The owner of a graph brings it to its next version and back; maintainers `follow` and `undo`. So one
+graph can have any number of them. Alone with a graph, a maintainer's own `advance` and `rollback`
+do both.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Changes
+from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.flips import Delta
+from graphtide.model.errors import GraphtideError, InputError
 
 Int32 = NDArray[np.int32]
 
 
-class Maintainer(Protocol):
-    """A program on a graph in memory, with its state."""
+class Maintainer(ABC):
+    """The results of a program, current after every `follow` and `undo`."""
 
-    touched: int
-    """Edges that the last repair looked at."""
+    follows_stretches: ClassVar[bool] = False
+    """Whether it has `follow_stretch`: many steps of a plan in one call."""
+
+    def __init__(self, graph: ResidentGraph, fields: tuple[str, ...]) -> None:
+        self.graph = graph
+        self.fields = fields
+        self.touched = 0
+        """How many edges the last advance looked at."""
+        self._done: list[Any] = []
+        self._alone: list[Delta] = []
 
     @property
+    @abstractmethod
     def kernels(self) -> Any:
         """The compiled module of the program."""
 
+    @abstractmethod
+    def values(self, field: str | None = None) -> NDArray[Any]:
+        """A state field of every vertex, the first if none is named; not a copy."""
+
+    @abstractmethod
     def start(self) -> None:
         """Run from scratch on the version that the graph is at; forgets what could be undone."""
 
+    @abstractmethod
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The values of the graph's present version by state field, at full speed.
 
@@ -37,24 +57,46 @@ class Maintainer(Protocol):
         The arrays are the caller's: later calls do not write to them.
         """
 
-    def repair(self, inserted: Int32, deleted: Int32) -> Change | Mapping[str, Change]:
+    @abstractmethod
+    def follow(self, delta: Delta) -> Changes:
         """Follow a graph that has been flipped, and may have got vertices; says what changed.
 
-        After a GraphtideError the state is as it was before.
+        Vertices that came are there with their start, and are not told where they keep it. After
+        a GraphtideError the state is as it was before.
         """
 
-    def restore(self) -> object:
-        """Undo the last repair; the graph is brought back by its owner."""
+    def undo(self) -> None:
+        """Go back by one version; the graph is brought back by its owner."""
+        if not self._done:
+            raise InputError("there is no advance to roll back")
+        self._put_back(self._done.pop())
+
+    @abstractmethod
+    def _put_back(self, done: Any) -> None:
+        """Undo what the last entry of `_done` tells of."""
 
     def forget(self) -> None:
         """Give up what could be undone, and its memory."""
+        self._done.clear()
+        self._alone.clear()
 
+    @abstractmethod
     def verify(self) -> None:
         """Compare with a run from scratch; AssertionError at the first difference."""
 
+    def advance(self, inserted: Int32, deleted: Int32) -> Changes:
+        """Flip edges (inside numbers) and follow: for whoever is alone with the graph."""
+        delta = self.graph.flip(inserted, deleted)
+        try:
+            found = self.follow(delta)
+        except GraphtideError:
+            self.graph.flip(inserted=deleted, deleted=inserted)
+            raise
+        self._alone.append(delta)
+        return found
 
-def field_values(maintainer: Any, name: str) -> NDArray[Any]:
-    """A state field of every vertex; a view of the state, not a copy."""
-    values = maintainer.values
-    found: NDArray[Any] = values(name) if callable(values) else values
-    return found
+    def rollback(self) -> None:
+        """Undo the last advance of this maintainer, graph included."""
+        self.undo()
+        last = self._alone.pop()
+        self.graph.flip(inserted=last.deleted, deleted=last.inserted)

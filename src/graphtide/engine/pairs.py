@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, change_between
-from graphtide.engine.maintainer import Maintainer, field_values
+from graphtide.engine.changes import Changes, change_between
+from graphtide.engine.maintainer import Maintainer
+from graphtide.kernels.flips import Delta
 
 Int32 = NDArray[np.int32]
 Values = Mapping[str, NDArray[Any]]
 
 
-class PairsMaintainer:
-    """A program from the source of every pair, current after every repair."""
+class PairsMaintainer(Maintainer):
+    """A program from the source of every pair; values are of pairs."""
 
     def __init__(
         self,
@@ -33,8 +34,7 @@ class PairsMaintainer:
         for at, (source, _) in enumerate(pairs):
             places.setdefault(source, []).append(at)
         self.parts = [make(source) for source in places]
-        self.touched = 0
-        self._fields = fields
+        super().__init__(self.parts[0].graph, tuple(fields))
         self._count = len(pairs)
         self._places = [np.array(own, np.int64) for own in places.values()]
         self._targets = [np.array([pairs[at][1] for at in own]) for own in places.values()]
@@ -45,12 +45,13 @@ class PairsMaintainer:
         """The compiled module of the program, the same for every source."""
         return self.parts[0].kernels
 
-    def values(self, name: str) -> NDArray[Any]:
+    def values(self, field: str | None = None) -> NDArray[Any]:
         """A state field of every pair's target."""
-        return self._values[name]
+        return self._values[field or self.fields[0]]
 
     def start(self) -> None:
         """Run from scratch, from every source. Forgets what could be undone."""
+        super().forget()
         for part in self.parts:
             part.start()
         self._values = self._current()
@@ -59,29 +60,30 @@ class PairsMaintainer:
         """The results of the version that the graph is at, apart from the state."""
         return self._gathered(part.scratch() for part in self.parts)
 
-    def repair(self, inserted: Int32, deleted: Int32) -> Mapping[str, Change]:
+    def follow(self, delta: Delta) -> Changes:
         """Follow a graph that has been flipped already, for every source or for none."""
         followed: list[Maintainer] = []
         try:
             for part in self.parts:
-                part.repair(inserted, deleted)
+                part.follow(delta)
                 followed.append(part)
         except BaseException:
             for part in followed:
-                part.restore()
+                part.undo()
             raise
         self.touched = sum(part.touched for part in self.parts)
         before, self._values = self._values, self._current()
+        self._done.append(None)
         return {name: change_between(before[name], after) for name, after in self._values.items()}
 
-    def restore(self) -> None:
-        """Undo the last repair; flipping the graph back is left to the caller."""
+    def _put_back(self, done: None) -> None:
         for part in self.parts:
-            part.restore()
+            part.undo()
         self._values = self._current()
 
     def forget(self) -> None:
         """Give up what could be undone, and its memory."""
+        super().forget()
         for part in self.parts:
             part.forget()
 
@@ -92,14 +94,14 @@ class PairsMaintainer:
 
     def _current(self) -> dict[str, NDArray[Any]]:
         return self._gathered(
-            {name: field_values(part, name) for name in self._fields} for part in self.parts
+            {name: part.values(name) for name in self.fields} for part in self.parts
         )
 
     def _gathered(self, found: Iterable[Values]) -> dict[str, NDArray[Any]]:
         """The results of the targets, in the order of the pairs. O(pairs)."""
         gathered: dict[str, NDArray[Any]] = {}
         for places, targets, values in zip(self._places, self._targets, found, strict=True):
-            for name in self._fields:
+            for name in self.fields:
                 column = values[name]
                 if name not in gathered:
                     gathered[name] = np.empty((self._count, *column.shape[1:]), column.dtype)

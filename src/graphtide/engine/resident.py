@@ -5,7 +5,8 @@ are numbered by source inside, so that a scan of out-edges reads their propertie
 `numbers` leads from the caller's edge numbers to these. Edges appended later have the same number
 inside and outside. What was appended last can be forgotten again.
 
-The arrays that it hands out are those of this moment: growing replaces them.
+The arrays that it hands out are those of this moment: growing replaces them, and `adjacency` by
+another object. Arrays by edge are longer than there are edges.
 """
 
 from __future__ import annotations
@@ -16,21 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from graphtide.engine.growing import GrowingArray, GrowingSlabs
-from graphtide.kernels.adjacency import (
-    Adjacency,
-    edges_between,
-    forget_edges,
-    live_edges,
-    revive_all,
-)
-from graphtide.kernels.flips import Delta, find_ends, flip_delta
+from graphtide.engine.growing import GrowingArray, GrowingSlabs, with_spare
+from graphtide.kernels.adjacency import Adjacency, live_edges, revive_all
+from graphtide.kernels.appending import INTO, OUT, append_edges, forget_edges
+from graphtide.kernels.blocks import Block
+from graphtide.kernels.edge_matching import REAL, TRUTH, WHOLE, Given, match_rows
+from graphtide.kernels.flips import Delta, flip_delta
+from graphtide.kernels.graph_records import KnownGraph
 from graphtide.model.errors import InputError
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-_NOTHING = Delta(*(np.empty(0, np.int32) for _ in range(4)))
+_TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}
 
 
 class ResidentGraph:
@@ -48,16 +47,20 @@ class ResidentGraph:
         order = _by_source(src, vertices)
         self.vertices = vertices
         self.numbers = _inverse(order)
+        self.edges = len(src)
+        """How many edges are known, live or not."""
         self._columns = {
-            name: GrowingArray(np.ascontiguousarray(values[order]))
+            name: GrowingArray.of(values[order], with_spare(len(src)))
             for name, values in (properties or {}).items()
         }
         self._converted: dict[tuple[str, np.dtype[Any]], GrowingArray] = {}
         sorted_src, sorted_dst = src[order], dst[order]
         self._out = GrowingSlabs(vertices, sorted_src, sorted_dst)
         self._into = GrowingSlabs(vertices, sorted_dst, sorted_src)
+        self._tops = np.full(2, len(src), np.int64)
+        self._taken = np.zeros(0, np.uint8)
+        self._block: Block | None = None
         self.adjacency = Adjacency(self._out.view, self._into.view)
-        self._flipped: tuple[Int32 | None, Int32 | None, Delta] = None, None, _NOTHING
         self.generation = 0
         """Another number whenever vertices or edges were appended or forgotten."""
         self.live = 0
@@ -68,11 +71,6 @@ class ResidentGraph:
             self.live = len(src)
 
     @property
-    def edges(self) -> int:
-        """How many edges are known, live or not."""
-        return len(self.adjacency.out.slot)
-
-    @property
     def properties(self) -> dict[str, NDArray[Any]]:
         """The edge properties by inside number, as they were given."""
         return {name: column.view for name, column in self._columns.items()}
@@ -80,23 +78,43 @@ class ResidentGraph:
     def column(self, name: str, dtype: DTypeLike) -> NDArray[Any]:
         """An edge property as one type; converted once, and from then on kept beside the original.
 
-        KeyError if there is no such property.
+        With all its room, behind that of the last edge too. KeyError if there is no such property.
         """
         column, wanted = self._columns[name], np.dtype(dtype)
         if column.dtype == wanted:
-            return column.view
+            return column.room
         if (name, wanted) not in self._converted:
-            self._converted[name, wanted] = GrowingArray(column.view.astype(wanted))
-        return self._converted[name, wanted].view
+            converted = GrowingArray.of(column.view.astype(wanted), len(column.room))
+            self._converted[name, wanted] = converted
+        return self._converted[name, wanted].room
 
-    def flip(self, inserted: Int32, deleted: Int32) -> None:
-        """Bring edges (inside numbers) in and out. O(1) an edge; refuses what is already so."""
-        delta = self.new_delta(inserted, deleted)
-        misfit = flip_delta(self.adjacency, delta)
+    def flip(self, inserted: Int32, deleted: Int32) -> Delta:
+        """Bring edges (inside numbers) in and out, and say between which vertices they are.
+
+        O(1) an edge; refuses what is already so.
+        """
+        ends = np.empty((2, len(inserted) + len(deleted)), np.int32)
+        delta = Delta(
+            np.ascontiguousarray(inserted, np.int32),
+            np.ascontiguousarray(deleted, np.int32),
+            ends[0],
+            ends[1],
+        )
+        misfit = flip_delta(self.words, delta)
         if misfit >= 0:
             raise misplaced(delta, misfit)
         self.live += len(inserted) - len(deleted)
-        self._flipped = inserted, deleted, delta
+        return delta
+
+    def replace(self, inserted: Int32, deleted: Int32) -> Delta:
+        """To a version that has nothing of the current one, all of whose edges are `deleted`."""
+        sources, targets = self.ends(deleted)
+        self.clear()
+        come = self.flip(inserted, deleted[:0])
+        ends = (
+            np.concatenate(parts) for parts in ((come.sources, sources), (come.targets, targets))
+        )
+        return Delta(come.inserted, np.ascontiguousarray(deleted, np.int32), *ends)
 
     def clear(self) -> None:
         """Make no edge live, whatever was. O(vertices)."""
@@ -104,29 +122,20 @@ class ResidentGraph:
             slabs.live.fill(0)
         self.live = 0
 
-    def new_delta(self, inserted: Int32, deleted: Int32) -> Delta:
-        """A delta whose ends are yet to be found."""
-        count = len(inserted) + len(deleted)
-        return Delta(
-            np.ascontiguousarray(inserted, np.int32),
-            np.ascontiguousarray(deleted, np.int32),
-            np.empty(count, np.int32),
-            np.empty(count, np.int32),
-        )
-
-    def delta(self, inserted: Int32, deleted: Int32) -> Delta:
-        """A delta with the ends of its edges; free for the very arrays that were flipped last."""
-        was_inserted, was_deleted, delta = self._flipped
-        if was_inserted is not inserted or was_deleted is not deleted:
-            delta = self.new_delta(inserted, deleted)
-            find_ends(self.adjacency, delta)
-        return delta
+    @property
+    def words(self) -> Int64:
+        """Where all of it is: a block of a `KnownGraph` and its columns."""
+        if self._block is None:
+            if len(self._taken) * 8 < len(self.adjacency.out.slot):
+                self._taken = np.zeros(len(self.adjacency.out.slot) // 8 + 1, np.uint8)
+            known = KnownGraph(self.adjacency, self._taken, self._tops)
+            self._block = Block(known, *(column.room for column in self._columns.values()))
+        return self._block.words
 
     def append_vertices(self, count: int) -> None:
         """More vertices, without edges. O(count) on average."""
         self.generation += 1
-        self.vertices += count
-        self._resize(self.edges)
+        self._resize(self.vertices + count)
 
     def append_edges(self, src: Int32, dst: Int32, properties: Mapping[str, NDArray[Any]]) -> Int32:
         """More edges between vertices that are there, not live yet; returns their numbers.
@@ -134,36 +143,51 @@ class ResidentGraph:
         `properties` has a column for each property. O(edges, and the slabs that had to move).
         """
         self.generation += 1
-        first = self.edges
-        self._out.append(src, dst)
-        self._into.append(dst, src)
+        first, count = self.edges, len(src)
+        self._reserve(first + count)
+        done = 0
+        while (done := append_edges(self.words, src, dst, first, done)) < count:
+            try:
+                self._out.reserve_entries(int(self._tops[OUT]), int(src[done]))
+                self._into.reserve_entries(int(self._tops[INTO]), int(dst[done]))
+            except BaseException:
+                forget_edges(self.words, first, first + done)
+                raise
+            self._renew()
         for name, column in self._columns.items():
             column.extend(properties[name])
         for (name, _), column in self._converted.items():
             column.extend(properties[name])
-        self.adjacency = Adjacency(self._out.view, self._into.view)
+        self.edges = first + count
         return np.arange(first, self.edges, dtype=np.int32)
 
     def forget(self, vertices: int, edges: int) -> None:
         """Have only so many vertices and edges again; what goes is not live. O(what goes)."""
+        if (vertices, edges) == (self.vertices, self.edges):
+            return
         self.generation += 1
-        forget_edges(self.adjacency, edges)
-        self.vertices = vertices
+        forget_edges(self.words, edges, self.edges)
         for column in (*self._columns.values(), *self._converted.values()):
             column.resize(edges)
-        self._resize(edges)
+        self.edges = edges
+        if vertices != self.vertices:
+            self._resize(vertices)
 
-    def between(self, src: Int32, dst: Int32, alive: bool) -> tuple[Int64, Int32]:
-        """The live edges (or the known others) of each pair, as bounds and a list of edges.
+    def matched(
+        self, src: Int32, dst: Int32, properties: Mapping[str, NDArray[Any]], *, alive: bool
+    ) -> tuple[Int32, int]:
+        """For each row an edge of its own that is live (or known and not live), -1 where none is.
 
-        A pair costs the shorter of the two slabs that could hold its edges.
+        An edge matches by its ends, and by the properties that are given, each of the type that
+        the graph has it in. Also says for how many rows there is none. A row costs the shorter of
+        the two slabs that could hold its edge.
         """
-        bounds, found = np.empty(len(src) + 1, np.int64), np.empty(len(src), np.int32)
-        count = edges_between(self.adjacency, src, dst, alive, bounds, found)
-        if count > len(found):
-            found = np.empty(count, np.int32)
-            edges_between(self.adjacency, src, dst, alive, bounds, found)
-        return bounds, found[:count]
+        names = list(self._columns)
+        of = np.array([names.index(name) for name in properties], np.int64)
+        types = np.array([_TYPES[self._columns[name].dtype.kind] for name in properties], np.int64)
+        given = Given(src, dst, Block(*properties.values()).words, of, types)
+        found = np.empty(len(src), np.int32)
+        return found, match_rows(self.words, given, alive, found)
 
     def live_edges(self) -> Int32:
         """The edges of the current version, by source."""
@@ -181,10 +205,27 @@ class ResidentGraph:
         found: NDArray[np.bool_] = out.slot[edges] < out.start[sources] + out.live[sources]
         return found
 
-    def _resize(self, edges: int) -> None:
+    def _reserve(self, edges: int) -> None:
+        """Have room for so many edges; arrays by edge all have the same."""
+        if edges <= len(self.adjacency.out.slot):
+            return
         for slabs in (self._out, self._into):
-            slabs.resize(self.vertices, edges)
+            slabs.reserve_edges(edges)
+        self._renew()
+        room = len(self.adjacency.out.slot)
+        for column in (*self._columns.values(), *self._converted.values()):
+            column.reserve(room)
+
+    def _resize(self, vertices: int) -> None:
+        self.vertices = vertices
+        for slabs in (self._out, self._into):
+            slabs.resize(vertices)
+        self._renew()
+
+    def _renew(self) -> None:
+        """Hand out the arrays that have replaced others."""
         self.adjacency = Adjacency(self._out.view, self._into.view)
+        self._block = None
 
 
 def _by_source(src: Int32, vertices: int) -> NDArray[np.int64]:

@@ -7,7 +7,6 @@ from graphtide.plan.expressions import (
     EdgeProperty,
     Expression,
     Member,
-    StateRef,
     ValueType,
     VertexFact,
 )
@@ -54,7 +53,6 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
             f"UNIFORM, SETTLES = {_uniform(selection)}, {settles}",
-            f"CARRIES = {forward and backward and _carries(selection)}",
             f"VALUE = {_KERNEL_TYPES[selection.type]}",
             "",
             "",
@@ -101,11 +99,6 @@ def _uniform(selection: Selection) -> bool:
     """True where all edges carry the same for the same value."""
     own = EdgeProperty | VertexFact | Member
     return not any(isinstance(item, own) for item in subexpressions(selection.message))
-
-
-def _carries(selection: Selection) -> bool:
-    """True where an edge carries the value itself; numbers that may be none have no order."""
-    return isinstance(selection.message, StateRef) and selection.type is not ValueType.FLOAT
 
 
 def _typed(expression: Expression, places: Places) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Change
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint_records import ChangeLog
+from graphtide.kernels.flips import Delta
 from graphtide.kernels.stretch_records import (
     COUNT,
     DEPTH,
@@ -149,7 +150,8 @@ def _longer(array: NDArray[Any], used: int, least: int) -> NDArray[Any]:
     return found
 
 
-def step_edges(stretch: Stretch, step: int) -> tuple[Int32, Int32]:
-    """The edges that enter and leave at a step of a stretch."""
+def step_delta(stretch: Stretch, step: int) -> Delta:
+    """The edges that enter and leave at a step of a stretch; their ends are left out."""
     first, middle, last = stretch.places[2 * step : 2 * step + 3].tolist()
-    return stretch.edges[first:middle], stretch.edges[middle:last]
+    inserted, deleted = stretch.edges[first:middle], stretch.edges[middle:last]
+    return Delta(inserted, deleted, inserted[:0], deleted[:0])

@@ -27,13 +27,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, first_difference
+from graphtide.engine.changes import Changes, first_difference
 from graphtide.engine.lane_groups import LaneGroups, lane_groups
+from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.single_version import SingleVersion, single_version
 from graphtide.engine.synchronous_refining import Refining, TooDearError
 from graphtide.engine.synchronous_results import field_changes
 from graphtide.engine.synchronous_runs import SynchronousRuns, Version
+from graphtide.kernels.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.programs import VertexProgram
 
@@ -56,11 +58,9 @@ class _Done:
     refining: Refining | None
     changed: Int32
     old: Int64
-    inserted: Int32
-    deleted: Int32
 
 
-class SynchronousMaintainer:
+class SynchronousMaintainer(Maintainer):
     """A program on a graph in memory, with the history of every vertex.
 
     `touched` is the number of edges that the last advance looked at, `budget` how many it may
@@ -79,13 +79,11 @@ class SynchronousMaintainer:
     ) -> None:
         if not 0 <= tolerance < float("inf"):
             raise InputError(f"the tolerance cannot be {tolerance}", hint="give 0 or more")
-        self.graph = graph
+        super().__init__(graph, tuple(item.name for item in program.state))
         self.program = program
         self.tolerance = tolerance
         self.budget: int | None = None
-        self.touched = 0
         self._runs = SynchronousRuns(graph, program, parameters, iterations, keep)
-        self._done: list[_Done] = []
 
     @property
     def kernels(self) -> Any:
@@ -104,9 +102,10 @@ class SynchronousMaintainer:
             return 0.0
         return (1 - self.tolerance) ** -self.reached - 1 if self.tolerance < 1 else float("inf")
 
-    def values(self, field: str) -> NDArray[Any]:
+    def values(self, field: str | None = None) -> NDArray[Any]:
         """A state field of every vertex, a row a vertex where it is an array."""
-        return self._runs.columns.values(self._version.stored.results.view, field)
+        results = self._version.stored.results.view
+        return self._runs.columns.values(results, field or self.fields[0])
 
     def history(self, field: str) -> list[NDArray[Any]]:
         """A state field after every iteration whose rows are kept, iteration 0 included."""
@@ -127,6 +126,7 @@ class SynchronousMaintainer:
     def start(self) -> None:
         """Run from scratch on the version that the graph is at. Forgets what could be undone."""
         self._done.clear()
+        self._alone.clear()
         self._version = self._runs.fresh()
 
     def scratch(self) -> dict[str, NDArray[Any]]:
@@ -149,16 +149,7 @@ class SynchronousMaintainer:
     def _single(self) -> SingleVersion | None:
         return single_version(self._runs)
 
-    def advance(self, inserted: Int32, deleted: Int32) -> dict[str, Change]:
-        """Flip edges (inside numbers) and bring all histories up to date."""
-        self.graph.flip(inserted, deleted)
-        try:
-            return self.repair(inserted, deleted)
-        except GraphtideError:
-            self.graph.flip(inserted=deleted, deleted=inserted)
-            raise
-
-    def repair(self, inserted: Int32, deleted: Int32) -> dict[str, Change]:
+    def follow(self, delta: Delta) -> Changes:
         """Bring all histories up to date with a graph that has been flipped already.
 
         Vertices that the graph has got since are not reported where they keep the state that they
@@ -168,37 +159,27 @@ class SynchronousMaintainer:
         try:
             refining.add_vertices()
             try:
-                refining.refine(inserted, deleted, self._budget())
+                refining.refine(delta, self._budget())
                 changed, old = refining.finish()
             except TooDearError:
-                return self._run_anew(refining, inserted, deleted)
+                return self._run_anew(refining)
         except GraphtideError:
             refining.put_back()
             raise
         self.touched = refining.looked
-        self._done.append(_Done(self._version, refining, changed, old, inserted, deleted))
+        self._done.append(_Done(self._version, refining, changed, old))
         return self._changes(changed, old)
 
-    def rollback(self) -> None:
-        """Undo the last advance that has not been undone, graph included."""
-        last = self.restore()
-        self.graph.flip(inserted=last.deleted, deleted=last.inserted)
-
-    def restore(self) -> _Done:
-        """Undo the last repair; flipping the graph back is left to the caller."""
-        if not self._done:
-            raise InputError("there is no advance to roll back")
-        last = self._done.pop()
-        self._version = last.before
-        if last.refining is not None:
-            self._version.stored.results.view[last.changed] = last.old
-            last.refining.put_back()
+    def _put_back(self, done: _Done) -> None:
+        self._version = done.before
+        if done.refining is not None:
+            self._version.stored.results.view[done.changed] = done.old
+            done.refining.put_back()
         self._runs.parameters.resize(self._version.stored.vertices)
-        return last
 
     def forget(self) -> None:
         """Give up what could be undone, and its memory."""
-        self._done.clear()
+        super().forget()
         self._version.stored.sweep()
 
     def verify(self) -> None:
@@ -221,7 +202,7 @@ class SynchronousMaintainer:
             return self.budget
         return max(_LEAST_BUDGET, self._version.gathered // _SHARE)
 
-    def _run_anew(self, refining: Refining, inserted: Int32, deleted: Int32) -> dict[str, Change]:
+    def _run_anew(self, refining: Refining) -> Changes:
         """A run from scratch instead; the version before is put aside as it was."""
         old = self._version.stored.results.view.copy()
         refining.put_back()
@@ -229,10 +210,10 @@ class SynchronousMaintainer:
         results = fresh.stored.results.view
         changed = np.flatnonzero((results != old).any(axis=1)).astype(np.int32)
         self.touched = refining.looked + fresh.gathered
-        self._done.append(_Done(self._version, None, changed, old[changed], inserted, deleted))
+        self._done.append(_Done(self._version, None, changed, old[changed]))
         self._version = fresh
         return self._changes(changed, old[changed])
 
-    def _changes(self, changed: Int32, old: Int64) -> dict[str, Change]:
+    def _changes(self, changed: Int32, old: Int64) -> Changes:
         results = self._version.stored.results.view
         return field_changes(self._runs.columns, changed, old, results[changed])

@@ -19,6 +19,7 @@ from graphtide.engine.synchronous_arrays import (
     only_undo,
 )
 from graphtide.engine.synchronous_runs import FOLLOWS, SynchronousRuns, Version
+from graphtide.kernels.flips import Delta
 from graphtide.kernels.row_histories import ROOM, cut_histories, put_back, settle_results
 from graphtide.kernels.synchronous_records import (
     BUDGET,
@@ -74,16 +75,16 @@ class Refining:
         runs.check_fault()
         self._take_results()
 
-    def refine(self, inserted: Int32, deleted: Int32, budget: int) -> None:
+    def refine(self, delta: Delta, budget: int) -> None:
         """Correct the histories that are kept; TooDearError if that takes too many edges."""
         runs, version = self._runs, self._version
-        stored, ends = version.stored, 2 * (len(inserted) + len(deleted))
+        stored, ends = version.stored, 2 * len(delta.sources)
         if ends > budget:
             raise TooDearError
         newcomers = stored.vertices - self._vertices
         stored.make_room(ends * (version.longest + ROOM) + newcomers * (1 + ROOM))
         self._touched = larger_touched(self._touched, ends + newcomers, runs.widths)
-        agenda = empty_agenda(runs.widths, deleted, len(self._touched.note))
+        agenda = empty_agenda(runs.widths, delta.deleted, len(self._touched.note))
         sizes = agenda.sizes
         sizes[LONGEST], sizes[LAST], sizes[BUDGET] = version.longest, self._known(), budget
         limits = self._limits()
@@ -92,7 +93,7 @@ class Refining:
             stored.make_room(int(sizes[MORE_ROWS]))
             self._touched = larger_touched(self._touched, int(sizes[MORE_PLACES]), runs.widths)
             agenda = larger_agenda(agenda, len(self._touched.note))
-            given = runs.context, stored.histories, self._touched, agenda, inserted, limits
+            given = runs.context, stored.histories, self._touched, agenda, delta.inserted, limits
             left = runs.refinement.refine(*given)
         version.longest, self.looked = int(sizes[LONGEST]), int(sizes[LOOKED])
         self._furthest = int(sizes[NOW])

@@ -8,8 +8,8 @@ the prefix. A scan touches live edges only.
 The source of an edge is the neighbour that its entry in `into` names, its destination the one
 in `out`: no other endpoint arrays are kept.
 
-A slab that is full moves to the end of the pool with more room (`move_slabs`). Edges that were
-appended last can be forgotten again (`forget_edges`), so that undoing leaves nothing behind.
+Slabs lie in a pool with room at its end, where one that is full moves to (`kernels.appending`): the
+arrays of entries, and those by edge, are longer than what is in use.
 """
 
 from __future__ import annotations
@@ -45,13 +45,6 @@ class Adjacency(NamedTuple):
 
 
 @kernel
-def count_ends(ends: Int32, counts: Int64) -> None:
-    """Add up how many edges each vertex is an end of."""
-    for end in ends:
-        counts[end] += 1
-
-
-@kernel
 def fill_slabs(slabs: Slabs, ends: Int32, others: Int32, first: int) -> None:
     """Append edges first, first + 1, ... to the slabs of `ends`, behind what they hold, not live.
 
@@ -64,21 +57,6 @@ def fill_slabs(slabs: Slabs, ends: Int32, others: Int32, first: int) -> None:
         slabs.edge[place] = first + at
         slabs.slot[first + at] = place
         slabs.used[end] += 1
-
-
-@kernel
-def move_slabs(slabs: Slabs, vertices: Int32, starts: Int64, rooms: Int64) -> None:
-    """Move slabs to places of the pool that nobody uses. O(entries moved)."""
-    for at in range(len(vertices)):
-        vertex, place = vertices[at], starts[at]
-        start = slabs.start[vertex]
-        for step in range(slabs.used[vertex]):
-            slabs.neighbour[place + step] = slabs.neighbour[start + step]
-            edge = slabs.edge[start + step]
-            slabs.edge[place + step] = edge
-            slabs.slot[edge] = place + step
-        slabs.start[vertex] = place
-        slabs.room[vertex] = rooms[at]
 
 
 @kernel
@@ -116,60 +94,6 @@ def other_end(graph: Adjacency, edge: int, vertex: int) -> int:
     """Where an edge leads from one of its ends."""
     source = source_of(graph, edge)
     return destination_of(graph, edge) if source == vertex else source
-
-
-@kernel
-def drop_entry(slabs: Slabs, end: int, edge: int) -> None:
-    """Take an edge that is not live out of a slab: the last entry takes its place."""
-    slabs.used[end] -= 1
-    swap_entries(slabs, slabs.slot[edge], slabs.start[end] + slabs.used[end])
-
-
-@kernel
-def forget_edges(graph: Adjacency, first: int) -> None:
-    """Remove the edges numbered `first` and above, none of which may be live. O(1) an edge."""
-    for edge in range(first, len(graph.out.slot)):
-        source, destination = source_of(graph, edge), destination_of(graph, edge)
-        drop_entry(graph.out, source, edge)
-        drop_entry(graph.into, destination, edge)
-
-
-@kernel
-def scan_between(slabs: Slabs, ends: tuple[int, int], alive: bool, found: Int32, count: int) -> int:
-    """List the edges of one slab to one neighbour, live or not, from `found[count]` on.
-
-    Only counts once `found` is full. Returns the count.
-    """
-    end, other = ends
-    first = slabs.start[end]
-    border, last = first + slabs.live[end], first + slabs.used[end]
-    for place in range(first if alive else border, border if alive else last):
-        if slabs.neighbour[place] == other:
-            if count < len(found):
-                found[count] = slabs.edge[place]
-            count += 1
-    return count
-
-
-@kernel
-def edges_between(
-    graph: Adjacency, src: Int32, dst: Int32, alive: bool, bounds: Int64, found: Int32
-) -> int:
-    """The live (or the other) edges of each pair: found[bounds[at]:bounds[at + 1]] for pair `at`.
-
-    Scans the shorter of the two slabs. Returns how much room `found` needs; if it has less, the
-    caller gives it more and asks again. Pairs that are alike get the same list.
-    """
-    count = 0
-    for at in range(len(src)):
-        source, target = src[at], dst[at]
-        bounds[at] = count
-        if graph.out.used[source] <= graph.into.used[target]:
-            count = scan_between(graph.out, (source, target), alive, found, count)
-        else:
-            count = scan_between(graph.into, (target, source), alive, found, count)
-    bounds[len(src)] = count
-    return count
 
 
 @kernel

@@ -5,6 +5,9 @@ microsecond each, which for the thirty arrays of a graph and its state is more t
 takes. So their addresses are written into one array of numbers, the block, when they are made or
 replaced; a kernel that is given the block has them back for nothing.
 
+A block is written from named tuples of arrays and read back by `record_reader` of the same classes,
+so that their fields are the only list of what stands where.
+
 A block keeps the arrays that it names. Who replaces an array makes a new block: the old one goes
 on naming the old array.
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, cast
+from typing import Any, NamedTuple, cast, get_args, get_type_hints
 
 import numpy as np
 from numba import types
@@ -23,17 +26,12 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
-from graphtide.kernels.adjacency import Adjacency, Slabs
-from graphtide.kernels.jit import joined_kernel
+from graphtide.kernels.adjacency import Adjacency
 
 Int64 = NDArray[np.int64]
 
 WORDS = 3
 """What a block says of an array: its address, its length, and the bytes from item to item."""
-
-SLABS = len(Slabs._fields)
-ADJACENCY = 2 * SLABS
-"""How many places of a block they take."""
 
 
 class Block:
@@ -70,61 +68,157 @@ def _twin(words: Int64, place: int, dtype: Any) -> NDArray[Any]:
     return np.ndarray((length,), dtype, memory, strides=(stride,))
 
 
-def _array_there(layout: Literal["C", "A"]) -> Any:
-    def typed(typing_context: Any, words: Any, place: Any, dtype: Any) -> Any:
-        """The array at a place of a block, of that type."""
-        found = types.Array(dtype.dtype, 1, layout)
+class _Column(NamedTuple):
+    """An array of a record: its type, None for that of the program's values, and its layout."""
 
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            given = context.make_array(signature.args[0])(context, builder, arguments[0])
-            first = builder.mul(arguments[1], arguments[1].type(WORDS))
-            word = [
-                builder.load(builder.gep(given.data, [builder.add(first, first.type(at))]))
-                for at in range(WORDS)
-            ]
-            made = context.make_array(found)(context, builder)
-            item = context.get_data_type(found.dtype)
-            size = context.get_constant(types.intp, context.get_abi_sizeof(item))
-            pack: Any = cgutils.pack_array
-            fill: Any = populate_array
-            fill(
-                made,
-                data=builder.inttoptr(word[0], item.as_pointer()),
-                shape=pack(builder, [word[1]]),
-                strides=pack(builder, [word[2] if layout == "A" else size]),
-                itemsize=size,
-                meminfo=None,
-            )
-            return made._getvalue()
+    dtype: Any
+    layout: str
 
-        return found(words, types.intp, dtype), emit
 
-    return intrinsic(typed)
+_Shape = list[Any]
+"""A record's fields in order: columns, and pairs of a class and its shape."""
+
+
+def _shape(record: Any, strided: frozenset[str]) -> _Shape:
+    found: _Shape = []
+    for name, hint in get_type_hints(record).items():
+        if hasattr(hint, "_fields"):
+            found.append((hint, _shape(hint, strided)))
+        else:
+            dtype = None if hint is Any else get_args(get_args(hint)[1])[0]
+            found.append(_Column(dtype, "A" if name in strided else "C"))
+    return found
+
+
+def _size(shape: _Shape) -> int:
+    return sum(1 if isinstance(item, _Column) else _size(item[1]) for item in shape)
+
+
+def places(*records: Any) -> int:
+    """How many places of a block the fields of some records take."""
+    return sum(_size(_shape(record, frozenset())) for record in records)
+
+
+def _read_twin(record: Any, shape: _Shape, words: Int64, first: int, value: Any) -> Any:
+    fields, place = [], first
+    for item in shape:
+        if isinstance(item, _Column):
+            fields.append(_twin(words, place, value if item.dtype is None else item.dtype))
+            place += 1
+        else:
+            inner, inner_shape = item
+            fields.append(_read_twin(inner, inner_shape, words, place, value))
+            place += _size(inner_shape)
+    return record(*fields)
+
+
+def _array_type(column: _Column, value: Any) -> Any:
+    array: Any = types.Array
+    if column.dtype is None:
+        return array(value, 1, column.layout)
+    name = np.dtype(column.dtype).name
+    return array(types.boolean if name == "bool" else getattr(types, name), 1, column.layout)
+
+
+def _record_type(record: Any, shape: _Shape, value: Any) -> Any:
+    fields = []
+    for item in shape:
+        if isinstance(item, _Column):
+            fields.append(_array_type(item, value))
+        else:
+            inner, inner_shape = item
+            fields.append(_record_type(inner, inner_shape, value))
+    named: Any = types.NamedTuple
+    return named(fields, record)
+
+
+def _emit_array(context: Any, builder: Any, found: Any, data: Any, place: Any) -> Any:
+    """The array whose address, length and stride stand at a place of a block."""
+    first = builder.mul(place, place.type(WORDS))
+    word = [
+        builder.load(builder.gep(data, [builder.add(first, first.type(at))])) for at in range(WORDS)
+    ]
+    made = context.make_array(found)(context, builder)
+    item = context.get_data_type(found.dtype)
+    size = context.get_constant(types.intp, context.get_abi_sizeof(item))
+    pack: Any = cgutils.pack_array
+    fill: Any = populate_array
+    fill(
+        made,
+        data=builder.inttoptr(word[0], item.as_pointer()),
+        shape=pack(builder, [word[1]]),
+        strides=pack(builder, [word[2] if found.layout == "A" else size]),
+        itemsize=size,
+        meminfo=None,
+    )
+    return made._getvalue()
+
+
+def _emit_record(context: Any, builder: Any, found: Any, data: Any, first: Any) -> tuple[Any, int]:
+    """A record of arrays from a place on, and how many places it takes."""
+    if isinstance(found, types.Array):
+        return _emit_array(context, builder, found, data, first), 1
+    fields, count = [], 0
+    for kind in found.types:
+        place = builder.add(first, first.type(count))
+        made, size = _emit_record(context, builder, kind, data, place)
+        fields.append(made)
+        count += size
+    return context.make_tuple(builder, found, fields), count
+
+
+def _emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    given = context.make_array(signature.args[0])(context, builder, arguments[0])
+    made, _ = _emit_record(context, builder, signature.return_type, given.data, arguments[1])
+    return made
 
 
 _interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-Handed = Callable[[Int64, int, Any], Any]
-array_at = cast(Handed, _twin if _interpreted else _array_there("C"))
-"""array_at(words, place, dtype): an array whose items lie side by side."""
-strided_at = cast(Handed, _twin if _interpreted else _array_there("A"))
-"""strided_at(words, place, dtype): one with a field of other items, or of records, in between."""
 
 
-@joined_kernel
-def slabs_at(words: Int64, first: int) -> Slabs:
-    """The slabs whose arrays begin at a place of a block."""
-    return Slabs(
-        start=array_at(words, first, np.int64),
-        live=array_at(words, first + 1, np.int32),
-        used=array_at(words, first + 2, np.int32),
-        room=array_at(words, first + 3, np.int32),
-        neighbour=array_at(words, first + 4, np.int32),
-        edge=array_at(words, first + 5, np.int32),
-        slot=array_at(words, first + 6, np.int32),
+def record_reader(record: Any, *, strided: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """at(words, first): the record whose arrays begin at a place of a block.
+
+    Where it has fields of the type Any, at(words, first, dtype): these are of that type. Items of
+    the `strided` fields do not lie side by side.
+    """
+    shape = _shape(record, frozenset(strided))
+    if _interpreted:
+        return lambda words, first, value=None: _read_twin(record, shape, words, first, value)
+
+    def typed(typing_context: Any, words: Any, first: Any, value: Any = None) -> Any:
+        """The record at a place of a block."""
+        plain = value is None
+        found = _record_type(record, shape, None if plain else value.dtype)
+        return found(words, types.intp) if plain else found(words, types.intp, value), _emit
+
+    def plain(typing_context: Any, words: Any, first: Any) -> Any:
+        """The record at a place of a block."""
+        return typed(typing_context, words, first)
+
+    def valued(typing_context: Any, words: Any, first: Any, value: Any) -> Any:
+        """The record at a place of a block, with values of a type."""
+        return typed(typing_context, words, first, value)
+
+    return cast(Callable[..., Any], intrinsic(valued if _is_valued(shape) else plain))
+
+
+def _is_valued(shape: _Shape) -> bool:
+    return any(
+        item.dtype is None if isinstance(item, _Column) else _is_valued(item[1]) for item in shape
     )
 
 
-@joined_kernel
-def adjacency_at(words: Int64, first: int) -> Adjacency:
-    """Both directions."""
-    return Adjacency(slabs_at(words, first), slabs_at(words, first + SLABS))
+def _array_there(typing_context: Any, words: Any, place: Any, dtype: Any) -> Any:
+    """The array at a place of a block, of that type."""
+    return types.Array(dtype.dtype, 1, "C")(words, types.intp, dtype), _emit
+
+
+array_at = cast(
+    Callable[[Int64, int, Any], Any], _twin if _interpreted else intrinsic(_array_there)
+)
+"""array_at(words, place, dtype): one array."""
+
+ADJACENCY = places(Adjacency)
+adjacency_at = record_reader(Adjacency)
+"""Both directions of the graph that a block names."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import Adjacency
+from graphtide.kernels.blocks import record_reader
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -118,3 +119,7 @@ class Desk(NamedTuple):
     times: Int32
     mark: Int32
     counts: Int64
+
+
+histories_at = record_reader(Histories, strided=("time", "value", "following"))
+desk_at = record_reader(Desk)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.adjacency import Adjacency
+from graphtide.kernels.blocks import record_reader
 
 Int32 = NDArray[np.int32]
 
@@ -64,6 +65,9 @@ class FixpointState(NamedTuple):
     place: Int32
     log: ChangeLog
     fallen: Int32
+
+
+state_at = record_reader(FixpointState)
 
 
 class Context(NamedTuple):

@@ -9,8 +9,6 @@ and finds them in `Delta`.
 
 An edge that stands at the border stays where it is: those of a window that grows come in the order
 in which their sources have them.
-
-What was flipped last stands at the borders: taking that back is moving them (`take_back_at`).
 """
 
 from __future__ import annotations
@@ -51,14 +49,6 @@ class Delta(NamedTuple):
     targets: Int32
 
 
-@bare_kernel
-def find_ends(graph: Adjacency, delta: Delta) -> None:
-    """Fill in the ends of the edges of a delta."""
-    count = len(delta.inserted)
-    find_ends_of(graph, delta.inserted, delta.sources[:count], delta.targets[:count])
-    find_ends_of(graph, delta.deleted, delta.sources[count:], delta.targets[count:])
-
-
 @inner_kernel
 def find_ends_of(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32) -> None:
     """Sources and targets of edges; all slots first, so that no step waits for the one before."""
@@ -71,13 +61,15 @@ def find_ends_of(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32)
 
 
 @bare_kernel
-def flip_delta(graph: Adjacency, delta: Delta) -> int:
+def flip_delta(words: Int64, delta: Delta) -> int:
     """Flip a delta, all or nothing, and find its ends; -1, or where the first misfit is listed.
+
+    `words` is a block that begins with the graph.
 
     Places count the deleted first, then the inserted. An edge that is listed twice is found at
     its second place.
     """
-    count = len(delta.inserted)
+    graph, count = adjacency_at(words, 0), len(delta.inserted)
     alive = count >= 0  # True, but no constant: for each of those, all would be compiled anew.
     sources, targets = delta.sources[count:], delta.targets[count:]
     misfit = flip_both(graph, delta.deleted, sources, targets, not alive)
@@ -145,38 +137,6 @@ def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, al
             return misfit
         flip_side(graph.into, edges, targets, (first, last, asked), alive)
     return -1
-
-
-@inner_kernel
-def flip_at(words: Int64, delta: Delta) -> int:
-    """`flip_delta` of the graph that a block begins with: one array handed over, not fourteen.
-
-    A single outage hands over nothing more.
-    """
-    graph, count = adjacency_at(words, 0), len(delta.inserted)
-    if count == 0 and len(delta.deleted) == 1:
-        return flip_few(graph, delta.deleted, delta.sources, delta.targets, count > 0)
-    return flip_delta(graph, delta)
-
-
-@inner_kernel
-def take_back_at(words: Int64, delta: Delta) -> None:
-    """Undo a delta of the graph that a block begins with, nothing having been flipped since.
-
-    Inserted edges are then the last of the live ones: it takes no more than moving the border. So
-    are deleted ones the first of the others, unless inserted ones have taken their places.
-    """
-    graph, count = adjacency_at(words, 0), len(delta.inserted)
-    for at in range(count):
-        graph.out.live[delta.sources[at]] -= 1
-        graph.into.live[delta.targets[at]] -= 1
-    if count and len(delta.deleted):
-        sources, targets = delta.sources[count:], delta.targets[count:]
-        flip_both(graph, delta.deleted, sources, targets, count > 0)
-        return
-    for at in range(count, len(delta.sources)):
-        graph.out.live[delta.sources[at]] += 1
-        graph.into.live[delta.targets[at]] += 1
 
 
 @inner_kernel

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.kernels.blocks import record_reader
 from graphtide.kernels.fixpoint_records import ChangeLog
 
 Int32 = NDArray[np.int32]
@@ -62,3 +63,7 @@ class StretchRoom(NamedTuple):
     path: StretchPath
     sources: Int32
     targets: Int32
+
+
+stretch_at = record_reader(Stretch)
+room_at = record_reader(StretchRoom)

@@ -72,7 +72,7 @@ def test_a_path_that_breaks_at_its_head_is_soon_run_from_scratch() -> None:
         maintainer.rollback()
     assert all(touched < live / 2 for touched, live in looked[:3])
     assert all(touched == live for touched, live in looked[3:])
-    assert maintainer.values.tolist() == list(range(9001))
+    assert maintainer.values().tolist() == list(range(9001))
 
 
 def test_what_was_run_without_roots_is_repaired_and_undone_later() -> None:
@@ -90,7 +90,7 @@ def test_what_was_run_without_roots_is_repaired_and_undone_later() -> None:
     maintainer.verify()
     for _ in range(6):
         maintainer.rollback()
-    assert maintainer.values.tolist() == list(range(9001))
+    assert maintainer.values().tolist() == list(range(9001))
     maintainer.advance(NOTHING, np.concatenate([tail, tail - 1]))
     assert maintainer.touched < 10, "the first roots are back"
     maintainer.verify()
@@ -102,7 +102,7 @@ def test_components_without_roots_are_right() -> None:
     maintainer = FixpointMaintainer(ResidentGraph(3000, src, dst), WCC.plan, ())
     maintainer.patience = -1e6
     maintainer.start()
-    first, live = maintainer.values.copy(), np.ones(4000, bool)
+    first, live = maintainer.values().copy(), np.ones(4000, bool)
     for _ in range(12):
         chosen = pick.choice(4000, 60, replace=False).astype(np.int32)
         maintainer.advance(chosen[~live[chosen]], chosen[live[chosen]])
@@ -110,7 +110,7 @@ def test_components_without_roots_are_right() -> None:
         maintainer.verify()
     for _ in range(12):
         maintainer.rollback()
-    assert (maintainer.values == first).all()
+    assert (maintainer.values() == first).all()
 
 
 def test_exact_mode_learns_too_and_undoes_what_it_did_not_try() -> None:
@@ -122,10 +122,10 @@ def test_exact_mode_learns_too_and_undoes_what_it_did_not_try() -> None:
     for _ in range(5):
         maintainer.advance(NOTHING, head)
         looked.append(maintainer.touched)
-        assert maintainer.values[10:13].tolist() == [10, np.inf, np.inf]
+        assert maintainer.values()[10:13].tolist() == [10, np.inf, np.inf]
         maintainer.rollback()
     assert all(touched > 10 for touched in looked[:3])
     assert looked[3:] == [10, 10], "a run from the source ends where the path does"
     maintainer.advance(NOTHING, np.array([19999, 19998], np.int32))
     assert maintainer.touched < 10
-    assert maintainer.values.tolist() == [*range(19999), np.inf, np.inf]
+    assert maintainer.values().tolist() == [*range(19999), np.inf, np.inf]

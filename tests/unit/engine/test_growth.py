@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 import pytest
@@ -47,25 +48,28 @@ def check(graph: ResidentGraph, listed: Listed) -> None:
     src, dst = graph.ends(np.arange(graph.edges, dtype=np.int32))
     weight = graph.properties["weight"]
     assert list(zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True)) == listed.edges
-    assert graph.column("weight", np.int64).tolist() == [int(w) for _, _, w in listed.edges]
+    whole = graph.column("weight", np.int64)[: graph.edges]
+    assert whole.tolist() == [int(w) for _, _, w in listed.edges]
     for slabs, end in ((graph.adjacency.out, 0), (graph.adjacency.into, 1)):
         counts = [sum(listed.edges[at][end] == v for at in live) for v in range(listed.vertices)]
         assert slabs.live.tolist() == counts
         assert (slabs.used <= slabs.room).all()
 
 
-def check_between(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
-    pairs = [(src, dst) for src, dst, _ in random_edges(pick, listed.vertices, 5)]
-    src, dst = (numbers(list(ends)) for ends in zip(*pairs, strict=True))
-    for alive in (True, False):
-        bounds, found = graph.between(src, dst, alive)
-        for at, pair in enumerate(pairs):
-            expected = [
-                edge
-                for edge, (one, other, _) in enumerate(listed.edges)
-                if (one, other) == pair and listed.live[edge] == alive
-            ]
-            assert sorted(found[bounds[at] : bounds[at + 1]].tolist()) == expected
+def check_matching(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
+    """Each row has an edge of its own, as long as there are any that fit."""
+    rows = random_edges(pick, listed.vertices, 8)
+    src, dst, weight = columns(rows)
+    for alive, weighed in product((True, False), repeat=2):
+        properties = {"weight": weight} if weighed else {}
+        found, missing = graph.matched(src, dst, properties, alive=alive)
+        free = {at for at, live in enumerate(listed.live) if live == alive}
+        assert missing == (found < 0).sum()
+        for row, edge in zip(rows, found.tolist(), strict=True):
+            fitting = {at for at in free if listed.edges[at][: 2 + weighed] == row[: 2 + weighed]}
+            assert edge in fitting if fitting else edge == -1
+            free.discard(edge)
+    assert not graph._taken.any()
 
 
 def grow(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
@@ -115,7 +119,7 @@ def test_appending_flipping_and_forgetting_equal_a_list(seed: int) -> None:
             grow(graph, listed, pick)
             flip(graph, listed, pick)
         check(graph, listed)
-        check_between(graph, listed, pick)
+        check_matching(graph, listed, pick)
 
 
 def test_a_pool_grows_in_proportion_to_its_edges() -> None:
@@ -132,7 +136,7 @@ def test_appending_and_forgetting_again_and_again_takes_no_more_room() -> None:
         graph.append_vertices(1)
         graph.append_edges(numbers([0, 2]), numbers([2, 1]), {})
         graph.forget(2, 1)
-    assert len(graph.adjacency.out.neighbour) <= 8
+    assert graph._tops.max() <= 8
 
 
 def test_an_array_grows_by_doubling_and_keeps_its_rows() -> None:

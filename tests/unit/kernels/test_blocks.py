@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from graphtide.kernels.blocks import Block, adjacency_at, array_at, strided_at
+from graphtide.kernels.blocks import Block, adjacency_at, array_at, places, record_reader
 from graphtide.kernels.jit import kernel
 
 Slabs = tuple[np.ndarray, ...]
@@ -30,12 +31,29 @@ def negate_truth(words: np.ndarray, place: int) -> int:
     return len(array)
 
 
+class Inner(NamedTuple):
+    truth: NDArray[np.bool_]
+    value: Any
+
+
+class Outer(NamedTuple):
+    time: NDArray[np.int32]
+    inner: Inner
+    count: NDArray[np.int64]
+
+
+outer_at = record_reader(Outer, strided=("time",))
+
+
 @kernel
-def number_every(words: np.ndarray, place: int) -> int:
-    array = strided_at(words, place, np.int32)
-    for at in range(len(array)):
-        array[at] = at
-    return len(array)
+def number_every(words: np.ndarray, first: int) -> int:
+    record = outer_at(words, first, np.float64)
+    for at in range(len(record.time)):
+        record.time[at] = at
+    record.inner.truth[0] = True
+    record.inner.value[0] += 0.5
+    record.count[0] += len(record.inner.value)
+    return len(record.time)
 
 
 @kernel
@@ -56,7 +74,11 @@ def test_arrays_are_shared_not_copied() -> None:
 def test_a_field_of_records_keeps_its_neighbours() -> None:
     records = np.zeros(3, np.dtype([("value", np.float64), ("time", np.int32), ("next", np.int32)]))
     records["value"], records["next"] = 0.5, -1
-    assert number_every(Block(records["time"]).words, 0) == 3
+    inner = Inner(np.zeros(1, np.bool_), np.full(2, 1.5))
+    outer = Outer(records["time"], inner, np.full(1, 40, np.int64))
+    assert number_every(Block(np.zeros(2), outer).words, 1) == 3
+    assert (inner.truth[0], inner.value.tolist(), outer.count[0]) == (True, [2.0, 1.5], 42)
+    assert places(Outer, Inner) == 6
     assert records["time"].tolist() == [0, 1, 2]
     assert (set(records["value"]), set(records["next"])) == ({0.5}, {-1})
 

@@ -1,4 +1,4 @@
-"""Fixpoint maintenance, the way in from Python: flip, repair and sort the log in one call.
+"""Fixpoint maintenance, the way in from Python: repair and sort the log in one call.
 
 The graph and the state come as a block (`kernels.blocks`), so that a call takes no longer for the
 many arrays there are. What changed its value comes first in the log: reporting it needs no search.
@@ -11,38 +11,32 @@ from numpy.typing import NDArray
 
 from graphtide.engine.templates.fixpoint import repair, roll_back
 from graphtide.engine.templates.selecting import VALUE, parameters_at, properties_at
-from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at
-from graphtide.kernels.fixpoint_records import MOST, NOW, ChangeLog, Context, FixpointState
-from graphtide.kernels.flips import Delta, flip_delta
+from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
+from graphtide.kernels.fixpoint_records import (
+    MOST,
+    NOW,
+    ChangeLog,
+    Context,
+    FixpointState,
+    state_at,
+)
+from graphtide.kernels.flips import Delta
 from graphtide.kernels.jit import inner_kernel, joined_kernel, lean_kernel
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-STATE, ORDERS = ADJACENCY, ADJACENCY + 11
+STATE = ADJACENCY
+ORDERS = STATE + places(FixpointState)
 READ = ORDERS + 1
 """Places of the block: graph, state, orders, and then what programs read."""
 
 
 @joined_kernel
-def state_at(words: Int64) -> FixpointState:
-    """The state, in the order of its fields."""
-    log = ChangeLog(
-        array_at(words, STATE + 6, np.int32),
-        array_at(words, STATE + 7, VALUE),
-        array_at(words, STATE + 8, np.int32),
-        array_at(words, STATE + 9, np.int32),
-    )
-    return FixpointState(
-        value=array_at(words, STATE, VALUE),
-        parent=array_at(words, STATE + 1, np.int32),
-        level=array_at(words, STATE + 2, np.int32),
-        stamp=array_at(words, STATE + 3, np.int32),
-        heap=array_at(words, STATE + 4, np.int32),
-        place=array_at(words, STATE + 5, np.int32),
-        log=log,
-        fallen=array_at(words, STATE + 10, np.int32),
-    )
+def kept_at(words: Int64) -> FixpointState:
+    """The state."""
+    found: FixpointState = state_at(words, STATE, VALUE)
+    return found
 
 
 @joined_kernel
@@ -55,7 +49,7 @@ def context_at(words: Int64) -> Context:
 @inner_kernel
 def repair_at(words: Int64, delta: Delta, now: int, most: int) -> tuple[int, int]:
     """`repair` of what a block names: a call that hands over one array in place of thirty."""
-    return repair(context_at(words), state_at(words), delta, now, most)
+    return repair(context_at(words), kept_at(words), delta, now, most)
 
 
 @joined_kernel
@@ -79,23 +73,18 @@ def swap_entries_of(log: ChangeLog, one: int, other: int) -> None:
 
 
 @lean_kernel
-def advance(
-    words: Int64, inserted: Int32, deleted: Int32, sources: Int32, targets: Int32, flips: bool
-) -> tuple[int, int, int, int]:
-    """Follow the graph to its next version; if it is still to be flipped, flip it first.
+def follow(
+    words: Int64, inserted: Int32, deleted: Int32, sources: Int32, targets: Int32
+) -> tuple[int, int, int]:
+    """Follow the graph to the version that it has been brought to.
 
-    Returns the misfit of the delta or -1, entries logged, values changed, and edges touched: above
-    what the orders allow if the work was broken off and undone, but for the flips.
+    Returns entries logged, values changed, and edges touched: above what the orders allow if the
+    work was broken off and undone.
     """
-    context, state = context_at(words), state_at(words)
-    delta = Delta(inserted, deleted, sources, targets)
+    state, delta = kept_at(words), Delta(inserted, deleted, sources, targets)
     orders = array_at(words, ORDERS, np.int64)
-    if flips:
-        misfit = flip_delta(context.graph, delta)
-        if misfit >= 0:
-            return misfit, 0, 0, 0
     count, touched = repair_at(words, delta, orders[NOW], orders[MOST])
     if touched > orders[MOST]:
         roll_back(state, state.log, count)
-        return -1, 0, 0, touched
-    return -1, count, changed_first(state, count), touched
+        return 0, 0, touched
+    return count, changed_first(state, count), touched

@@ -20,9 +20,8 @@ from graphtide.engine.templates.fixpoint import roll_back
 from graphtide.engine.templates.fixpoint_call import (
     ORDERS,
     changed_first,
-    context_at,
+    kept_at,
     repair_at,
-    state_at,
 )
 from graphtide.engine.templates.selecting import SIGN, better
 from graphtide.engine.templates.settling import NO_EDGE
@@ -38,7 +37,7 @@ from graphtide.kernels.fixpoint_records import (
     ChangeLog,
     FixpointState,
 )
-from graphtide.kernels.flips import Delta, flip_delta
+from graphtide.kernels.flips import Delta
 from graphtide.kernels.jit import joined_kernel, lean_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
 
@@ -165,22 +164,17 @@ def repair_around(
 
 
 @lean_kernel
-def advance_labels(
-    words: Int64, inserted: Int32, deleted: Int32, sources: Int32, targets: Int32, flips: bool
-) -> tuple[int, int, int, int]:
-    """`advance`, in which a component that most vertices are in may be renamed.
+def follow_labels(
+    words: Int64, inserted: Int32, deleted: Int32, sources: Int32, targets: Int32
+) -> tuple[int, int, int]:
+    """`follow`, in which a component that most vertices are in may be renamed.
 
     That is told in the orders; members that were only renamed are then neither logged nor among the
     changed. A small delta is first tried without.
     """
-    context, state = context_at(words), state_at(words)
-    delta = Delta(inserted, deleted, sources, targets)
+    state, delta = kept_at(words), Delta(inserted, deleted, sources, targets)
     orders = array_at(words, ORDERS, np.int64)
     orders[LABEL] = orders[NEW_LABEL] = NO_LABEL
-    if flips:
-        misfit = flip_delta(context.graph, delta)
-        if misfit >= 0:
-            return misfit, 0, 0, 0
     most, count, touched = orders[MOST], 0, orders[MOST] + 1
     for attempt in range(ATTEMPTS):
         renames = False
@@ -196,5 +190,5 @@ def advance_labels(
         if touched <= most or renames:
             break
     if touched > most:
-        return -1, 0, 0, touched
-    return -1, count, changed_first(state, count), touched
+        return 0, 0, touched
+    return count, changed_first(state, count), touched

@@ -18,7 +18,6 @@ SIGN = 1
 IDENTITY = np.inf
 FORWARD, BACKWARD = True, False
 UNIFORM, SETTLES = True, True
-CARRIES = False
 VALUE = np.float64
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.engine.changes import Changes
 from graphtide.optimize.strategy import Move
-from graphtide.run.collection.current import Changes
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.store.results import Part
 

@@ -6,13 +6,9 @@ them, and so becomes differences from the parent like those of a maintainer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from graphtide.engine.changes import Change, Values, change_between
-
-Changes = Mapping[str, Change]
+from graphtide.engine.changes import Change, Changes, Values, change_between
 
 
 class CurrentResults:

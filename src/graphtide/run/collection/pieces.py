@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, Values
+from graphtide.engine.changes import Change, Changes, Values
 from graphtide.model.memory import available_bytes
 from graphtide.model.progress import Report
 from graphtide.optimize.strategy import Chooser, Move
 from graphtide.run.collection.buffer import PartBuffer
-from graphtide.run.collection.current import Changes
 from graphtide.run.collection.reading import Differences
 from graphtide.run.live.chosen_program import ChosenProgram
 from graphtide.run.live.result_rows import Pairs

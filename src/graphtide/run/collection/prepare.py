@@ -27,7 +27,7 @@ from graphtide.optimize.prices import Prices
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.chosen_program import ChosenProgram, checked_parameters, pair_numbers
-from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.modes import Knobs, make_maintainer
 from graphtide.run.live.plain_results import allowed_share, plain_results
@@ -175,12 +175,11 @@ def _compile(prepared: PreparedProgram) -> None:
     kept, both, none = small.maintained(), np.arange(2, dtype=np.int32), np.empty(0, np.int32)
     kept.start(0, 2)
     for inserted, deleted in ((both[:1], none), (both[1:], both[:1])):
-        graph.flip(inserted, deleted)
-        kept.repair(inserted, deleted, 2)
-    kept.restore(2)
+        kept.follow(graph.flip(inserted, deleted), 2)
+    kept.undo(2)
     maintainer: Any = kept.maintainer
-    if hasattr(maintainer, "follow"):
-        maintainer.follow(no_steps(), Patience())
+    if maintainer.follows_stretches:
+        maintainer.follow_stretch(no_steps(), Patience())
     # Arrow's first array brings pandas in, where it is installed.
     for values in small.scratch().values():
         arrow_column(values)

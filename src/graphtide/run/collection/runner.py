@@ -23,12 +23,13 @@ from dataclasses import dataclass
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
-from graphtide.engine.changes import Values
+from graphtide.engine.changes import Changes, Values
+from graphtide.kernels.flips import Delta
 from graphtide.model.errors import GraphtideError
 from graphtide.model.progress import Report, silent
 from graphtide.optimize.strategy import Chooser, Move, Observation
 from graphtide.run.collection.buffer import PartBuffer
-from graphtide.run.collection.current import Changes, CurrentResults
+from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.groups import Groups, Passed
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.states import States
@@ -205,9 +206,9 @@ class Runner:
             states.start(parent)
             started += thread_time()
         flipped = -thread_time()
-        self._flip(inserted, deleted)
+        delta = self._flip(inserted, deleted)
         flipped += thread_time()
-        changes = self._changes(step, move, inserted, deleted)
+        changes = self._changes(step, move, delta)
         self._current.apply(changes)
         self._go_on(PathStep(step, inserted, deleted, changes))
         touched = states.touched if move <= Move.RESTART else self._edges[step]
@@ -218,25 +219,24 @@ class Runner:
         self._buffer.add(row, changes)
         return move
 
-    def _flip(self, inserted: Int32, deleted: Int32) -> None:
+    def _flip(self, inserted: Int32, deleted: Int32) -> Delta:
         """To the next version; one that has nothing of the last begins with an empty graph."""
         graph = self._graph
         if len(deleted) and len(deleted) == graph.live:
-            graph.clear()
-            deleted = deleted[:0]
-        graph.flip(inserted, deleted)
+            return graph.replace(inserted, deleted)
+        return graph.flip(inserted, deleted)
 
-    def _changes(self, step: int, move: Move, inserted: Int32, deleted: Int32) -> Changes:
+    def _changes(self, step: int, move: Move, delta: Delta) -> Changes:
         """The results of a step that the graph is at, as differences from its parent."""
         try:
-            return self._found(step, move, inserted, deleted)
+            return self._found(step, move, delta)
         except GraphtideError as error:
             error.where = error.where or f"the view '{self._steps.label(step)}'"
             raise
 
-    def _found(self, step: int, move: Move, inserted: Int32, deleted: Int32) -> Changes:
+    def _found(self, step: int, move: Move, delta: Delta) -> Changes:
         if move <= Move.RESTART:
-            changes = self._states.follow(step, inserted, deleted)
+            changes = self._states.follow(step, delta)
             if self._parent[step] not in self._unknown:
                 return changes
             # The parent's results were left out, so that differences are those from before it.

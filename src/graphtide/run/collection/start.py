@@ -38,7 +38,7 @@ from graphtide.run.collection.runner import Runner, RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.chosen_program import ChosenProgram, pair_numbers
-from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import Pairs
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.results import Parts

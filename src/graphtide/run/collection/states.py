@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from graphtide.engine.changes import Values
-from graphtide.engine.maintainer import Maintainer, field_values
-from graphtide.run.collection.current import Changes
+from graphtide.engine.changes import Changes, Values
+from graphtide.engine.maintainer import Maintainer
+from graphtide.kernels.flips import Delta
 from graphtide.run.collection.steps import RunSteps
-from graphtide.run.live.maintained import Int32, Maintained
+from graphtide.run.live.maintained import Maintained
 
 MOST_STATES = 4
 _UNDO_STEPS = 32
@@ -74,12 +74,12 @@ class States:
     def values(self) -> Values:
         """The results of the last state, not to be kept."""
         kept = self._stack[-1].kept
-        return {name: field_values(kept.maintainer, name) for name in kept.fields}
+        return {name: kept.maintainer.values(name) for name in kept.fields}
 
-    def follow(self, step: int, inserted: Int32, deleted: Int32) -> Changes:
+    def follow(self, step: int, delta: Delta) -> Changes:
         """Bring the state at the parent along to this step; the graph is there already."""
         state = self._stack[-1]
-        state.kept.repair(inserted, deleted, self._vertices)
+        state.kept.follow(delta, self._vertices)
         state.at = step
         return state.kept.changes
 
@@ -97,7 +97,7 @@ class States:
             if state.root == step:
                 self._stack.pop()
             else:
-                state.kept.restore(self._vertices)
+                state.kept.undo(self._vertices)
                 state.at = int(self._steps.parent[step])
 
     def release(self, step: int) -> Maintained | None:

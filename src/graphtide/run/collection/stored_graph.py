@@ -18,8 +18,8 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.run.collection.made_columns import ENDS, with_ends
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.live.edge_matching import KnownEdges
 from graphtide.run.live.edge_rows import ColumnNames, property_column
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds, vertex_hint
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change
+from graphtide.engine.changes import Change, Changes
 from graphtide.engine.stretches import Followed, Patience
 from graphtide.kernels.stretch_records import Stretch
 from graphtide.optimize.strategy import Chooser, Move
 from graphtide.run.collection.buffer import PartBuffer
-from graphtide.run.collection.current import Changes, CurrentResults
+from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.states import States
 from graphtide.run.collection.steps import Deltas, RunSteps
 
@@ -72,7 +72,7 @@ class Stretches:
         parent = int(steps.parent[step])
         if self._wide[step] - step < FEWEST or not states.ready(parent):
             return 0
-        if not hasattr(states.maintainer, "follow"):
+        if not states.maintainer.follows_stretches:
             return 0
         behind = len(steps) if parent < 0 else int(steps.end[parent])
         behind = min(behind, int(self._wide[step]), step + MOST)
@@ -86,7 +86,7 @@ class Stretches:
         began, worked = perf_counter(), thread_time()
         stretch = self._stretch(step, count)
         patience = Patience(int(self._rate * chooser.patience()))
-        found: Followed = maintainer.follow(stretch, patience)
+        found: Followed = maintainer.follow_stretch(stretch, patience)
         seconds, worked = perf_counter() - began, thread_time() - worked
         if found.steps:
             self._take_up(step, found, (seconds, worked), chooser)

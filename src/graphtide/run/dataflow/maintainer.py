@@ -18,10 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, differs
+from graphtide.engine.changes import Change, Changes, differs
 from graphtide.engine.growing import GrowingArray
+from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels import dataflow_run
+from graphtide.kernels.flips import Delta
 from graphtide.lang.python.dataflow_program import BoundDataflow
 from graphtide.plan.expressions import ValueType
 from graphtide.run.dataflow.running import Columns, RunningDataflow
@@ -30,7 +32,7 @@ from graphtide.run.dataflow.vertex_values import DTYPES
 Int32 = NDArray[np.int32]
 
 
-class _Repair(NamedTuple):
+class _Done(NamedTuple):
     """What it takes to go back: the edges that came and went, and what changed."""
 
     inserted: Columns
@@ -39,20 +41,18 @@ class _Repair(NamedTuple):
     vertices: int
 
 
-class DataflowMaintainer:
+class DataflowMaintainer(Maintainer):
     """A dataflow program on a graph, with its state; `parameters` have vertices by number."""
 
     def __init__(
         self, graph: ResidentGraph, bound: BoundDataflow, parameters: Sequence[Any]
     ) -> None:
-        self.graph = graph
-        self.touched = 0
+        super().__init__(graph, (bound.program.result.name,))
         self._bound = bound
         self._parameters = tuple(parameters)
         self._dtype = DTYPES[bound.program.result.type.value]
         self._values = GrowingArray(np.empty(0, self._dtype))
         self._running: RunningDataflow | None = None
-        self._done: list[_Repair] = []
         self._owed: list[tuple[Columns, int]] = []
         self._stale: list[NDArray[Any]] = []
 
@@ -61,28 +61,27 @@ class DataflowMaintainer:
         """The compiled machine, which is the same for all dataflows."""
         return dataflow_run
 
-    @property
-    def values(self) -> NDArray[Any]:
+    def values(self, field: str | None = None) -> NDArray[Any]:
         """The value of every vertex; not a copy."""
         return self._values.view
 
     def start(self) -> None:
         """Run from scratch on the version that the graph is at; forgets what could be undone."""
         self._drop()
-        self._done.clear()
+        self.forget()
         self._running = self._begun()
         self.touched = self._running.touched
         self._values = GrowingArray(self._running.values.copy())
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The values of the graph's present version, apart from the state."""
-        return self._alone(debug=False)
+        return self._from_scratch(debug=False)
 
     def plainly(self) -> Mapping[str, NDArray[Any]]:
         """The same to verify by: the search of the program's author, or plain Python beside."""
-        return self._alone(debug=True)
+        return self._from_scratch(debug=True)
 
-    def _alone(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
+    def _from_scratch(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
         program = self._bound.program
         if program.scratch is not None:
             found: NDArray[Any] = np.asarray(program.scratch(self.graph), self._dtype)
@@ -92,42 +91,37 @@ class DataflowMaintainer:
             running.close()
         return {program.result.name: found}
 
-    def repair(self, inserted: Int32, deleted: Int32) -> Change:
+    def follow(self, delta: Delta) -> Changes:
         """Follow a graph that has been flipped, and may have got vertices; says what changed."""
-        come, gone = self._edges(inserted), self._edges(deleted)
-        before = self._values.length
+        come, gone = self._edges(delta.inserted), self._edges(delta.deleted)
+        values, before = self._values.view, self._values.length
         candidates = self._brought_along(come, gone)
         assert self._running is not None
         found = self._running.values
         known = candidates[candidates < before]
-        moved = known[differs(self.values[known], found[known])]
-        change = Change(moved.astype(np.int32), self.values[moved], found[moved])
-        self._values.view[moved] = found[moved]
+        moved = known[differs(values[known], found[known])]
+        change = Change(moved.astype(np.int32), values[moved], found[moved])
+        values[moved] = found[moved]
         self._values.extend(found[before:])
-        self._done.append(_Repair(come, gone, change, before))
-        return change
+        self._done.append(_Done(come, gone, change, before))
+        return {self.fields[0]: change}
 
-    def restore(self) -> None:
-        """Undo the last repair; the dataflow is fed the inverse with what comes next."""
-        last = self._done.pop()
+    def _put_back(self, done: _Done) -> None:
+        """The dataflow is fed the inverse with what comes next."""
         if self._running is not None:
-            self._owed += [(last.inserted, -1), (last.deleted, 1)]
-            self._stale.append(last.change.vertices)
-        self._values.resize(last.vertices)
-        self.values[last.change.vertices] = last.change.old
-
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        self._done.clear()
+            self._owed += [(done.inserted, -1), (done.deleted, 1)]
+            self._stale.append(done.change.vertices)
+        self._values.resize(done.vertices)
+        self.values()[done.change.vertices] = done.change.old
 
     def verify(self) -> None:
         """Compare with a run from scratch; AssertionError at the first difference."""
         expected = self.scratch()[self._bound.program.result.name]
-        wrong = np.flatnonzero(differs(self.values, expected))
+        wrong = np.flatnonzero(differs(self.values(), expected))
         if len(wrong):
             vertex = int(wrong[0])
             raise AssertionError(
-                f"vertex {vertex} has {self.values[vertex]}, from scratch {expected[vertex]}"
+                f"vertex {vertex} has {self.values()[vertex]}, from scratch {expected[vertex]}"
             )
 
     def explain(self) -> str:

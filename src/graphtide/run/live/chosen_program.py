@@ -13,7 +13,7 @@ from graphtide.model.schema import closest
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.live.conditions import Conditions, conditions
-from graphtide.run.live.edge_matching import KnownEdges
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.modes import (
     Choice,

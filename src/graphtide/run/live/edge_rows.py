@@ -21,6 +21,7 @@ from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.vertex_ids import Ids, id_column, named_rows
 
 Column = NDArray[Any]
+_NUMBERS = {int, float, type(None)}
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ def read_rows(what: str, given: Any, names: ColumnNames) -> EdgeRows:
 
     Rows hold src, dst and any number of the properties, in the order of `names`.
     """
+    if isinstance(given, list) and set(map(type, given)) <= {tuple, list}:
+        return _from_columns(what, _tuples_as_columns(what, given, names), names)
     if isinstance(given, Mapping):
         return _from_columns(what, given, names)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pa.ChunkedArray):
@@ -90,7 +93,7 @@ def read_rows(what: str, given: Any, names: ColumnNames) -> EdgeRows:
 def frame_columns(what: str, frame: Any) -> dict[str, Any]:
     """The columns of anything that hands out Arrow; an index of pandas is none."""
     try:
-        table = pa.table(frame)
+        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
         raise InputError(f"{what} cannot be read as a table: {error}") from None
     return {
@@ -152,14 +155,23 @@ def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
 def _list_numbers(values: Any) -> Column | None:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         return None
-    plain = [plain_id(item) for item in values]
-    if plain and all(isinstance(item, bool) for item in plain):
+    plain = values if isinstance(values, list) else list(values)
+    kinds = set(map(type, plain))
+    if not kinds <= _NUMBERS:
+        plain = [plain_id(item) for item in plain]
+        kinds = set(map(type, plain))
+    if kinds == {bool}:
         return np.array(plain, np.bool_)
-    if any(isinstance(item, bool) or not isinstance(item, int | float | None) for item in plain):
+    if kinds == {int}:
+        try:
+            return np.array(plain, np.int64)
+        except OverflowError:
+            pass
+    if not kinds <= _NUMBERS:
         return None
-    if plain and all(isinstance(item, int) and -(2**63) <= item < 2**63 for item in plain):
-        return np.array(plain, np.int64)
-    return np.array([np.nan if item is None else item for item in plain], np.float64)
+    if type(None) in kinds:
+        plain = [np.nan if item is None else item for item in plain]
+    return np.array(plain, np.float64)
 
 
 def _from_columns(what: str, columns: Mapping[str, Any], names: ColumnNames) -> EdgeRows:
@@ -205,6 +217,9 @@ def _dicts_as_columns(what: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
 def _tuples_as_columns(what: str, rows: Sequence[Any], names: ColumnNames) -> dict[str, list[Any]]:
     first = rows[0] if rows else names.all
     width = len(first) if isinstance(first, Sequence) and not isinstance(first, str) else 0
+    plain = 2 <= width <= len(names.all) and set(map(type, rows)) <= {tuple, list}
+    if plain and set(map(len, rows)) <= {width}:
+        return {name: [row[at] for row in rows] for at, name in enumerate(names.all[:width])}
     bad = [
         at
         for at, row in enumerate(rows)
@@ -216,4 +231,4 @@ def _tuples_as_columns(what: str, rows: Sequence[Any], names: ColumnNames) -> di
             where=named_rows(bad or [0], lambda at: repr(rows[at])),
             hint=f"a row is ({', '.join(names.all)})",
         )
-    return {name: [row[at] for row in rows] for at, name in enumerate(names.all) if at < width}
+    return {name: [row[at] for row in rows] for at, name in enumerate(names.all[:width])}

@@ -7,40 +7,43 @@ the rows that it is about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
-from graphtide.run.live.edge_matching import KnownEdges, matched_edges
 from graphtide.run.live.edge_rows import EdgeRows, read_rows
 from graphtide.run.live.id_looks import plain_id
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import Int32, named_rows
 
+_NONE = no_edges()
+_NO_SUCH_EDGES = "name edges that are not there", "look them up in graph.edges()"
 
-@dataclass(frozen=True)
-class Edits:
+
+class Edits(NamedTuple):
     """Edges to flip (inside numbers), and rows of edges that the graph does not know yet.
 
     `src` and `dst` are vertex numbers, in which `new_ids` follow the vertices that are there.
     `rows` are all insertions as they were given; None where they were given by number.
     """
 
-    deleted: Int32 = field(default_factory=no_edges)
-    revived: Int32 = field(default_factory=no_edges)
+    deleted: Int32 = _NONE
+    revived: Int32 = _NONE
     new_ids: tuple[Any, ...] = ()
-    src: Int32 = field(default_factory=no_edges)
-    dst: Int32 = field(default_factory=no_edges)
-    properties: dict[str, NDArray[Any]] = field(default_factory=dict)
+    src: Int32 = _NONE
+    dst: Int32 = _NONE
+    properties: Mapping[str, NDArray[Any]] = MappingProxyType({})
     rows: EdgeRows | None = None
 
 
 def read_edits(known: KnownEdges, insert: Any, delete: Any) -> Edits:
     """What an advance would do; InputError if it cannot be done as a whole."""
-    deleted = no_edges() if delete is None else _deleted_edges(known, delete)
+    deleted = _NONE if delete is None else _deleted_edges(known, delete)
     if insert is None:
         return Edits(deleted)
     numbers = edge_numbers("insert", insert)
@@ -57,6 +60,8 @@ def edge_numbers(what: str, given: Any) -> NDArray[np.int64] | None:
     if isinstance(given, np.ndarray):
         whole = given.ndim == 1 and given.dtype.kind in "iu"
         return given.astype(np.int64) if whole else None
+    if isinstance(given, list) and given and type(given[0]) is tuple:
+        return None
     if isinstance(given, list | tuple) and given:
         if all(isinstance(item, bool | np.bool_) for item in given):
             raise InputError(
@@ -94,10 +99,25 @@ def _deleted_edges(known: KnownEdges, delete: Any) -> Int32:
         return _flipped_numbers(known, numbers, "delete")
     rows = read_rows("delete", delete, known.names)
     src, dst = known.ids.numbers(rows.src), known.ids.numbers(rows.dst)
-    _refuse(rows, (src < 0) | (dst < 0), "name vertices that are not there", "check the ids")
-    edges = matched_edges(known, rows, (src, dst), alive=True)
-    _refuse(rows, edges < 0, "name edges that are not there", "look them up in graph.edges()")
+    if src.min(initial=0) < 0 or dst.min(initial=0) < 0:
+        _refuse(rows, (src < 0) | (dst < 0), "name vertices that are not there", "check the ids")
+    edges, missing = known.resident.matched(src, dst, _comparable(known, rows), alive=True)
+    if missing:
+        _refuse(rows, edges < 0, *_NO_SUCH_EDGES)
     return edges
+
+
+def _comparable(known: KnownEdges, rows: EdgeRows) -> dict[str, NDArray[Any]]:
+    """The properties of rows in the types of the graph's; refuses values that no edge can have."""
+    found = {}
+    for name, given in rows.properties.items():
+        stored = known.resident.properties[name].dtype
+        with np.errstate(invalid="ignore"):
+            found[name] = given.astype(stored, copy=False)
+            if stored.kind != "f" and given.dtype != stored:
+                lost = found[name].astype(given.dtype) != given
+                _refuse(rows, lost, *_NO_SUCH_EDGES)
+    return found
 
 
 def _flipped_numbers(known: KnownEdges, numbers: NDArray[np.int64], what: str) -> Int32:
@@ -136,7 +156,9 @@ def _inserted_rows(known: KnownEdges, rows: EdgeRows, deleted: Int32) -> Edits:
     src, dst, new_ids = _numbered_ends(known, rows)
     if known.simple:
         _check_simple(known, rows, (src, dst), deleted)
-    edges = matched_edges(known, rows, (src, dst), alive=False)
+    edges, unmatched = known.resident.matched(src, dst, properties, alive=False)
+    if unmatched == len(rows):
+        return Edits(deleted, _NONE, new_ids, src, dst, properties, rows)
     fresh = edges < 0
     return Edits(
         deleted,
@@ -180,6 +202,8 @@ def _fits(given: NDArray[Any], stored: NDArray[Any]) -> bool:
 def _numbered_ends(known: KnownEdges, rows: EdgeRows) -> tuple[Int32, Int32, tuple[Any, ...]]:
     """Both ends by number; ids that are not there get the numbers behind, as they appear."""
     ends = known.ids.numbers(rows.src), known.ids.numbers(rows.dst)
+    if min(end.min(initial=0) for end in ends) >= 0:
+        return *ends, ()
     new: dict[Any, int] = {}
     for at in np.flatnonzero((ends[0] < 0) | (ends[1] < 0)).tolist():
         for column, numbers in zip((rows.src, rows.dst), ends, strict=True):
@@ -197,12 +221,8 @@ def _check_simple(
     twice = np.ones(len(rows), np.bool_)
     twice[np.unique(pairs, return_index=True)[1]] = False
     _refuse(rows, twice, "are parallel to another one", "the graph was made with simple=True")
-    count = known.resident.vertices
-    there = np.flatnonzero((src < count) & (dst < count))
-    bounds, found = known.resident.between(src[there], dst[there], True)
-    staying = ~np.isin(found, deleted)
-    taken = np.zeros(len(rows), np.bool_)
-    taken[np.repeat(there, np.diff(bounds))[staying]] = True
+    found, _ = known.resident.matched(src, dst, {}, alive=True)
+    taken = (found >= 0) & ~np.isin(found, deleted)
     _refuse(rows, taken, "name edges that are already there", "delete them in the same advance")
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change
-from graphtide.engine.maintainer import Maintainer, field_values
+from graphtide.engine.changes import Changes
+from graphtide.engine.maintainer import Maintainer
+from graphtide.kernels.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice
 
-Int32 = NDArray[np.int32]
+
+class LastingChanges(Protocol):
+    """Changes that somebody holds."""
+
+    def keep(self, *, forward: bool) -> None:
+        """Read what will not be there any more in the next version, or in the one before."""
 
 
 @dataclass
@@ -36,7 +41,9 @@ class Maintained:
     since: int = 0
     before: int = 0
     failed: bool = False
-    changes: Mapping[str, Change] = field(default_factory=dict)
+    changes: Changes = field(default_factory=dict)
+    told: Callable[[], LastingChanges | None] = lambda: None
+    """What was handed out of `changes`, as long as somebody holds it."""
 
     def values(self, name: str) -> NDArray[Any]:
         """The results of a field, not a copy; InputError if there are none."""
@@ -45,20 +52,28 @@ class Maintained:
                 f"{self.conditions.program} has no results: it could not begin anew",
                 hint="maintain the program on the graph again",
             )
-        return field_values(self.maintainer, name)
+        return self.maintainer.values(name)
 
     def start(self, version: int, vertices: int) -> None:
         """Run from scratch on the graph as it is."""
+        self._keep_told(forward=False)
         self.maintainer.start()
         self.changes, self.before, self.since = {}, vertices, version
 
-    def repair(self, inserted: Int32, deleted: Int32, before: int) -> None:
+    def follow(self, delta: Delta, before: int) -> None:
         """Follow the graph to its next version; `before` is how many vertices it had."""
-        found = self.maintainer.repair(inserted, deleted)
-        self.changes = {self.fields[0]: found} if isinstance(found, Change) else found
+        self._keep_told(forward=True)
+        self.changes = self.maintainer.follow(delta)
         self.before = before
 
-    def restore(self, vertices: int) -> None:
+    def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""
-        self.maintainer.restore()
+        self._keep_told(forward=False)
+        self.maintainer.undo()
         self.changes, self.before = {}, vertices
+
+    def _keep_told(self, *, forward: bool) -> None:
+        """Before the version is left: let what was handed out take with it what it is about."""
+        held = self.told()
+        if held is not None:
+            held.keep(forward=forward)

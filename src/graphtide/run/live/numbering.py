@@ -39,7 +39,7 @@ def _given_ids(vertices: Any) -> Ids:
             raise InputError(f"there cannot be {vertices} vertices")
         _check_count(vertices)
         return np.arange(vertices, dtype=np.int64)
-    ids = id_column(vertices, "`vertices`")
+    ids = id_column(vertices, "`vertices`").copy()
     _check_count(len(ids))
     first: dict[Any, int] = {}
     twice = [at for at, item in enumerate(ids.tolist()) if first.setdefault(item, at) != at]

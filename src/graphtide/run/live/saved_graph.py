@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.delta import no_edges
-from graphtide.run.live.edge_matching import KnownEdges
 from graphtide.run.live.edge_rows import ColumnNames
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import Int32, VertexIds
 
 

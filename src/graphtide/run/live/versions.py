@@ -8,27 +8,25 @@ rolled back begins anew on what was before.
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.kernels.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.run.live.edge_matching import KnownEdges
 from graphtide.run.live.edits import Edits, read_edits
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.turns import Turns, uninterrupted
 
 Int32 = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class Advance:
+class Advance(NamedTuple):
     """What to undo: edges flipped, and how many vertices and edges were known before."""
 
-    inserted: Int32
-    deleted: Int32
+    delta: Delta
     vertices: int
     edges: int
 
@@ -66,7 +64,7 @@ class Versions:
                 done = self._flip(edits)
             for kept in list(self._kept.values()):
                 followed.append(kept)
-                kept.repair(done.inserted, done.deleted, done.vertices)
+                kept.follow(done.delta, done.vertices)
             self._done.append(done)
         except BaseException as error:
             with uninterrupted():
@@ -85,12 +83,12 @@ class Versions:
         late = [item for item in kept if item.since >= self.current]
         for item in late:
             self._check_named(item, done.vertices)
-            self._check_edges(item, done.deleted)
+            self._check_edges(item, done.delta.deleted)
         with self._turns.moving:
             with uninterrupted():
                 for item in kept:
                     if item.since < self.current:
-                        item.restore(done.vertices)
+                        item.undo(done.vertices)
                 self._unflip(done)
                 self._done.pop()
             self._begin_anew(late)
@@ -149,12 +147,11 @@ class Versions:
             resident.append_vertices(len(edits.new_ids))
         if len(edits.src):
             fresh = resident.append_edges(edits.src, edits.dst, edits.properties)
-            inserted = np.concatenate([inserted, fresh])
-        resident.flip(inserted, edits.deleted)
-        return Advance(inserted, edits.deleted, *before)
+            inserted = np.concatenate([inserted, fresh]) if len(inserted) else fresh
+        return Advance(resident.flip(inserted, edits.deleted), *before)
 
     def _unflip(self, done: Advance) -> None:
-        self._resident.flip(inserted=done.deleted, deleted=done.inserted)
+        self._resident.flip(inserted=done.delta.deleted, deleted=done.delta.inserted)
         self._resident.forget(done.vertices, done.edges)
         self._known.ids.truncate(done.vertices)
 
@@ -165,7 +162,7 @@ class Versions:
         if self._done and self._done[-1] is done:
             self._done.pop()
         for kept in followed[:-1]:
-            kept.restore(done.vertices)
+            kept.undo(done.vertices)
         self._unflip(done)
         if not orderly:
             self._begin_anew(followed[-1:])

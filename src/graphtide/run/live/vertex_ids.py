@@ -20,6 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.engine.growing import GrowingArray
+from graphtide.kernels.id_tables import FREE, enter_ids, find_ids, remove_ids
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id
@@ -28,48 +30,69 @@ Int32 = NDArray[np.int32]
 Ids = NDArray[Any]
 """A column of ids: int64 where all are whole numbers below 2**63, objects otherwise."""
 
+_NO_TABLE = np.empty(0, np.int64)
 _MOST_NAMED = 5
 _FEW = 10_000
 _EXACT = 2.0**53
 
 
 class VertexIds:
-    """All ids of a graph by vertex number; grows at the end and forgets from there."""
+    """All ids of a graph by vertex number; grows at the end and forgets from there.
+
+    Whole numbers are kept as such, with a table of hashes unless they are their own numbers.
+    Anything else is a list, with a dict beside it.
+    """
 
     def __init__(self, ids: Ids) -> None:
-        self._ids: list[Any] | Ids = ids
-        self._plain = ids.dtype != object and bool((ids == np.arange(len(ids))).all())
+        self._whole: GrowingArray | None = None
+        self._listed: list[Any] = []
+        self._plain = False
+        self._table: NDArray[np.int64] | None = None
         self._found: dict[Hashable, int] | None = None
         self._looks: Looks | None = None
         if ids.dtype == object:
-            self._looks = looks_of(ids)
-            check_looks(self._looks, lambda: list(ids))
+            self._listed = ids.tolist()
+            self._looks = looks_of(self._listed)
+            check_looks(self._looks, lambda: list(self._listed))
+        else:
+            self._whole = GrowingArray(ids)
+            self._plain = bool((ids == np.arange(len(ids))).all())
 
     def copy(self) -> VertexIds:
-        """The ids of this moment, which stay so. O(ids) where vertices came later."""
+        """The ids of this moment, which stay so. O(ids)."""
         made = VertexIds(np.empty(0, np.int64))
-        made._ids = self._ids if isinstance(self._ids, np.ndarray) else list(self._ids)
-        made._plain = self._plain
+        if self._whole is None:
+            made._whole, made._listed = None, list(self._listed)
+        else:
+            made._whole, made._plain = GrowingArray(self._whole.view.copy()), self._plain
         return made
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._listed) if self._whole is None else self._whole.length
 
     def __getitem__(self, number: int) -> Any:
-        return plain_id(self._ids[number])
+        if self._whole is None:
+            return plain_id(self._listed[number])
+        return int(self._whole.view[number])
 
     def numbers(self, ids: Ids) -> Int32:
         """The number of each id, -1 where there is none. O(ids) once a table has been made."""
-        if self._plain and ids.dtype != object:
-            known = (ids >= 0) & (ids < len(self))
-            return np.where(known, ids, -1).astype(np.int32)
-        table = self._table()
-        return np.fromiter((table.get(item, -1) for item in ids.tolist()), np.int32, len(ids))
+        found = np.empty(len(ids), np.int32)
+        if self._whole is None:
+            get = self._places().get
+            found[:] = [get(item, -1) for item in ids.tolist()]
+        elif ids.dtype == object:
+            found.fill(-1)
+            at = [place for place, item in enumerate(ids) if _is_whole(item)]
+            found[at] = self.numbers(np.array([ids[place] for place in at], np.int64))
+        else:
+            find_ids(self._hashes(), len(self), ids, found)
+        return found
 
     def taken(self, numbers: NDArray[Any]) -> pa.Array:
         """The ids of some vertices as an Arrow array; texts where they have no type in common."""
-        if isinstance(self._ids, np.ndarray) and self._ids.dtype != object:
-            return pa.array(self._ids[numbers])
+        if self._whole is not None:
+            return pa.array(self._whole.view[numbers])
         return arrow_ids([self[number] for number in numbers.tolist()])
 
     def check_new(self, ids: Sequence[Any]) -> None:
@@ -77,38 +100,62 @@ class VertexIds:
 
         O(new ids) but for a graph that has texts and other ids, which is looked through.
         """
+        known = self._listed if self._whole is None else self._whole.view
         if self._looks is None:
-            self._looks = looks_of(self._ids)
+            self._looks = looks_of(known)
         self._looks |= looks_of(ids)
-        check_looks(self._looks, lambda: [*self._ids, *ids])
+        check_looks(self._looks, lambda: [*known, *ids])
 
     def append(self, ids: Sequence[Any]) -> None:
-        """More vertices, whose ids are not there yet."""
-        if not ids:
+        """More vertices, whose ids are not there yet. O(new ids) on average."""
+        first = len(self)
+        if self._whole is not None and all(map(_is_whole, ids)):
+            self._whole.extend(np.array(ids, np.int64))
+            self._plain = self._plain and list(ids) == list(range(first, first + len(ids)))
+            if self._table is not None and 4 * len(self) <= len(self._table):
+                enter_ids(self._table, self._whole.view, first)
+            else:
+                self._table = None
             return
-        known: list[Any] = self._ids.tolist() if isinstance(self._ids, np.ndarray) else self._ids
-        first = len(known)
-        self._plain = self._plain and list(ids) == list(range(first, first + len(ids)))
-        if self._found is not None or not self._plain:
-            self._table().update(zip(ids, range(first, first + len(ids)), strict=True))
-        known.extend(ids)
-        self._ids = known
+        if self._whole is not None:
+            self._listed, self._whole = self._whole.view.tolist(), None
+        self._listed.extend(ids)
+        if self._found is not None:
+            self._found.update(zip(ids, range(first, first + len(ids)), strict=True))
 
     def truncate(self, count: int) -> None:
         """Forget the vertices behind the first `count`."""
         if count == len(self):
             return
-        assert isinstance(self._ids, list), "only what was appended can go"
-        for item in self._ids[count:]:
-            if self._found is not None:
+        if self._whole is not None:
+            if self._table is not None:
+                remove_ids(self._table, self._whole.view, count)
+            self._whole.resize(count)
+            return
+        if self._found is not None:
+            for item in self._listed[count:]:
                 del self._found[item]
-        del self._ids[count:]
+        del self._listed[count:]
 
-    def _table(self) -> dict[Hashable, int]:
+    def _places(self) -> dict[Hashable, int]:
         if self._found is None:
-            known = self._ids.tolist() if isinstance(self._ids, np.ndarray) else self._ids
-            self._found = dict(zip(known, range(len(known)), strict=True))
+            self._found = dict(zip(self._listed, range(len(self._listed)), strict=True))
         return self._found
+
+    def _hashes(self) -> NDArray[np.int64]:
+        """The table of ids that are not their own numbers; nothing where all are."""
+        if self._plain:
+            return _NO_TABLE
+        if self._table is None:
+            assert self._whole is not None
+            size = 4 << max(4, len(self).bit_length())
+            self._table = np.full(size, FREE, np.int64)
+            enter_ids(self._table, self._whole.view, 0)
+        return self._table
+
+
+def _is_whole(item: Any) -> bool:
+    return type(item) is int and -(2**63) <= item < 2**63
 
 
 def arrow_ids(ids: list[Any]) -> pa.Array:
@@ -127,7 +174,7 @@ def arrow_ids(ids: list[Any]) -> pa.Array:
 def id_column(values: Any, what: str) -> Ids:
     """A column of ids from an array, a list, or a column of a frame; refuses missing ones."""
     found = _read_column(values, what)
-    if found.dtype != object:
+    if found.dtype != object or _are_texts(found):
         return found
     bad = [at for at, item in enumerate(found) if not _is_id(item)]
     if bad:
@@ -137,6 +184,11 @@ def id_column(values: Any, what: str) -> Ids:
             hint=_id_hint([found[at] for at in bad]),
         )
     return found
+
+
+def _are_texts(ids: Ids) -> bool:
+    """True where all are texts that can be stored; a quick look."""
+    return set(map(type, ids)) == {str} and _has_bytes("".join(ids))
 
 
 def _id_hint(bad: list[Any]) -> str:
@@ -177,10 +229,12 @@ def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
 
 
 def _read_column(values: Any, what: str) -> Ids:
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return _from_arrow(values)
     if isinstance(values, np.ndarray):
         return _from_numpy(values, what)
+    if isinstance(values, list):
+        return _from_list(values)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _from_arrow(values)
     if hasattr(values, "__arrow_c_stream__"):
         try:
             return _from_arrow(pa.chunked_array(values))
@@ -200,6 +254,8 @@ def _from_arrow(values: pa.Array | pa.ChunkedArray) -> Ids:
 
 
 def _from_numpy(values: NDArray[Any], what: str) -> Ids:
+    if values.dtype == np.int64 and values.ndim == 1:
+        return values
     if values.ndim != 1:
         raise InputError(f"{what} has {values.ndim} dimensions", hint="give one id a row")
     kind = values.dtype.kind
@@ -210,10 +266,16 @@ def _from_numpy(values: NDArray[Any], what: str) -> Ids:
 
 
 def _from_list(values: list[Any]) -> Ids:
-    plain = [_whole(plain_id(item)) for item in values]
-    if all(type(item) is int and -(2**63) <= item < 2**63 for item in plain):
-        return np.array(plain, np.int64)
-    return np.fromiter(plain, object, len(plain))
+    kinds = set(map(type, values))
+    if not kinds <= {int, str}:
+        values = [_whole(plain_id(item)) for item in values]
+        kinds = set(map(type, values))
+    if kinds <= {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            pass
+    return np.fromiter(values, object, len(values))
 
 
 def _whole(item: Any) -> Any:

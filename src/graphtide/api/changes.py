@@ -1,0 +1,132 @@
+"""What an advance changed, as users hold it: a table once somebody looks.
+
+An advance of one edge takes microseconds, a table of Arrow many times that, and most are dropped
+unseen. So a table is made when it is first asked for. Before the graph goes on, changes that are
+still held read the values that will be gone; before it goes back, where vertices may go and their
+numbers be given to others, they become a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.engine.changes import Change
+from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.maintained import Maintained
+from graphtide.run.live.result_rows import LiveRows
+from graphtide.run.turns import Turns
+
+
+class _Read(NamedTuple):
+    """Rows that changed, then those that came; and both values of each field."""
+
+    rows: NDArray[Any]
+    changed: int
+    columns: dict[str, tuple[NDArray[Any], NDArray[Any]]]
+
+
+class Changes:
+    """The rows that an advance changed, with old and new results; like an Arrow table.
+
+    It has the methods and attributes of one, and hands out Arrow to whatever takes it: pandas,
+    Polars, DuckDB. `to_arrow()` is the table itself.
+    """
+
+    def __init__(self, kept: Maintained, rows: LiveRows, turns: Turns) -> None:
+        self._kept: Maintained | None = kept
+        self._changes = kept.changes
+        self._rows = rows
+        self._came = rows.since(kept.before)
+        self._turns = turns
+        self._read: _Read | None = None
+        self._table: pa.Table | None = None
+
+    def to_arrow(self) -> pa.Table:
+        """The changes as a table."""
+        with self._turns.lock:
+            if self._table is None:
+                self._table = self._made()
+            return self._table
+
+    def keep(self, *, forward: bool) -> None:
+        """Read what will not be there any more in the next version, or in the one before."""
+        if self._table is None and not forward:
+            self._table = self._made()
+        elif self._read is None and (len(self._came) or len(self._changes) != 1):
+            self._read = self._values()
+        self._kept = None
+
+    def __len__(self) -> int:
+        if len(self._changes) == 1:
+            (change,) = self._changes.values()
+            return len(change) + len(self._came) - self._told_twice(change)
+        return int(self.to_arrow().num_rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_arrow().columns)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.to_arrow()[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and not name.startswith("__arrow") and name != "__dataframe__":
+            raise AttributeError(name)
+        return getattr(self.to_arrow(), name)
+
+    def __eq__(self, other: object) -> bool:
+        table = other.to_arrow() if isinstance(other, Changes) else other
+        return bool(self.to_arrow() == table)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self.to_arrow())
+
+    def _told_twice(self, change: Change) -> int:
+        """How many vertices that came are among the changed, too."""
+        if not len(self._came):
+            return 0
+        return int((change.vertices >= self._came[0]).sum())
+
+    def _made(self) -> pa.Table:
+        found = self._read or self._values()
+        columns: dict[str, Any] = self._rows.columns(found.rows)
+        missing = np.arange(len(found.rows)) >= found.changed
+        for name, (old, new) in found.columns.items():
+            suffix = "" if len(found.columns) == 1 else f"_{name}"
+            columns[f"old{suffix}"] = arrow_column(old, missing)
+            columns[f"new{suffix}"] = arrow_column(new)
+        return pa.table(columns)
+
+    def _values(self) -> _Read:
+        """Changed rows in their order, then the new ones; one field's are known without looking."""
+        if self._kept is None:
+            (name,), (change,) = self._changes, self._changes.values()
+            order = np.argsort(change.vertices, kind="stable")
+            values = change.old[order], change.new[order]
+            return _Read(change.vertices[order].astype(np.int64), len(change), {name: values})
+        told = [change.vertices for change in self._changes.values()]
+        changed = np.unique(np.concatenate([*told, np.empty(0, np.int32)]).astype(np.int64))
+        if len(self._came):
+            changed = changed[changed < self._came[0]]
+        rows = np.concatenate([changed, self._came])
+        columns = {}
+        for name in self._kept.fields:
+            new = self._kept.values(name)[rows]
+            old = new.copy()
+            if name in self._changes:
+                _put_old(old, changed, self._changes[name])
+            columns[name] = old, new
+        return _Read(rows, len(changed), columns)
+
+
+def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:
+    places = np.searchsorted(changed, change.vertices)
+    there = places < len(changed)
+    there[there] &= changed[places[there]] == change.vertices[there]
+    old[places[there]] = change.old[there]
