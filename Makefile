@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CHECKED := $(addprefix tests/equivalence/test_, fixpoint.py exact.py synchronous.py algorithms.py) \
   tests/unit/engine tests/unit/kernels
 
-.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference clean
+.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel clean
 
 help:
 	@echo "make demo      install, then load a million calls, define views, run programs over them"
@@ -16,6 +16,7 @@ help:
 	@echo "make campaign  the long randomised tests"
 	@echo "make checked   the campaigns interpreted, and compiled with every index checked"
 	@echo "make mutants   break rules of the engine, one at a time, and see that the tests notice"
+	@echo "make wheel     a wheel that brings machine code of the library (some minutes)"
 	@echo "make reference the page of all docstrings"
 	@echo "make clean     remove the environment and everything generated"
 
@@ -65,5 +66,8 @@ bench: $(READY)
 reference: $(READY)
 	$(PY) tools/reference.py
 
+wheel: $(READY)
+	$(PY) tools/make_wheel.py dist
+
 clean:
-	rm -rf $(VENV) demo-output bench-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist demo-output bench-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

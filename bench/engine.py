@@ -19,10 +19,12 @@ from bench.batches import (
     Trial,
     ahead_of_measured,
     ahead_of_stated,
-    one_edge,
+    building,
     over_scratch,
     steady,
     try_programs,
+    tuples_within_bars,
+    within_bars,
 )
 from bench.figures import Figure
 from bench.footprint import memory, start_up
@@ -57,9 +59,11 @@ def _full() -> list[Figure]:
         trials = try_programs(given, SIZES)
         small = small or trials
         for trial in trials:
-            figures += [*over_scratch(trial, OVER_SCRATCH), *one_edge(trial)] if scale == 18 else []
+            if scale == 18:
+                figures += [*over_scratch(trial, OVER_SCRATCH), *within_bars(trial)]
             figures += ahead_of_stated(trial, scale)
             figures += ahead_of_measured(trial, build=True)
+    figures += [*tuples_within_bars(trials[1]), *building(given, 5)]
     figures += _from_scratch_and_ranks(given)
     figures += _real(quick=False)
     _say("RMAT 20: small batches")
@@ -102,9 +106,9 @@ def _quick() -> list[Figure]:
     trials = try_programs(given, QUICK, brief=True)
     figures: list[Figure] = []
     for trial in trials:
-        figures += [*over_scratch(trial, QUICK_BARS), *one_edge(trial)]
+        figures += [*over_scratch(trial, QUICK_BARS), *within_bars(trial)]
         figures += ahead_of_measured(trial, build=False)
-    figures += from_scratch(given, 1)
+    figures += [*tuples_within_bars(trials[0]), *building(given, 1), *from_scratch(given, 1)]
     figures += memory(given)
     figures += ranks_from_scratch(given, 1)
     figures += ranks_maintained(given, QUICK, 1e-4)

@@ -1,4 +1,9 @@
-"""Programs of the library on a graph in memory, timed over a stream of batches."""
+"""Programs of the library on a graph in memory, timed over a stream of batches.
+
+Batches go in as users give them: Arrow tables with the users' own ids, which are not the vertices'
+numbers, through `live.advance`. Only runs from scratch, which ratios are to, are timed at the
+engine, where they are fastest: there is no faster door for users than `maintain`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+import graphtide as gt
 from bench.peers.differential import checksum
 from bench.streams import Batch, Input
 from bench.timing import clock, without_collector
@@ -18,8 +25,6 @@ from graphtide.engine.fixpoint import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 
 WARM_UP = 2
-PATIENCE = 10.0
-"""Seconds that the batches of one size may take together, but for the first, which compiles."""
 MODES = ("fixpoint", "exact")
 
 
@@ -52,21 +57,61 @@ class Timed:
     differing: int = 0
 
 
+@dataclass(frozen=True)
+class Rows:
+    """A batch as users give it; nothing is deleted where `delete` is None."""
+
+    insert: Any
+    delete: Any
+
+
+def users_ids(given: Input) -> NDArray[np.int64]:
+    """An id for each vertex, that is not its number."""
+    return np.random.default_rng(5).permutation(given.vertices).astype(np.int64) * 7 + 1000
+
+
+def arrow_rows(given: Input, arcs: NDArray[np.int32]) -> pa.Table:
+    """Arcs as a table with the users' ids."""
+    ids, weight = users_ids(given), given.weight[arcs].astype(np.float64)
+    return pa.table({"src": ids[given.src[arcs]], "dst": ids[given.dst[arcs]], "weight": weight})
+
+
+def tuple_rows(given: Input, arcs: NDArray[np.int32]) -> list[tuple[Any, ...]]:
+    """The same as a list of tuples."""
+    columns = (column.to_pylist() for column in arrow_rows(given, arcs).columns)
+    return list(zip(*columns, strict=True))
+
+
+def as_rows(given: Input, group: list[Batch], form: Any = arrow_rows) -> list[Rows]:
+    """Batches as users give them."""
+    return [
+        Rows(
+            form(given, batch.inserted),
+            form(given, batch.deleted) if len(batch.deleted) else None,
+        )
+        for batch in group
+    ]
+
+
+def users_graph(given: Input) -> gt.Graph:
+    """The first version of the graph, as a user makes it."""
+    frame = arrow_rows(given, given.arcs(given.loaded))
+    return gt.Graph.from_frame(frame, vertices=users_ids(given))
+
+
+def live_of(chosen: Selecting, graph: gt.Graph, given: Input, mode: Any) -> gt.Live:
+    """A program of the library, kept current from now on."""
+    program = chosen.program
+    if program.plan.parameters:
+        program = program(source=int(users_ids(given)[given.source]))
+    return graph.maintain(program, mode=mode)
+
+
 def resident_graph(given: Input) -> ResidentGraph:
-    """The graph at its first version, with weights as floats."""
-    properties = {"weight": given.weight.astype(np.float64)}
-    graph = ResidentGraph(given.vertices, given.src, given.dst, properties)
-    rewind(graph, given)
-    return graph
-
-
-def rewind(graph: ResidentGraph, given: Input) -> None:
-    """Bring the graph back to its first version."""
-    wanted = np.zeros(graph.edges, np.bool_)
-    wanted[graph.numbers[given.arcs(given.loaded)]] = True
-    live = graph.are_live(np.arange(graph.edges, dtype=np.int32))
-    missing, surplus = np.flatnonzero(wanted & ~live), np.flatnonzero(live & ~wanted)
-    graph.flip(missing.astype(np.int32), surplus.astype(np.int32))
+    """The engine's graph at its first version, with weights as floats."""
+    arcs = given.arcs(given.loaded)
+    properties = {"weight": given.weight[arcs].astype(np.float64)}
+    return ResidentGraph(given.vertices, given.src[arcs], given.dst[arcs], properties)
 
 
 def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: int) -> Any:
@@ -78,43 +123,33 @@ def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: in
     return ExactMaintainer(graph, plan, parameters)
 
 
-def time_stream(maintainer: Any, groups: list[list[Batch]]) -> Timed:
-    """Start, then advance by one batch after the other; the first of each size warm up."""
-    maintainer.start()
-    medians, checksums, differing = [], [value_checksum(maintainer.values())], 0
+def time_stream(live: gt.Live, given: Input, groups: list[list[Rows]]) -> Timed:
+    """Advance by one batch after the other; the first of each size warm up."""
+    (field,) = live.fields
+    medians, checksums, differing = [], [value_checksum(live[field])], 0
     for group in groups:
-        medians.append(median_batch(maintainer, group))
-        checksums.append(value_checksum(maintainer.values()))
-        (values,) = maintainer.scratch().values()
+        medians.append(median_batch(live, group))
+        checksums.append(value_checksum(live[field]))
+        (values,) = live._kept.maintainer.scratch().values()
         differing += value_checksum(values) != checksums[-1]
     return Timed(medians, checksums, differing)
 
 
-def median_batch(maintainer: Any, group: list[Batch]) -> float:
+def median_batch(live: gt.Live, group: list[Rows]) -> float:
     """Median seconds of an advance, without the first ones, if there are others."""
-    seconds = time_batches(maintainer, group)
+    seconds = time_batches(live, group)
     return statistics.median(seconds[min(WARM_UP, len(seconds) - 1) :])
 
 
-def time_batches(maintainer: Any, group: list[Batch]) -> list[float]:
-    """Seconds of each advance. What could be undone is given up between them, off the clock.
-
-    Where they take too long together, the rest of them is taken at once, from scratch.
-    """
-    numbers = maintainer.graph.numbers
+def time_batches(live: gt.Live, group: list[Rows]) -> list[float]:
+    """Seconds of each advance. What could be undone is given up between them, off the clock."""
     seconds: list[float] = []
     with without_collector():
-        for batch in group:
-            inserted, deleted = numbers[batch.inserted], numbers[batch.deleted]
-            if sum(seconds[1:]) > PATIENCE:
-                maintainer.graph.flip(inserted, deleted)
-                continue
+        for rows in group:
             began = clock()
-            maintainer.advance(inserted, deleted)
+            live.advance(insert=rows.insert, delete=rows.delete)
             seconds.append(clock() - began)
-            maintainer.forget()
-    if len(seconds) < len(group):
-        maintainer.start()
+            live.graph.forget()
     return seconds
 
 

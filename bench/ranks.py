@@ -8,7 +8,7 @@ import numpy as np
 
 from bench import plain, reference
 from bench.figures import Figure
-from bench.maintained import WARM_UP, median_batch, resident_graph
+from bench.maintained import WARM_UP, as_rows, median_batch, resident_graph, users_graph
 from bench.peers import AbsentError
 from bench.peers.libraries import networkit_page_rank
 from bench.scratch import first_version
@@ -24,7 +24,7 @@ OVER_SCRATCH = (20.0, None, None, None)
 
 def ranks_from_scratch(given: Input, rounds: int) -> list[Figure]:
     """Ten iterations, a round of which others are compared with."""
-    loops, ours = first_version(given), _maintainer(resident_graph(given), 0.0)
+    loops, ours = first_version(given), _maintainer(resident_graph(given))
     section = f"{given.name}: PageRank"
     works: dict[str, Any] = {
         "ours": ours.scratch,
@@ -54,10 +54,8 @@ def ranks_from_scratch(given: Input, rounds: int) -> list[Figure]:
 def ranks_maintained(given: Input, sizes: tuple[Size, ...], tolerance: float) -> list[Figure]:
     """Batches within a relative tolerance, over a run from scratch."""
     section = f"{given.name}: PageRank"
-    graph = resident_graph(given)
-    maintainer = _maintainer(graph, tolerance)
-    scratch = median_of(maintainer.scratch, 5)
-    took, wrong = _time_sizes(given, maintainer, sizes)
+    scratch = median_of(_maintainer(resident_graph(given)).scratch, 5)
+    took, wrong = _time_sizes(given, tolerance, sizes)
     figures = []
     for size, bar, seconds in zip(sizes, OVER_SCRATCH, took, strict=False):
         name = f"within {tolerance:g}, {size}, over scratch"
@@ -71,8 +69,7 @@ def ranks_over_graphbolt(
 ) -> list[Figure]:
     """Batches within the tolerance that GraphBolt was given, ahead of what it took."""
     section = f"{given.name}: PageRank"
-    maintainer = _maintainer(resident_graph(given), tolerance)
-    seconds, wrong = _time_sizes(given, maintainer, sizes)
+    seconds, wrong = _time_sizes(given, tolerance, sizes)
     figures = []
     for size, mine, theirs in zip(sizes, seconds, took, strict=True):
         name = f"within {tolerance:g}, {size}, over GraphBolt"
@@ -87,20 +84,22 @@ def graphbolt_took(scale: int) -> tuple[float, ...]:
     return reference.GRAPHBOLT_PAGE_RANK[scale]
 
 
-def _maintainer(graph: ResidentGraph, tolerance: float) -> Any:
+def _maintainer(graph: ResidentGraph) -> Any:
     plan: Any = PageRank
-    return SynchronousMaintainer(graph, plan.plan, (DAMPING, ITERATIONS), tolerance=tolerance)
+    return SynchronousMaintainer(graph, plan.plan, (DAMPING, ITERATIONS))
 
 
 def _time_sizes(
-    given: Input, maintainer: Any, sizes: tuple[Size, ...]
+    given: Input, tolerance: float, sizes: tuple[Size, ...]
 ) -> tuple[list[float], float]:
     """Median seconds of a batch of each size, and the largest error after any size."""
-    maintainer.start()
+    program: Any = PageRank
+    bound = program(damping=DAMPING, iterations=ITERATIONS)
+    live = users_graph(given).maintain(bound, tolerance=tolerance)
     seconds, wrong = [], 0.0
     for group in batches(given, sizes, WARM_UP):
-        seconds.append(median_batch(maintainer, group))
-        error = _largest_error(maintainer.values("rank"), maintainer.scratch()["rank"])
+        seconds.append(median_batch(live, as_rows(given, group)))
+        error = _largest_error(live["rank"], live._kept.maintainer.scratch()["rank"])
         wrong = max(wrong, error)
     return seconds, wrong
 

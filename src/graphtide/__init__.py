@@ -23,6 +23,7 @@ from graphtide.version import __version__
 if TYPE_CHECKING:
     from graphtide import algorithms, dataflow
     from graphtide.api.catalog_graph import CatalogGraph
+    from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection, Step
     from graphtide.api.generators import (
         cross,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from graphtide.model.errors import GraphtideError
 
 _HOMES = {
+    "Changes": "graphtide.api.changes",
     "Collection": "graphtide.api.collection",
     "Step": "graphtide.api.collection",
     "cross": "graphtide.api.generators",
@@ -99,6 +101,7 @@ _MODULES = {"algorithms": "graphtide.algorithms", "dataflow": "graphtide.dataflo
 __all__ = [
     "And",
     "CatalogGraph",
+    "Changes",
     "Collection",
     "Count",
     "Dataflow",

@@ -24,6 +24,7 @@ from tests.equivalence.lane_programs import LANE_PROGRAMS
 from tests.equivalence.summing_programs import SUMMING, PageRank, SettledRank
 from tests.equivalence.test_synchronous import agree, graph_of, inside, parameters_for
 from tests.oracle.programs import run
+from tests.resident_graphs import append
 
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "3"))
 PLANS = [item.plan for item in (*SUMMING, *LANE_PROGRAMS)]
@@ -153,7 +154,8 @@ def test_groups_follow_a_graph_that_grows() -> None:
     groups.take()
     before = groups.run()[0]["rank"]
     graph.append_vertices(1)
-    added = graph.append_edges(np.array([3], np.int32), np.array([0], np.int32), {})
+    added = append(graph, [(3, 0)])
+    graph.flip(NOTHING, added)
     groups.begin()
     groups.take()
     graph.flip(added, NOTHING)
@@ -165,8 +167,7 @@ def test_groups_follow_a_graph_that_grows() -> None:
     assert second[0] > first[0]
     graph.flip(NOTHING, added)
     graph.forget(4, 2)
-    graph.append_edges(np.array([2], np.int32), np.array([0], np.int32), {})
-    graph.flip(added, NOTHING)
+    assert append(graph, [(2, 0)]).tolist() == added.tolist()
     groups.begin()
     groups.take()
     assert groups.run()[0]["rank"][3] == 0.15

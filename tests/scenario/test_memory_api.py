@@ -184,7 +184,7 @@ class TestMoving:
         live, other = graph.maintain(BFS(source="a")), graph.maintain(BFS(source="b"))
         other.close()
         graph.maintain(WCC)
-        assert len(graph._lives) == 1
+        assert len(graph._followers) == 1
         with pytest.raises(InputError, match="closed"):
             other.advance(delete=[0])
         assert "closed" in repr(other)

@@ -8,7 +8,6 @@ and its programs: each call waits for the one before it.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +20,8 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.run.live.chosen_program import begin_maintained, chosen_program
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows, edge_columns
+from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.numbering import number_vertices
 from graphtide.run.live.result_rows import GraphVertices, PairRows
@@ -99,7 +98,7 @@ class Graph:
         ids, src, dst = number_vertices(rows.src, rows.dst, vertices)
         if simple:
             _check_parallel(rows, src, dst)
-        resident = ResidentGraph(len(ids), src, dst, rows.properties)
+        resident = ResidentGraph(len(ids), src, dst, rows.properties, grows=True)
         known = ColumnNames(*names, tuple(rows.properties))
         self._hold(KnownEdges(resident, ids, known, simple))
 
@@ -108,9 +107,9 @@ class Graph:
         self._names = known.names
         self._resident = known.resident
         self._vertices = GraphVertices(known.ids)
-        self._lives: WeakKeyDictionary[Live, Maintained] = WeakKeyDictionary()
+        self._followers = Followers()
         self._turns = Turns("the graph")
-        self._versions = Versions(self._known, self._lives, self._turns)
+        self._versions = Versions(self._known, self._followers, self._turns)
 
     @property
     @in_turn
@@ -190,7 +189,7 @@ class Graph:
         kept.start(self.version, self.num_vertices)
         rows = self._vertices if pairs is None else PairRows(self._vertices, pairs)
         live = Live(self, chosen.bound, kept, rows)
-        self._lives[live] = kept
+        self._followers.add(kept, live)
         return live
 
     def run(

@@ -156,11 +156,11 @@ class Live(StaysHere):
     @in_turn
     def close(self) -> None:
         """Stop keeping it current; its graph goes on without it."""
-        self.graph._lives.pop(self, None)
+        self.graph._followers.remove(self._kept)
 
     @in_turn
     def __repr__(self) -> str:
-        closed = "" if self in self.graph._lives else ", closed"
+        closed = "" if self._kept in self.graph._followers else ", closed"
         return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
 
     def _check_bounded(self) -> None:
@@ -177,7 +177,7 @@ class Live(StaysHere):
             )
 
     def _check_open(self) -> None:
-        if self not in self.graph._lives:
+        if self._kept not in self.graph._followers:
             raise InputError(
                 f"{self.program} was closed", hint="maintain the program on the graph anew"
             )

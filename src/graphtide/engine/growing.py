@@ -75,17 +75,22 @@ class GrowingArray:
 class GrowingSlabs:
     """One direction of an adjacency; `view` is what kernels take."""
 
-    def __init__(self, vertices: int, ends: Int32, others: Int32) -> None:
-        check_entries(len(ends))
+    def __init__(self, vertices: int, ends: Int32, others: Int32, *, spare: bool) -> None:
         room = np.bincount(ends, minlength=vertices)
+        if spare:
+            # Moving the slab of a hub when its first edge comes would cost its whole degree.
+            room += room // 8
+        self.top = int(room.sum())
+        check_entries(self.top)
         start = np.zeros(vertices, np.int64)
         np.cumsum(room[:-1], out=start[1:])
         self._start = GrowingArray(start)
         self._live = GrowingArray(np.zeros(vertices, np.int32))
         self._used = GrowingArray(np.zeros(vertices, np.int32))
         self._room = GrowingArray(room.astype(np.int32))
+        sizes = with_spare(self.top), with_spare(self.top), with_spare(len(ends))
         self._neighbour, self._edge, self._slot = (
-            GrowingArray(np.empty(with_spare(len(ends)), np.int32)) for _ in range(3)
+            GrowingArray(np.empty(size, np.int32)) for size in sizes
         )
         fill_slabs(self.view, ends, others, 0)
 

@@ -12,6 +12,7 @@ another object. Arrays by edge are longer than there are edges.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,23 @@ from numpy.typing import DTypeLike, NDArray
 
 from graphtide.engine.growing import GrowingArray, GrowingSlabs, with_spare
 from graphtide.kernels.adjacency import Adjacency, live_edges, revive_all
-from graphtide.kernels.appending import INTO, OUT, append_edges, forget_edges
+from graphtide.kernels.appending import INTO, OUT, forget_edges
+from graphtide.kernels.batches import (
+    APPENDED,
+    FIRST,
+    LACKING,
+    ROW,
+    Batch,
+    bring_in,
+    find_parallel,
+)
 from graphtide.kernels.blocks import Block
-from graphtide.kernels.edge_matching import REAL, TRUTH, WHOLE, Given, match_rows
 from graphtide.kernels.flips import Delta, flip_delta
 from graphtide.kernels.graph_records import KnownGraph
 from graphtide.model.errors import InputError
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
-
-_TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}
 
 
 class ResidentGraph:
@@ -43,6 +50,7 @@ class ResidentGraph:
         properties: Mapping[str, NDArray[Any]] | None = None,
         *,
         live: bool = True,
+        grows: bool = False,
     ) -> None:
         order = _by_source(src, vertices)
         self.vertices = vertices
@@ -55,11 +63,13 @@ class ResidentGraph:
         }
         self._converted: dict[tuple[str, np.dtype[Any]], GrowingArray] = {}
         sorted_src, sorted_dst = src[order], dst[order]
-        self._out = GrowingSlabs(vertices, sorted_src, sorted_dst)
-        self._into = GrowingSlabs(vertices, sorted_dst, sorted_src)
-        self._tops = np.full(2, len(src), np.int64)
+        self._out = GrowingSlabs(vertices, sorted_src, sorted_dst, spare=grows)
+        self._into = GrowingSlabs(vertices, sorted_dst, sorted_src, spare=grows)
+        self._tops = np.array([self._out.top, self._into.top])
         self._taken = np.zeros(0, np.uint8)
         self._block: Block | None = None
+        self._progress = np.zeros(FIRST + 1, np.int64)
+        self._room = with_spare(len(src))
         self.adjacency = Adjacency(self._out.view, self._into.view)
         self.generation = 0
         """Another number whenever vertices or edges were appended or forgotten."""
@@ -69,6 +79,11 @@ class ResidentGraph:
             revive_all(self.adjacency.out)
             revive_all(self.adjacency.into)
             self.live = len(src)
+
+    @cached_property
+    def dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The types of the edge properties."""
+        return {name: column.dtype for name, column in self._columns.items()}
 
     @property
     def properties(self) -> dict[str, NDArray[Any]]:
@@ -137,30 +152,6 @@ class ResidentGraph:
         self.generation += 1
         self._resize(self.vertices + count)
 
-    def append_edges(self, src: Int32, dst: Int32, properties: Mapping[str, NDArray[Any]]) -> Int32:
-        """More edges between vertices that are there, not live yet; returns their numbers.
-
-        `properties` has a column for each property. O(edges, and the slabs that had to move).
-        """
-        self.generation += 1
-        first, count = self.edges, len(src)
-        self._reserve(first + count)
-        done = 0
-        while (done := append_edges(self.words, src, dst, first, done)) < count:
-            try:
-                self._out.reserve_entries(int(self._tops[OUT]), int(src[done]))
-                self._into.reserve_entries(int(self._tops[INTO]), int(dst[done]))
-            except BaseException:
-                forget_edges(self.words, first, first + done)
-                raise
-            self._renew()
-        for name, column in self._columns.items():
-            column.extend(properties[name])
-        for (name, _), column in self._converted.items():
-            column.extend(properties[name])
-        self.edges = first + count
-        return np.arange(first, self.edges, dtype=np.int32)
-
     def forget(self, vertices: int, edges: int) -> None:
         """Have only so many vertices and edges again; what goes is not live. O(what goes)."""
         if (vertices, edges) == (self.vertices, self.edges):
@@ -173,21 +164,47 @@ class ResidentGraph:
         if vertices != self.vertices:
             self._resize(vertices)
 
-    def matched(
-        self, src: Int32, dst: Int32, properties: Mapping[str, NDArray[Any]], *, alive: bool
-    ) -> tuple[Int32, int]:
-        """For each row an edge of its own that is live (or known and not live), -1 where none is.
+    def bring_in(self, table: Int64, batch: Batch, delta: Delta) -> int:
+        """Bring rows in and out; how that ended (`kernels.batches`), and the delta filled in.
 
-        An edge matches by its ends, and by the properties that are given, each of the type that
-        the graph has it in. Also says for how many rows there is none. A row costs the shorter of
-        the two slabs that could hold its edge.
+        `table` leads from ids to vertex numbers. What cannot be done as a whole is not done.
         """
-        names = list(self._columns)
-        of = np.array([names.index(name) for name in properties], np.int64)
-        types = np.array([_TYPES[self._columns[name].dtype.kind] for name in properties], np.int64)
-        given = Given(src, dst, Block(*properties.values()).words, of, types)
-        found = np.empty(len(src), np.int32)
-        return found, match_rows(self.words, given, alive, found)
+        first, count = self.edges, len(delta.inserted)
+        if first + count > self._room:
+            self._reserve(first + count)
+        progress = self._progress
+        progress[:] = -1, 0, first
+        while (ended := bring_in(self.words, table, batch, delta, progress)) == LACKING:
+            row = int(progress[ROW])
+            try:
+                self._out.reserve_entries(int(self._tops[OUT]), int(delta.sources[row]))
+                self._into.reserve_entries(int(self._tops[INTO]), int(delta.targets[row]))
+            except BaseException:
+                forget_edges(self.words, first, first + int(progress[APPENDED]))
+                raise
+            self._renew()
+        if ended == 0:
+            self._take_up(int(progress[APPENDED]), len(delta.inserted) - len(delta.deleted))
+        return ended
+
+    def _take_up(self, appended: int, more: int) -> None:
+        """A batch has been brought in."""
+        self.live += more
+        if appended:
+            before = self.edges
+            self.edges += appended
+            self.generation += 1
+            for column in self._columns.values():
+                column.length = self.edges
+            for (name, _), column in self._converted.items():
+                column.room[before : self.edges] = self._columns[name].room[before : self.edges]
+                column.length = self.edges
+
+    def parallel(self, delta: Delta) -> NDArray[np.bool_]:
+        """Which inserted edges have another live edge beside them, between the same ends."""
+        found = np.zeros(len(delta.inserted), np.bool_)
+        find_parallel(self.words, delta, found)
+        return found
 
     def live_edges(self) -> Int32:
         """The edges of the current version, by source."""
@@ -207,14 +224,14 @@ class ResidentGraph:
 
     def _reserve(self, edges: int) -> None:
         """Have room for so many edges; arrays by edge all have the same."""
-        if edges <= len(self.adjacency.out.slot):
+        if edges <= self._room:
             return
         for slabs in (self._out, self._into):
             slabs.reserve_edges(edges)
         self._renew()
-        room = len(self.adjacency.out.slot)
+        self._room = len(self.adjacency.out.slot)
         for column in (*self._columns.values(), *self._converted.values()):
-            column.reserve(room)
+            column.reserve(self._room)
 
     def _resize(self, vertices: int) -> None:
         self.vertices = vertices

@@ -63,25 +63,6 @@ def append_entry(slabs: Slabs, end: int, other: int, edge: int) -> None:
     slabs.used[end] += 1
 
 
-@kernel
-def append_edges(words: Int64, src: Int32, dst: Int32, first: int, done: int) -> int:
-    """Append the edges from `done` on, numbered from `first` on for the first of all.
-
-    `words` is the block of a `KnownGraph`. Returns how many are appended then: fewer than all
-    where a pool is full. The caller gives it more room and goes on.
-    """
-    known = known_at(words, 0)
-    for at in range(done, len(src)):
-        source, target = src[at], dst[at]
-        if not make_room(known.graph.out, source, known.tops, OUT):
-            return at
-        if not make_room(known.graph.into, target, known.tops, INTO):
-            return at
-        append_entry(known.graph.out, source, target, first + at)
-        append_entry(known.graph.into, target, source, first + at)
-    return len(src)
-
-
 @joined_kernel
 def drop_entry(slabs: Slabs, end: int, edge: int) -> None:
     """Take an edge that is not live out of a slab: the last entry takes its place."""

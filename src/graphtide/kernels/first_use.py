@@ -2,12 +2,13 @@
 
 A kernel is compiled at its first use and then found on disk. That takes seconds, in places where
 users do not expect them: the first line that asks for a result. So once our kernels have been
-compiling for a second, a line says so, where somebody looks. Nothing is said of what is found on
-disk, nor of kernels that are not ours.
+compiling for a second, a line says so, where somebody looks, and in the log `graphtide`. Nothing
+is said of what is found on disk, nor of kernels that are not ours.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any
 from graphtide.model.audience import somebody_looks
 
 _PATIENCE = 1.0
+_log = logging.getLogger("graphtide")
 
 
 class FirstUse:
@@ -53,6 +55,7 @@ class FirstUse:
 
     def _say(self) -> None:
         self.said = True
+        _log.info("compiling, which takes some seconds at the first use; kept in %s", self._folder)
         if somebody_looks():
             print(
                 "graphtide: compiling, which takes some seconds at the first use; "

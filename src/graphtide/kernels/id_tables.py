@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.jit import joined_kernel, kernel
+from graphtide.kernels.jit import bare_kernel, joined_kernel, kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
 
 Int32 = NDArray[np.int32]
@@ -48,23 +48,49 @@ def enter_ids(table: Int64, ids: Int64, first: int) -> None:
 
 
 @kernel
+def enter_distinct(
+    table: Int64, ids: Int64, done: int, found: Int64, count: int
+) -> tuple[int, int]:
+    """Enter the ids from `done` on that are not there yet, and list them behind `found[:count]`.
+
+    Ends early where `found` is full. Returns how many ids are done, and how many are listed.
+    """
+    for at in range(done, len(ids)):
+        if at + NEAR < len(ids):
+            prefetch(table, 2 * first_place(table, ids[at + NEAR]))
+        place = place_of(table, ids[at])
+        if table[2 * place + 1] == FREE:
+            if count == len(found):
+                return at, count
+            table[2 * place] = ids[at]
+            table[2 * place + 1] = count
+            found[count] = ids[at]
+            count += 1
+    return len(ids), count
+
+
+@kernel
 def remove_ids(table: Int64, ids: Int64, first: int) -> None:
     """Take out ids[first:], which were entered last."""
     for number in range(len(ids) - 1, first - 1, -1):
         table[2 * place_of(table, ids[number]) + 1] = FREE
 
 
-@kernel
-def find_ids(table: Int64, count: int, ids: Int64, numbers: Int32) -> None:
-    """The number of each id, `FREE` where it is not there.
+@bare_kernel
+def find_ids(table: Int64, count: int, ids: Int64, numbers: Int32) -> int:
+    """The number of each id, `FREE` where it is not there; returns how many are not.
 
     Without a table, ids are their own numbers, of which there are `count`.
     """
+    missing = 0
     for at in range(len(ids)):
-        item = ids[at]
-        if len(table) == 0:
-            numbers[at] = item if 0 <= item < count else FREE
-        else:
+        item, found = ids[at], FREE
+        if len(table) > 0:
             if at + NEAR < len(ids):
                 prefetch(table, 2 * first_place(table, ids[at + NEAR]))
-            numbers[at] = table[2 * place_of(table, item) + 1]
+            found = table[2 * place_of(table, item) + 1]
+        elif 0 <= item < count:
+            found = item
+        numbers[at] = found
+        missing += found == FREE
+    return missing

@@ -35,14 +35,25 @@ LINKS = numba.version_info[:2] == (0, 68)
 """Whether we have read how this version makes libraries; any other makes them as it always did."""
 
 
+NOT_CODE = {"keeping.py", "shipped.py", "first_use.py", "unused_folders.py"}
+"""Modules that no machine code depends on."""
+
+
+@cache
+def kernels_digest() -> str:
+    """Which kernels these are: their sources, and whether indices are checked."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        if path.name not in NOT_CODE:
+            digest.update(path.read_bytes())
+    checked = os.environ.get("NUMBA_BOUNDSCHECK", "0")
+    return f"{digest.hexdigest()[:16]}-bounds{checked}"
+
+
 @cache
 def cache_folder() -> Path:
     """The folder for machine code of exactly these sources and settings."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    checked = os.environ.get("NUMBA_BOUNDSCHECK", "0")
-    return cache_folder_for(f"kernels-{digest.hexdigest()[:16]}-bounds{checked}")
+    return cache_folder_for(f"kernels-{kernels_digest()}")
 
 
 if not KEEPS:
@@ -64,7 +75,7 @@ def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Calla
     if KEEPS:
         from graphtide.kernels.keeping import KernelCache
 
-        compiled._cache = KernelCache(function, cache_folder())
+        compiled._cache = KernelCache(function, cache_folder(), kernels_digest())
     return cast(Callable[Inputs, Output], compiled)
 
 
@@ -76,7 +87,7 @@ def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callabl
     from graphtide.kernels.linking import LinkedCache, LinkedCompiler
 
     linked: Any = numba.njit(pipeline_class=LinkedCompiler, **_ALL, **inner)(function)
-    linked._cache = LinkedCache(function, cache_folder())
+    linked._cache = LinkedCache(function, cache_folder(), kernels_digest())
     return cast(Callable[Inputs, Output], linked)
 
 

@@ -24,16 +24,20 @@ import numba
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from graphtide.kernels.shipped import shipped_code
+
 _CHECKSUM = hashlib.sha256().digest_size
 
 
 class KernelCache:
     """The machine code of one kernel; has the methods that Numba asks a cache for."""
 
-    def __init__(self, function: Callable[..., Any], root: Path) -> None:
+    def __init__(self, function: Callable[..., Any], root: Path, kernels: str) -> None:
+        self._kernels = kernels
         source = Path(function.__code__.co_filename)
         beside = hashlib.sha256(os.fsencode(source.parent)).hexdigest()[:16]
         self._folder = root / f"{source.parent.name}_{beside}"
+        self._package = source.parent.name
         self._name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}"
         self._code = hashlib.sha256(function.__code__.co_code).hexdigest()
 
@@ -45,32 +49,38 @@ class KernelCache:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """What was compiled for these types; None if there is nothing of use."""
         target.refresh()
-        key = self._key(signature, target.codegen())
-        found = _read(self._file(key))
-        if found is None or found[0] != key:
-            return None
-        return self.rebuilt(target, found[1])
+        found = self._found(self._folder, signature, target.codegen().magic_tuple())
+        shipped = shipped_code(self._kernels) if found is None else None
+        if shipped is not None:
+            found = self._found(shipped.folder / self._package, signature, shipped.magic)
+        return None if found is None else self.rebuilt(target, found)
+
+    def _found(self, folder: Path, signature: Any, magic: Any) -> Any:
+        """What a folder has for these types and this processor."""
+        key = self._key(signature, magic)
+        found = _read(folder / self._file(key))
+        return None if found is None or found[0] != key else found[1]
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled, where that can be: it is in memory in any case."""
         if compiled.library.has_dynamic_globals or any(not x.can_cache for x in compiled.lifted):
             return
-        key = self._key(signature, compiled.codegen)
+        key = self._key(signature, compiled.codegen.magic_tuple())
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
-            _write(self._file(key), dumps((key, compiled._reduce())))
+            _write(self._folder / self._file(key), dumps((key, compiled._reduce())))
 
     def rebuilt(self, target: Any, kept: Any) -> Any:
         """What was kept, as Numba takes it back."""
         return CompileResult._rebuild(target, *kept)
 
-    def _key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+    def _key(self, signature: Any, magic: Any) -> tuple[Any, ...]:
         versions = numba.__version__, sys.version_info[:2]
-        return signature, codegen.magic_tuple(), versions, self._code
+        return signature, tuple(magic), versions, self._code
 
-    def _file(self, key: tuple[Any, ...]) -> Path:
+    def _file(self, key: tuple[Any, ...]) -> str:
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:20]
-        return self._folder / f"{self._name}.{digest}.nbc"
+        return f"{self._name}.{digest}.nbc"
 
 
 def _read(file: Path) -> Any:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from itertools import product
 
 import numpy as np
 import pytest
 
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.batches import DONE, MISSING, UNKNOWN
 from graphtide.model.errors import InputError
+from tests.resident_graphs import append, bring_in
 
 Edge = tuple[int, int, float]
 
@@ -56,32 +57,53 @@ def check(graph: ResidentGraph, listed: Listed) -> None:
         assert (slabs.used <= slabs.room).all()
 
 
-def check_matching(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
-    """Each row has an edge of its own, as long as there are any that fit."""
-    rows = random_edges(pick, listed.vertices, 8)
-    src, dst, weight = columns(rows)
-    for alive, weighed in product((True, False), repeat=2):
-        properties = {"weight": weight} if weighed else {}
-        found, missing = graph.matched(src, dst, properties, alive=alive)
-        free = {at for at, live in enumerate(listed.live) if live == alive}
-        assert missing == (found < 0).sum()
-        for row, edge in zip(rows, found.tolist(), strict=True):
-            fitting = {at for at in free if listed.edges[at][: 2 + weighed] == row[: 2 + weighed]}
-            assert edge in fitting if fitting else edge == -1
-            free.discard(edge)
-    assert not graph._taken.any()
-
-
 def grow(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
+    """A batch with vertices and edges that come; each row has an edge of its own."""
     more = pick.choice([0, 0, 1, 3])
     graph.append_vertices(more)
     listed.vertices += more
-    edges = random_edges(pick, listed.vertices, pick.randrange(6))
-    src, dst, weight = columns(edges)
-    added = graph.append_edges(src, dst, {"weight": weight})
-    assert added.tolist() == list(range(len(listed.edges), len(listed.edges) + len(edges)))
-    listed.edges += edges
-    listed.live += [False] * len(edges)
+    gone = [edge for edge, alive in zip(listed.edges, listed.live, strict=True) if alive]
+    deleted = pick.sample(gone, pick.randrange(1 + min(4, len(gone))))
+    inserted = random_edges(pick, listed.vertices, pick.randrange(6))
+    weighed = pick.random() < 0.5
+    rows = deleted if weighed else [edge[:2] for edge in deleted]
+    ended, delta = bring_in(graph, inserted, rows, ["weight"] if weighed else [])
+    assert ended == DONE
+    for row, edge in zip(rows, delta.deleted.tolist(), strict=True):
+        assert listed.live[edge]
+        assert listed.edges[edge][: len(row)] == row
+        listed.live[edge] = False
+    gone_now = set(delta.deleted.tolist())
+    for row, edge in zip(inserted, delta.inserted.tolist(), strict=True):
+        known = [
+            at
+            for at, alive in enumerate(listed.live)
+            if not alive and at not in gone_now and listed.edges[at] == row
+        ]
+        assert edge in known if known else edge == len(listed.edges)
+        if not known:
+            listed.edges.append(row)
+            listed.live.append(True)
+        listed.live[edge] = True
+    ends = [listed.edges[at][:2] for at in (*delta.inserted.tolist(), *delta.deleted.tolist())]
+    assert list(zip(delta.sources.tolist(), delta.targets.tolist(), strict=True)) == ends
+    assert not graph._taken.any()
+
+
+def refuse(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
+    """What cannot be done as a whole is not done, and says where."""
+    row = random_edges(pick, listed.vertices, 1)[0]
+    some = random_edges(pick, listed.vertices, 2)
+    ended, delta = bring_in(graph, [*some, (0, listed.vertices, 1.0)])
+    assert ended == UNKNOWN
+    assert delta.targets.tolist()[-1] == -1
+    fitting = sum(
+        edge == row and live for edge, live in zip(listed.edges, listed.live, strict=True)
+    )
+    ended, delta = bring_in(graph, some, [row] * (fitting + 1), ["weight"])
+    assert ended == MISSING
+    assert (delta.deleted == -1).tolist() == [False] * fitting + [True]
+    assert not graph._taken.any()
 
 
 def flip(graph: ResidentGraph, listed: Listed, pick: random.Random) -> None:
@@ -119,14 +141,15 @@ def test_appending_flipping_and_forgetting_equal_a_list(seed: int) -> None:
             grow(graph, listed, pick)
             flip(graph, listed, pick)
         check(graph, listed)
-        check_matching(graph, listed, pick)
+        refuse(graph, listed, pick)
+        check(graph, listed)
 
 
 def test_a_pool_grows_in_proportion_to_its_edges() -> None:
     """Appending one at a time to one vertex moves its slab a logarithmic number of times."""
     graph = ResidentGraph(1, numbers([]), numbers([]))
     for _ in range(1000):
-        graph.append_edges(numbers([0]), numbers([0]), {})
+        append(graph, [(0, 0)])
     assert len(graph.adjacency.out.neighbour) <= 4 * 1000
 
 
@@ -134,7 +157,7 @@ def test_appending_and_forgetting_again_and_again_takes_no_more_room() -> None:
     graph = ResidentGraph(2, numbers([0]), numbers([1]))
     for _ in range(50):
         graph.append_vertices(1)
-        graph.append_edges(numbers([0, 2]), numbers([2, 1]), {})
+        graph.flip(numbers([]), append(graph, [(0, 2), (2, 1)]))
         graph.forget(2, 1)
     assert graph._tops.max() <= 8
 

@@ -15,6 +15,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.plan.programs import VertexProgram
 from tests.oracle.programs import run
+from tests.resident_graphs import append
 
 NOTHING = np.empty(0, np.int32)
 Edge = tuple[int, int, float]
@@ -53,10 +54,11 @@ class Watched:
         self.graph.append_vertices(more)
         self.vertices += more
         added = [random_edge(self.pick, self.vertices) for _ in range(self.pick.randrange(5))]
-        src, dst = numbers([one for one, _, _ in added]), numbers([to for _, to, _ in added])
-        self.graph.append_edges(src, dst, {"weight": np.array([w for *_, w in added])})
-        self.edges += added
-        self.live += [False] * len(added)
+        there = append(self.graph, added)
+        self.graph.flip(NOTHING, there)
+        fresh = [row for row, at in zip(added, there, strict=True) if at >= len(self.edges)]
+        self.edges += fresh
+        self.live += [False] * len(fresh)
 
     def advance(self) -> None:
         chosen = [at for at in range(len(self.edges)) if self.pick.random() < 0.3]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ class Conditions:
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
         """Refuse edges with values that the program cannot take; `text` tells a row."""
+        if self._are_fine(columns):
+            return
         for name in self.properties:
             column = columns[name]
             if column.dtype.kind == "f" and np.isnan(column).any():
@@ -72,6 +75,26 @@ class Conditions:
                 )
         for obligation in self.obligations:
             self._check_obligation(obligation, columns, text)
+
+    def _are_fine(self, columns: Columns) -> bool:
+        """A quick look: the least and the greatest of a column tell of all, and NaN of itself."""
+        for name, least, meets, bound in self._tests:
+            column = columns[name]
+            if len(column) and not meets(column.min() if least else column.max(), bound):
+                return False
+        return True
+
+    @cached_property
+    def _tests(self) -> list[tuple[str, bool, Callable[[Any, Any], Any], float]]:
+        """Of which columns the least or the greatest must meet a bound; NaN meets none."""
+        found = [
+            (item.subject.name, item.operator[0] == ">", _OPERATORS[item.operator], item.bound)
+            for item in self.obligations
+            if isinstance(item.subject, EdgeProperty)
+        ]
+        bounded = {name for name, *_ in found}
+        others = [name for name in self.properties if name not in bounded]
+        return found + [(name, True, operator.le, np.inf) for name in others]
 
     def _check_obligation(
         self, obligation: Obligation, columns: Columns, text: Callable[[int], str]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,10 @@ from graphtide.run.live.vertex_ids import Ids, id_column, named_rows
 
 Column = NDArray[Any]
 _NUMBERS = {int, float, type(None)}
+_FEW = 1000
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class EdgeRows:
     """Edges by the users' ids; `what` is where they came from, for errors."""
 
@@ -51,7 +53,7 @@ class ColumnNames:
     dst: str
     properties: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def all(self) -> tuple[str, ...]:
         """In the order in which rows hold them."""
         return (self.src, self.dst, *self.properties)
@@ -65,9 +67,10 @@ def edge_columns(what: str, src: Any, dst: Any, properties: Mapping[str, Any]) -
         id_column(dst, f"`dst` of {what}"),
         {name: property_column(values, name, what) for name, values in properties.items()},
     )
-    lengths = {"src": len(found.src), "dst": len(found.dst)}
-    lengths |= {name: len(column) for name, column in found.properties.items()}
-    if len(set(lengths.values())) > 1:
+    columns = [found.dst, *found.properties.values()]
+    if any(len(column) != len(found) for column in columns):
+        lengths = {"src": len(found.src), "dst": len(found.dst)}
+        lengths |= {name: len(column) for name, column in found.properties.items()}
         told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
         raise InputError(f"the columns of {what} differ in length: {told}")
     return found
@@ -78,8 +81,8 @@ def read_rows(what: str, given: Any, names: ColumnNames) -> EdgeRows:
 
     Rows hold src, dst and any number of the properties, in the order of `names`.
     """
-    if isinstance(given, list) and set(map(type, given)) <= {tuple, list}:
-        return _from_columns(what, _tuples_as_columns(what, given, names), names)
+    if isinstance(given, list) and given and set(map(type, given)) == {tuple}:
+        return _from_tuples(what, given, names)
     if isinstance(given, Mapping):
         return _from_columns(what, given, names)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pa.ChunkedArray):
@@ -88,6 +91,25 @@ def read_rows(what: str, given: Any, names: ColumnNames) -> EdgeRows:
     if rows and isinstance(rows[0], Mapping):
         return _from_columns(what, _dicts_as_columns(what, rows), names)
     return _from_columns(what, _tuples_as_columns(what, rows, names), names)
+
+
+def _from_tuples(what: str, rows: list[tuple[Any, ...]], names: ColumnNames) -> EdgeRows:
+    """Rows of src, dst and any number of the properties."""
+    width = len(rows[0])
+    if not 2 <= width <= len(names.all) or len(set(map(len, rows))) > 1:
+        return _from_columns(what, _tuples_as_columns(what, rows, names), names)
+    src, dst, *others = zip(*rows, strict=True) if len(rows) < _FEW else _columns(rows, width)
+    properties = {
+        name: property_column(column, name, what)
+        for name, column in zip(names.properties, others, strict=False)
+    }
+    ends = id_column(src, f"`src` of {what}"), id_column(dst, f"`dst` of {what}")
+    return EdgeRows(what, *ends, properties)
+
+
+def _columns(rows: list[tuple[Any, ...]], width: int) -> list[list[Any]]:
+    """Rows turned into columns one by one: an iterator a row costs more where there are many."""
+    return [[row[at] for row in rows] for at in range(width)]
 
 
 def frame_columns(what: str, frame: Any) -> dict[str, Any]:
@@ -120,6 +142,8 @@ def holds_numbers(values: Any) -> bool:
 
 
 def _property_array(values: Any) -> Column | None:
+    if isinstance(values, list | tuple):
+        return _list_numbers(values)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         values = _arrow_numbers(values)
     elif not isinstance(values, np.ndarray) and hasattr(values, "__array__"):
@@ -155,7 +179,7 @@ def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
 def _list_numbers(values: Any) -> Column | None:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         return None
-    plain = values if isinstance(values, list) else list(values)
+    plain = values if isinstance(values, list | tuple) else list(values)
     kinds = set(map(type, plain))
     if not kinds <= _NUMBERS:
         plain = [plain_id(item) for item in plain]
@@ -217,9 +241,6 @@ def _dicts_as_columns(what: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
 def _tuples_as_columns(what: str, rows: Sequence[Any], names: ColumnNames) -> dict[str, list[Any]]:
     first = rows[0] if rows else names.all
     width = len(first) if isinstance(first, Sequence) and not isinstance(first, str) else 0
-    plain = 2 <= width <= len(names.all) and set(map(type, rows)) <= {tuple, list}
-    if plain and set(map(len, rows)) <= {width}:
-        return {name: [row[at] for row in rows] for at, name in enumerate(names.all[:width])}
     bad = [
         at
         for at, row in enumerate(rows)

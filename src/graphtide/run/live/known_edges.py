@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.run.live.edge_rows import ColumnNames
+from graphtide.kernels.batches import REAL, TRUTH, WHOLE
+from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
 from graphtide.run.live.vertex_ids import VertexIds
 
+_TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}
 
-@dataclass(frozen=True)
+
 class KnownEdges:
-    """What rows are matched with: a graph, the ids of its vertices, the names of its columns."""
+    """What rows are matched with: a graph, the ids of its vertices, the names of its columns.
 
-    resident: ResidentGraph
-    ids: VertexIds
-    names: ColumnNames
-    simple: bool
+    `types` says of each property which of the kernels' types it has.
+    """
+
+    def __init__(
+        self, resident: ResidentGraph, ids: VertexIds, names: ColumnNames, simple: bool
+    ) -> None:
+        self.resident = resident
+        self.ids = ids
+        self.names = names
+        self.simple = simple
+        self.dtypes = tuple(resident.dtypes.items())
+        self.types = np.array([_TYPES[item.kind] for item in resident.dtypes.values()], np.int64)
+        self._places = {name: at for at, name in enumerate(resident.dtypes)}
+        self._given: dict[tuple[str, ...], NDArray[np.int64]] = {}
+
+    def columns_of(self, rows: EdgeRows) -> NDArray[np.int64]:
+        """Which properties of the graph some rows give."""
+        names = tuple(rows.properties)
+        if names not in self._given:
+            self._given[names] = np.array([self._places[name] for name in names], np.int64)
+        return self._given[names]
 
     def text(self, edge: int) -> str:
         """An edge (inside number) as its row."""

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError, LimitError
 from graphtide.run.live.id_looks import plain_id
-from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds, id_column, named_rows
+from graphtide.run.live.vertex_ids import (
+    Ids,
+    Int32,
+    VertexIds,
+    distinct_ids,
+    id_column,
+    named_rows,
+)
 
 _MOST_VERTICES = 2**31 - 1
 
@@ -28,9 +35,9 @@ def number_vertices(src: Ids, dst: Ids, vertices: Any) -> tuple[VertexIds, Int32
         ids = VertexIds(_ids_in_order(src, dst))
         _check_count(len(ids))
         return ids, ids.numbers(src), ids.numbers(dst)
-    known = _whole_ids(src, dst)
-    _check_count(len(known))
-    return VertexIds(known), _places(known, src), _places(known, dst)
+    ids = VertexIds(_whole_ids(src, dst))
+    _check_count(len(ids))
+    return ids, ids.numbers(src), ids.numbers(dst)
 
 
 def _given_ids(vertices: Any) -> Ids:
@@ -67,13 +74,13 @@ def _ends_among(ids: VertexIds, src: Ids, dst: Ids) -> tuple[Int32, Int32]:
 
 
 def _whole_ids(src: NDArray[np.int64], dst: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Ascending; by a mask where ids are small, by sorting otherwise."""
+    """Ascending; by a mask where ids are small, by a table of hashes otherwise."""
     if not len(src):
         return np.empty(0, np.int64)
     low = min(int(src.min()), int(dst.min()))
     high = max(int(src.max()), int(dst.max()))
     if low < 0 or high > 8 * len(src) + 1024:
-        return np.unique(np.concatenate([src, dst]))
+        return np.sort(distinct_ids(src, dst))
     seen = np.zeros(high + 1, np.bool_)
     seen[src] = True
     seen[dst] = True
@@ -88,13 +95,6 @@ def _ids_in_order(src: Ids, dst: Ids) -> Ids:
     if all(type(item) is int for item in found):
         found.sort()
     return np.fromiter(found, object, len(found))
-
-
-def _places(known: NDArray[np.int64], ends: Ids) -> Int32:
-    """Where ids stand among all ids, which are sorted; themselves where none is left out."""
-    if len(known) and known[-1] == len(known) - 1 and known[0] == 0:
-        return ends.astype(np.int32)
-    return np.searchsorted(known, ends).astype(np.int32)
 
 
 def _check_count(count: int) -> None:

@@ -43,7 +43,8 @@ def saved_graph(known: KnownEdges) -> SavedGraph:
 
 def restored_graph(saved: SavedGraph) -> KnownEdges:
     """The same graph again."""
-    resident = ResidentGraph(len(saved.ids), saved.src, saved.dst, saved.properties)
+    ends = saved.src, saved.dst
+    resident = ResidentGraph(len(saved.ids), *ends, saved.properties, grows=True)
     if len(saved.gone):
         resident.flip(no_edges(), resident.numbers[saved.gone])
     return KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple)

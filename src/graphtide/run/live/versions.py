@@ -7,15 +7,15 @@ rolled back begins anew on what was before.
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.run.live.edits import Edits, read_edits
+from graphtide.run.live.batches import NOTHING, Side, read_delete, read_insert
+from graphtide.run.live.entering import Advance, bring_in, take_out
+from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.turns import Turns, uninterrupted
@@ -23,20 +23,10 @@ from graphtide.run.turns import Turns, uninterrupted
 Int32 = NDArray[np.int32]
 
 
-class Advance(NamedTuple):
-    """What to undo: edges flipped, and how many vertices and edges were known before."""
-
-    delta: Delta
-    vertices: int
-    edges: int
-
-
 class Versions:
-    """Moves a graph and the programs on it, in turns; `kept` is the live mapping of those."""
+    """Moves a graph and the programs on it, in turns; `kept` are those."""
 
-    def __init__(
-        self, known: KnownEdges, kept: MutableMapping[Any, Maintained], turns: Turns
-    ) -> None:
+    def __init__(self, known: KnownEdges, kept: Followers, turns: Turns) -> None:
         self._turns = turns
         self._known = known
         self._resident = known.resident
@@ -51,18 +41,19 @@ class Versions:
 
     def advance(self, insert: Any, delete: Any) -> None:
         """To the next version, all or nothing."""
-        edits = read_edits(self._known, insert, delete)
-        self._check(edits)
+        gone = NOTHING if delete is None else read_delete(self._known, delete)
+        come = NOTHING if insert is None else read_insert(self._known, insert)
+        self._check(come)
         with self._turns.moving:
-            self._advance(edits)
+            self._advance(come, gone)
 
-    def _advance(self, edits: Edits) -> None:
+    def _advance(self, come: Side, gone: Side) -> None:
         done: Advance | None = None
         followed: list[Maintained] = []
         try:
             with uninterrupted():
-                done = self._flip(edits)
-            for kept in list(self._kept.values()):
+                done = bring_in(self._known, come, gone)
+            for kept in self._kept.all():
                 followed.append(kept)
                 kept.follow(done.delta, done.vertices)
             self._done.append(done)
@@ -79,7 +70,7 @@ class Versions:
         if not self._done:
             raise InputError("there is no advance to roll back")
         done = self._done[-1]
-        kept = list(self._kept.values())
+        kept = self._kept.all()
         late = [item for item in kept if item.since >= self.current]
         for item in late:
             self._check_named(item, done.vertices)
@@ -89,7 +80,7 @@ class Versions:
                 for item in kept:
                     if item.since < self.current:
                         item.undo(done.vertices)
-                self._unflip(done)
+                take_out(self._known, done)
                 self._done.pop()
             self._begin_anew(late)
 
@@ -107,24 +98,25 @@ class Versions:
 
     def _close(self, failed: Maintained) -> None:
         failed.failed = True
-        for live, kept in list(self._kept.items()):
-            if kept is failed:
-                del self._kept[live]
+        self._kept.remove(failed)
 
     def forget(self) -> None:
         """Give up the undoing of all advances so far."""
         self._forgotten = self.current
         self._done.clear()
-        for kept in self._kept.values():
+        for kept in self._kept.all():
             kept.maintainer.forget()
             kept.since = self.current
 
-    def _check(self, edits: Edits) -> None:
-        for kept in self._kept.values():
-            if edits.rows is None:
-                self._check_edges(kept, edits.revived)
+    def _check(self, come: Side) -> None:
+        """Refuse edges that a program on the graph cannot take."""
+        if not come.size:
+            return
+        for kept in self._kept.all():
+            if come.rows is None:
+                self._check_edges(kept, come.edges)
             else:
-                kept.conditions.check_rows(edits.rows.properties, edits.rows.row)
+                kept.conditions.check_rows(come.rows.properties, come.rows.row)
 
     def _check_named(self, kept: Maintained, vertices: int) -> None:
         if kept.vertices > vertices:
@@ -138,23 +130,6 @@ class Versions:
         columns = {name: column[edges] for name, column in self._resident.properties.items()}
         kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
 
-    def _flip(self, edits: Edits) -> Advance:
-        resident = self._resident
-        before = resident.vertices, resident.edges
-        inserted = edits.revived
-        if edits.new_ids:
-            self._known.ids.append(edits.new_ids)
-            resident.append_vertices(len(edits.new_ids))
-        if len(edits.src):
-            fresh = resident.append_edges(edits.src, edits.dst, edits.properties)
-            inserted = np.concatenate([inserted, fresh]) if len(inserted) else fresh
-        return Advance(resident.flip(inserted, edits.deleted), *before)
-
-    def _unflip(self, done: Advance) -> None:
-        self._resident.flip(inserted=done.delta.deleted, deleted=done.delta.inserted)
-        self._resident.forget(done.vertices, done.edges)
-        self._known.ids.truncate(done.vertices)
-
     def _abandon(self, done: Advance | None, followed: list[Maintained], orderly: bool) -> None:
         """Undo an advance that failed; a program that broke off in disorder begins anew."""
         if done is None:
@@ -163,6 +138,6 @@ class Versions:
             self._done.pop()
         for kept in followed[:-1]:
             kept.undo(done.vertices)
-        self._unflip(done)
+        take_out(self._known, done)
         if not orderly:
             self._begin_anew(followed[-1:])

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
-from graphtide.kernels.id_tables import FREE, enter_ids, find_ids, remove_ids
+from graphtide.kernels.id_tables import FREE, enter_distinct, enter_ids, find_ids, remove_ids
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id
@@ -89,6 +89,15 @@ class VertexIds:
             find_ids(self._hashes(), len(self), ids, found)
         return found
 
+    def keys(self, columns: Sequence[Ids]) -> tuple[Sequence[Ids], NDArray[np.int64]]:
+        """Columns of ids as kernels look them up, and the table that leads to their numbers.
+
+        Without a table (it is empty then), keys are the numbers themselves, -1 where there is none.
+        """
+        if self._whole is not None and not any(column.dtype == object for column in columns):
+            return columns, self._hashes()
+        return [self.numbers(column).astype(np.int64) for column in columns], _NO_TABLE
+
     def taken(self, numbers: NDArray[Any]) -> pa.Array:
         """The ids of some vertices as an Arrow array; texts where they have no type in common."""
         if self._whole is not None:
@@ -152,6 +161,22 @@ class VertexIds:
             self._table = np.full(size, FREE, np.int64)
             enter_ids(self._table, self._whole.view, 0)
         return self._table
+
+
+def distinct_ids(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The ids that some columns have, each once, in no order."""
+    table, found = np.full(1 << 12, FREE, np.int64), np.empty(1 << 10, np.int64)
+    count = 0
+    for column in columns:
+        done = 0
+        while True:
+            done, count = enter_distinct(table, column, done, found, count)
+            if done == len(column):
+                break
+            found = np.resize(found, 4 * len(found))
+            table = np.full(4 * len(table), FREE, np.int64)
+            enter_ids(table, found[:count], 0)
+    return found[:count]
 
 
 def _is_whole(item: Any) -> bool:
@@ -229,10 +254,10 @@ def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
 
 
 def _read_column(values: Any, what: str) -> Ids:
+    if isinstance(values, list | tuple):
+        return _from_list(values)
     if isinstance(values, np.ndarray):
         return _from_numpy(values, what)
-    if isinstance(values, list):
-        return _from_list(values)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return _from_arrow(values)
     if hasattr(values, "__arrow_c_stream__"):
@@ -265,7 +290,7 @@ def _from_numpy(values: NDArray[Any], what: str) -> Ids:
     return values.astype(np.int64) if whole else _from_list(values.tolist())
 
 
-def _from_list(values: list[Any]) -> Ids:
+def _from_list(values: Sequence[Any]) -> Ids:
     kinds = set(map(type, values))
     if not kinds <= {int, str}:
         values = [_whole(plain_id(item)) for item in values]

@@ -1,0 +1,191 @@
+"""An advance as users give it, read and checked as far as the rows alone tell.
+
+Rows become two columns of ids and a word for each property, as one kernel takes them
+(`kernels.batches`); edges that were given by their numbers are looked up. Nothing here changes the
+graph. Whatever cannot be is refused with the rows that it is about.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.model.delta import no_edges
+from graphtide.model.errors import InputError
+from graphtide.run.live.edge_rows import EdgeRows, read_rows
+from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.vertex_ids import Int32, named_rows
+
+Int64 = NDArray[np.int64]
+
+NO_SUCH_EDGES = "name edges that are not there", "look them up in graph.edges()"
+_KINDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
+_NONE = no_edges()
+_NO_WORDS = np.empty((0, 0), np.int64)
+
+
+class Side(NamedTuple):
+    """What is to come, or to go: edges by their (inside) numbers, or else rows.
+
+    `words` has a line for each property that the rows give.
+    """
+
+    edges: Int32 = _NONE
+    rows: EdgeRows | None = None
+    words: Int64 = _NO_WORDS
+
+    @property
+    def size(self) -> int:
+        """How many edges it is about."""
+        return len(self.edges) if self.rows is None else len(self.rows)
+
+
+NOTHING = Side()
+
+
+def read_insert(known: KnownEdges, given: Any) -> Side:
+    """What is to come; rows must give every property, in the type that the graph has it in."""
+    numbers = edge_numbers("insert", given)
+    if numbers is not None:
+        return Side(_flipped_numbers(known, numbers, "insert"))
+    rows = read_rows("insert", given, known.names)
+    if len(rows.properties) < len(known.names.properties) and len(rows):
+        missing = next(name for name in known.names.properties if name not in rows.properties)
+        raise InputError(
+            f"insert has no value for the property '{missing}'",
+            hint=f"a row is ({', '.join(known.names.all)})",
+        )
+    if any(rows.properties.get(name, _NONE).dtype != dtype for name, dtype in known.dtypes):
+        rows.properties = {
+            name: _as_stored(name, rows.properties.get(name, _NONE), dtype)
+            for name, dtype in known.dtypes
+        }
+    return Side(rows=rows, words=_words(rows))
+
+
+def read_delete(known: KnownEdges, given: Any) -> Side:
+    """What is to go; rows may leave properties out."""
+    numbers = edge_numbers("delete", given)
+    if numbers is not None:
+        return Side(_flipped_numbers(known, numbers, "delete"))
+    rows = read_rows("delete", given, known.names)
+    for name, column in rows.properties.items():
+        dtype = known.resident.dtypes[name]
+        if column.dtype != dtype:
+            rows.properties[name] = _comparable(rows, column, dtype)
+    return Side(rows=rows, words=_words(rows))
+
+
+def _words(rows: EdgeRows) -> Int64:
+    """The properties of rows, a line each; floats by their bits."""
+    columns = list(rows.properties.values())
+    if len(columns) == 1 and columns[0].dtype.kind != "b":
+        return np.ascontiguousarray(columns[0]).view(np.int64).reshape(1, -1)
+    found = np.empty((len(columns), len(rows)), np.int64)
+    for line, column in zip(found, columns, strict=True):
+        line[:] = column if column.dtype.kind == "b" else column.view(np.int64)
+    return found
+
+
+def _as_stored(name: str, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A property of inserted rows in the type that the graph has it in."""
+    if given.dtype == dtype:
+        return np.ascontiguousarray(given)
+    if not _fits(given, dtype):
+        raise InputError(
+            f"insert: the property '{name}' holds {_KINDS[dtype.kind]}, "
+            f"and the rows give {_KINDS[given.dtype.kind]}",
+            hint="give values of the same type",
+        )
+    return given.astype(dtype)
+
+
+def _fits(given: NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    if not len(given):
+        return True
+    if dtype.kind == "f":
+        return given.dtype.kind == "i"
+    whole = dtype.kind == "i" and given.dtype.kind == "f"
+    return whole and bool((given == np.floor(given)).all() and (abs(given) < 2**53).all())
+
+
+def _comparable(rows: EdgeRows, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A property of deleted rows in the type of the graph's; refuses what no edge can have."""
+    with np.errstate(invalid="ignore"):
+        found = given.astype(dtype)
+        if dtype.kind != "f":
+            refuse(rows, found.astype(given.dtype) != given, *NO_SUCH_EDGES)
+    return found
+
+
+def edge_numbers(what: str, given: Any) -> Int64 | None:
+    """The numbers where a list of them was given, None where rows were."""
+    if isinstance(given, np.ndarray):
+        whole = given.ndim == 1 and given.dtype.kind in "iu"
+        return given.astype(np.int64) if whole else None
+    if not isinstance(given, list | tuple) or not given:
+        return None
+    if isinstance(given, list) and isinstance(given[0], tuple):
+        return None
+    if all(isinstance(item, bool | np.bool_) for item in given):
+        raise InputError(
+            f"{what} cannot be a list of truth values",
+            hint="give the numbers of the edges: np.flatnonzero(mask) of graph.edges()['edge']",
+        )
+    if all(isinstance(item, int | np.integer) for item in given):
+        if isinstance(given, tuple):
+            raise InputError(
+                f"{what} cannot be the tuple {given!r}",
+                hint=f"write {what}=[{given!r}] for one edge, a list for edge numbers",
+            )
+        _check_edge_numbers(what, given, [abs(item) >= 2**63 for item in given], "of no edge")
+        return np.array(given, np.int64)
+    if isinstance(given, tuple) and not isinstance(given[0], tuple | list | dict):
+        raise InputError(f"{what} cannot be the tuple {given!r}", hint=f"write {what}=[{given!r}]")
+    return None
+
+
+def _check_edge_numbers(what: str, given: Any, wrong: Any, problem: str) -> None:
+    bad = np.flatnonzero(wrong).tolist()
+    if bad:
+        raise InputError(
+            f"{what} has edge numbers that are {problem}",
+            where=named_rows(bad, lambda at: str(given[at])),
+            hint="take them from the column `edge` of graph.edges()",
+        )
+
+
+def _flipped_numbers(known: KnownEdges, numbers: Int64, what: str) -> Int32:
+    """Edges by the numbers of `graph.edges()`, as inside numbers."""
+    resident = known.resident
+    outside = (numbers < 0) | (numbers >= resident.edges)
+    twice = np.ones(len(numbers), np.bool_)
+    twice[np.unique(numbers, return_index=True)[1]] = False
+    _check_edge_numbers(what, numbers, outside, "of no edge")
+    _check_edge_numbers(what, numbers, twice, "listed twice")
+    given = len(resident.numbers)
+    inside = numbers.astype(np.int32)
+    first = numbers < given
+    inside[first] = resident.numbers[numbers[first]]
+    at = np.flatnonzero(resident.are_live(inside) == (what == "insert"))
+    if len(at):
+        state = "already there" if what == "insert" else "not there"
+        raise InputError(
+            f"{what} has edges that are {state}",
+            where=named_rows(
+                at.tolist(), lambda row: f"edge {numbers[row]} {known.text(int(inside[row]))}"
+            ),
+        )
+    return inside
+
+
+def refuse(rows: EdgeRows, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:
+    """Refuse rows, if any are wrong."""
+    if wrong.any():
+        bad = np.flatnonzero(wrong).tolist()
+        count = f"{len(bad):,} rows of {rows.what}" if len(bad) > 1 else f"a row of {rows.what}"
+        if len(bad) == 1:
+            problem = problem.replace("name ", "names ", 1).replace("are parallel", "is parallel")
+        raise InputError(f"{count} {problem}", where=named_rows(bad, rows.row), hint=hint)

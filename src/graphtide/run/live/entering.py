@@ -1,0 +1,131 @@
+"""A batch that has been read is brought into a graph in memory: as a whole, or not at all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.batches import MISSING, UNKNOWN, Batch
+from graphtide.kernels.flips import Delta
+from graphtide.run.live.batches import NO_SUCH_EDGES, Side, refuse
+from graphtide.run.live.edge_rows import EdgeRows
+from graphtide.run.live.id_looks import plain_id
+from graphtide.run.live.known_edges import KnownEdges
+
+Int64 = NDArray[np.int64]
+_NO_IDS = np.empty(0, np.int64)
+_NO_ROWS = EdgeRows("nothing", _NO_IDS, _NO_IDS, {})
+
+
+class Advance(NamedTuple):
+    """What to undo: edges flipped, and how many vertices and edges were known before."""
+
+    delta: Delta
+    vertices: int
+    edges: int
+
+
+def bring_in(known: KnownEdges, insert: Side, delete: Side) -> Advance:
+    """Bring the graph to its next version; InputError, and nothing changed, if it cannot be."""
+    before = known.resident.vertices, known.resident.edges
+    delta = _empty_delta(insert, delete)
+    try:
+        ended = _tried(known, insert, delete, delta)
+        if ended == UNKNOWN:
+            _check_deleted_ends(insert, delete, delta)
+            _add_vertices(known, insert, delta)
+            ended = _tried(known, insert, delete, delta)
+        if ended == MISSING:
+            assert delete.rows is not None
+            refuse(delete.rows, delta.deleted < 0, *NO_SUCH_EDGES)
+    except BaseException:
+        _forget(known, *before)
+        raise
+    done = Advance(delta, *before)
+    if known.simple:
+        _check_simple(known, insert, done)
+    return done
+
+
+def take_out(known: KnownEdges, done: Advance) -> None:
+    """Bring the graph back to the version before an advance."""
+    known.resident.flip(inserted=done.delta.deleted, deleted=done.delta.inserted)
+    _forget(known, done.vertices, done.edges)
+
+
+def _forget(known: KnownEdges, vertices: int, edges: int) -> None:
+    known.resident.forget(vertices, edges)
+    known.ids.truncate(vertices)
+
+
+def _empty_delta(insert: Side, delete: Side) -> Delta:
+    """Room for all that the batch leads to; edges that were given by number are there."""
+    come, gone = insert.size, delete.size
+    room = np.empty((3, come + gone), np.int32)
+    inserted = insert.edges if insert.rows is None else room[0, :come]
+    deleted = delete.edges if delete.rows is None else room[0, come:]
+    return Delta(inserted, deleted, room[1], room[2])
+
+
+def _tried(known: KnownEdges, insert: Side, delete: Side, delta: Delta) -> int:
+    """One attempt; says how it ended."""
+    ends = (insert.rows or _NO_ROWS), (delete.rows or _NO_ROWS)
+    (src, dst, gone_src, gone_dst), table = known.ids.keys(
+        (ends[0].src, ends[0].dst, ends[1].src, ends[1].dst)
+    )
+    of, types = known.columns_of(ends[1]), known.types
+    batch = Batch(src, dst, gone_src, gone_dst, insert.words, delete.words, of, types)
+    return known.resident.bring_in(table, batch, delta)
+
+
+def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:
+    """Refuse deleted rows that name vertices which are not there."""
+    if delete.rows is not None:
+        first = 0 if insert.rows is None else len(insert.rows)
+        unknown = np.minimum(delta.sources, delta.targets)[first : first + len(delete.rows)] < 0
+        refuse(delete.rows, unknown, "name vertices that are not there", "check the ids")
+
+
+def _add_vertices(known: KnownEdges, insert: Side, delta: Delta) -> None:
+    """Vertices for the ids of inserted rows that are not there, as they appear."""
+    rows = insert.rows
+    assert rows is not None
+    ends = delta.sources[: len(rows)], delta.targets[: len(rows)]
+    new = {
+        plain_id(column[at]): None
+        for at in np.flatnonzero(np.minimum(*ends) < 0).tolist()
+        for column, numbers in zip((rows.src, rows.dst), ends, strict=True)
+        if numbers[at] < 0
+    }
+    known.ids.check_new(tuple(new))
+    known.resident.append_vertices(len(new))
+    known.ids.append(tuple(new))
+
+
+def _check_simple(known: KnownEdges, insert: Side, done: Advance) -> None:
+    """Take an advance back that has made edges parallel, and refuse it."""
+    parallel = known.resident.parallel(done.delta)
+    if not parallel.any():
+        return
+    count = len(done.delta.inserted)
+    src, dst = done.delta.sources[:count], done.delta.targets[:count]
+    pairs = src.astype(np.int64) << 32 | dst
+    twice = np.ones(count, np.bool_)
+    twice[np.unique(pairs, return_index=True)[1]] = False
+    rows = insert.rows or _rows_of(known, src, dst)
+    try:
+        refuse(rows, twice, "are parallel to another one", "the graph was made with simple=True")
+        hint = "delete them in the same advance"
+        refuse(rows, parallel, "name edges that are already there", hint)
+    finally:
+        take_out(known, done)
+
+
+def _rows_of(known: KnownEdges, src: NDArray[np.int32], dst: NDArray[np.int32]) -> EdgeRows:
+    """Edges that were given by number, as rows to be told."""
+    ids = [
+        np.fromiter((known.ids[n] for n in end.tolist()), object, len(end)) for end in (src, dst)
+    ]
+    return EdgeRows("insert", ids[0], ids[1], {})

@@ -1,0 +1,33 @@
+"""The programs that follow a graph, each as long as somebody holds its results."""
+
+from __future__ import annotations
+
+from weakref import ref
+
+from graphtide.run.live.maintained import Maintained
+
+
+class Followers:
+    """Programs by whoever holds them; all of them are listed at every advance."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[ref[object], Maintained]] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, kept: Maintained) -> bool:
+        return id(kept) in self._held
+
+    def add(self, kept: Maintained, holder: object) -> None:
+        """Let a program follow until its holder is gone, or it is removed."""
+        key, held = id(kept), self._held
+        held[key] = ref(holder, lambda _: held.pop(key, None)), kept
+
+    def remove(self, kept: Maintained) -> None:
+        """Let a program follow no more."""
+        self._held.pop(id(kept), None)
+
+    def all(self) -> list[Maintained]:
+        """Those that follow now, in the order in which they came."""
+        return [kept for _, kept in list(self._held.values())]

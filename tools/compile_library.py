@@ -1,0 +1,106 @@
+"""Use every program of the library once in each of its roles, so that its machine code is kept.
+
+`tools/make_wheel.py` runs this with an empty cache and ships what is then in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import graphtide as gt
+from graphtide import algorithms
+from graphtide.model.errors import GraphtideError
+from graphtide.plan.programs import ParameterKind
+
+VALUES: dict[ParameterKind, Any] = {
+    ParameterKind.VERTEX: 10,
+    ParameterKind.VERTICES: [10, 20],
+    ParameterKind.PAIRS: [(10, 20)],
+    ParameterKind.INT: 2,
+    ParameterKind.FLOAT: 0.5,
+    ParameterKind.BOOL: True,
+}
+ENDS = [10, 10, 20, 30], [20, 30, 30, 40]
+
+
+def programs() -> Iterator[tuple[str, Any]]:
+    """The programs of the library, with parameters where these have no defaults."""
+    for name in algorithms.__all__:
+        found = getattr(algorithms, name)
+        if not callable(found):
+            continue
+        try:
+            yield name, found()
+        except GraphtideError:
+            wanted = {item.name: VALUES[item.kind] for item in found.parameters}
+            yield name, found(**wanted)
+
+
+def exercise(program: Any) -> None:
+    """Maintain, advance, roll back and run over versions, in every mode that there is."""
+    for mode in ("auto", "exact"):
+        graph = gt.Graph(*ENDS, weight=[1.0, 2.0, 1.0, 3.0], rating=[1.0, 2.0, 3.0, 4.0])
+        try:
+            live = graph.maintain(program, mode=mode)  # type: ignore[arg-type]
+        except GraphtideError as error:
+            print(f"  {mode}: {error.args[0]}", file=sys.stderr)
+            continue
+        live.advance(insert=[(40, 10, 1.0, 2.0), (50, 10, 1.0, 2.0)], delete=[(10, 20)])
+        live.advance(insert=[(10, 20, 1.0, 2.0)], delete=[(50, 10)])
+        len(live.changes().to_arrow())
+        graph.rollback()
+        live.table()
+    graph = gt.Graph(*ENDS, weight=[1.0, 2.0, 1.0, 3.0], rating=[1.0, 2.0, 3.0, 4.0])
+    versions = [np.arange(4) != out for out in range(4)] * 3
+    for strategy in ("differential", "scratch", "adaptive"):
+        run = graph.run(program, versions, strategy=strategy)  # type: ignore[arg-type]
+        look_at(run)
+
+
+def look_at(run: gt.Run) -> None:
+    """Everything that is computed from results by kernels."""
+    run.summary()
+    run.to_arrow()
+    for field in run.fields:
+        with contextlib.suppress(GraphtideError):
+            run.top(2, field)
+        with contextlib.suppress(GraphtideError):
+            run.components(0)
+
+
+def main() -> None:
+    """Everything, one after the other; what is not there yet is compiled."""
+    for name, program in programs():
+        print(name, file=sys.stderr, flush=True)
+        try:
+            exercise(program)
+        except GraphtideError as error:
+            print(f"  {error}", file=sys.stderr)
+    exercise_dataflow()
+
+
+def exercise_dataflow() -> None:
+    """One machine runs all dataflows: a loop with a join and a reduction has it compiled."""
+    flow = gt.Dataflow()
+    edges, roots = flow.input("edges", src=int, dst=int), flow.input("roots", node=int)
+
+    def step(reached: Any) -> Any:
+        further = reached.join_map(edges, on={"node": "src"}, node=gt.dataflow.col.dst)
+        return further.concat(roots).distinct()
+
+    output = roots.iterate(step).output()
+    edges.insert([(1, 2), (2, 3)])
+    roots.insert([(1,)])
+    flow.advance()
+    edges.remove([(1, 2)])
+    flow.advance()
+    print(sorted(output.records()), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
