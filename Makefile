@@ -38,13 +38,13 @@ layers: $(READY)
 	$(VENV)/bin/lint-imports --no-cache
 
 fast: $(READY)
-	$(PY) -m pytest -q -m "not spark" -n 2
+	$(PY) -m pytest -q -m "not spark" -n 2 --dist loadfile
 
 spark: $(READY)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
 test: lint types layers
-	$(PY) -m pytest -q -m "not spark" -n 2
+	$(PY) -m pytest -q -m "not spark" -n 2 --dist loadfile
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
 campaign: $(READY)

@@ -17,7 +17,7 @@ BENCHMARKS = ("views", "engine", "runs", "dataflow")
 def main() -> int:
     """Parse the command line, run, report."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("name", choices=(*BENCHMARKS, "all"))
+    parser.add_argument("name", choices=(*BENCHMARKS, "first", "all"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
     parser.add_argument("--quick", action="store_true", help="small inputs: a smoke test only")
     chosen = parser.parse_args()
