@@ -6,11 +6,12 @@ READY := $(VENV)/.ready
 CHECKED := $(addprefix tests/equivalence/test_, fixpoint.py exact.py synchronous.py algorithms.py) \
   tests/unit/engine tests/unit/kernels
 
-.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel clean
+.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel site \
+  clean
 
 help:
 	@echo "make demo      install, then load a million calls, define views, run programs over them"
-	@echo "make test      install, then lint, type check, layer check and all tests"
+	@echo "make test      install, then lint, type check, layer check, the documentation site and all tests"
 	@echo "make fast      the tests that need no JVM"
 	@echo "make bench     all figures of docs/benchmarks.md, beside other libraries (an hour)"
 	@echo "make campaign  the long randomised tests"
@@ -18,6 +19,7 @@ help:
 	@echo "make mutants   break rules of the engine, one at a time, and see that the tests notice"
 	@echo "make wheel     a wheel that brings machine code of the library (some minutes)"
 	@echo "make reference the page of all docstrings"
+	@echo "make site      the documentation as a site, every link followed"
 	@echo "make clean     remove the environment and everything generated"
 
 $(READY): pyproject.toml constraints.txt tools/make_venv.sh
@@ -43,7 +45,7 @@ fast: $(READY)
 spark: $(READY)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
-test: lint types layers
+test: lint types layers site
 	$(PY) -m pytest -q -m "not spark" -n 2 --dist loadfile
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
@@ -69,5 +71,8 @@ reference: $(READY)
 wheel: $(READY)
 	$(PY) tools/make_wheel.py dist
 
+site: $(READY)
+	$(PY) tools/site.py
+
 clean:
-	rm -rf $(VENV) dist demo-output bench-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .cache build dist demo-output bench-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
