@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench import plain
+from bench import papers, plain
 from bench.peers import AbsentError, differential
 from bench.peers.libraries import least_members
 from bench.streams import Batch, Input, Size, batches, rmat_input, with_held_back
@@ -178,3 +178,15 @@ def _expected(algorithm: str, arcs: list[Arc]) -> tuple[int, int]:
         pairs = [(v, int(value)) for v, value in enumerate(found) if value < math.inf]
     keys, values = np.array(pairs, np.int64).reshape(-1, 2).T
     return differential.checksum(keys, values), len(pairs)
+
+
+def test_figures_beside_the_papers_are_measured_or_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHTIDE_BENCH_DATA", str(tmp_path))
+    assert {item.verdict for item in papers.orders()} == {"skipped"}
+    monkeypatch.setattr(papers, "SIZES", (Size(1, 0, 1), Size(2, 2, 1)))
+    ranks = papers._programs(64)[0]
+    found = list(papers._refined(rmat_input(6), ranks, {"tolerance": 1e-3}, "PageRank"))
+    assert [item.name for item in found] == ["1+0", "2+2"]
+    assert all(item.verdict == "shown" for item in found)
