@@ -6,8 +6,8 @@ READY := $(VENV)/.ready
 CHECKED := $(addprefix tests/equivalence/test_, fixpoint.py exact.py synchronous.py algorithms.py) \
   tests/unit/engine tests/unit/kernels
 
-.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel site \
-  clean
+.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel \
+  pictures site clean
 
 help:
 	@echo "make demo      install, then load a million calls, define views, run programs over them"
@@ -19,6 +19,7 @@ help:
 	@echo "make mutants   break rules of the engine, one at a time, and see that the tests notice"
 	@echo "make wheel     a wheel that brings machine code of the library (some minutes)"
 	@echo "make reference the page of all docstrings"
+	@echo "make pictures  the pictures of the documentation, drawn by its own pages"
 	@echo "make site      the documentation as a site, every link followed"
 	@echo "make clean     remove the environment and everything generated"
 
@@ -70,6 +71,9 @@ reference: $(READY)
 
 wheel: $(READY)
 	$(PY) tools/make_wheel.py dist
+
+pictures: $(READY)
+	$(PY) -m tools.pictures
 
 site: $(READY)
 	$(PY) tools/site.py
