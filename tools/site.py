@@ -30,7 +30,7 @@ def main() -> None:
     _build()
     faults = [*nav_faults(ROOT), *page_faults(site)]
     if faults:
-        sys.exit("\n".join([*faults, f"the site has {len(faults)} faults"]))
+        sys.exit("\n".join([*faults, f"faults of the site: {len(faults)}"]))
     print(f"the site is in {site.relative_to(ROOT)}; to read it with its search:")
     print(f"  {Path(sys.executable).name} -m http.server -d {site.relative_to(ROOT)}")
 
