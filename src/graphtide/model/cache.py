@@ -1,9 +1,9 @@
 """Where the product keeps what it can make again: machine code, generated modules, small tools.
 
-What lies in the cache is executed, so nobody else may have put it there. A folder is trusted where
-it belongs to this user, and where nobody else can write to it or exchange it from above. One that
-is not trusted is left alone: a line on standard error says why, and a temporary folder of this user
-takes its place. Folders that we make are for the user alone.
+Python executes what lies in the cache, so nobody else may have put it there. We trust a folder that
+belongs to this user and that nobody else can write to or exchange from above. We leave any other
+folder alone: a line on standard error says why, and a temporary folder of this user takes its
+place. Folders that we make are for the user alone.
 """
 
 from __future__ import annotations

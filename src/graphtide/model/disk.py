@@ -1,7 +1,7 @@
 """Errors of the disk as errors of ours.
 
-Whatever writes does so inside `disk_errors`: a full disk, a quota, a folder that may not be
-written to then reach the user with what was being written and what to do.
+Every function that writes does so inside `disk_errors`. It turns a full disk, a quota or a folder
+without permission into an error that names what was being written and what to do.
 """
 
 from __future__ import annotations

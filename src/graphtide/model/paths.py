@@ -1,8 +1,8 @@
 """Paths as users write them, checked before an operating system sees them.
 
-What no system takes would otherwise end in a plain ValueError of Python, far from where it was
-written: NUL, characters that have no bytes, names that are too long. Whether a file is there, and
-may be read or written, is for those who open it.
+No system takes a path with NUL in it, with characters that have no bytes, or with names that are
+too long. Unchecked, such a path would end in a plain ValueError of Python, far from the line where
+the user wrote it. Whoever opens a file finds out whether it is there and may be read or written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long work tells what it does; who shows it is in `api.progress`."""
+"""How work that takes long reports what it does; `api.progress` shows the reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a load found out about a graph, for the one who commits it to describe it with."""
+"""What a load found out about a graph; whoever commits the graph describes it with this."""
 
 from __future__ import annotations
 

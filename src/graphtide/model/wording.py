@@ -1,4 +1,4 @@
-"""How counts are said."""
+"""Counts in words: `1 view`, `2,000 views`."""
 
 from __future__ import annotations
 
