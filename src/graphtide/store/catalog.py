@@ -1,8 +1,8 @@
 """The catalog: a folder of graphs, one of collections and one of runs, by name.
 
-It knows where things are and which are there; it neither reads nor writes them. What is damaged is
-there: it is listed with the rest, and can be deleted and replaced. A single view is a collection
-of one.
+The catalog knows which things exist and where they are; it neither reads nor writes them. It lists
+damaged things with the rest, so that users can delete and replace them. A single view is a
+collection of one.
 """
 
 from __future__ import annotations

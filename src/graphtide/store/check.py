@@ -1,7 +1,7 @@
-"""The check of whole stores: every file read and compared, and what can be saved where one fails.
+"""The check of whole stores: it reads and compares every file, and says what can be saved.
 
-Nothing that was compared before is taken on trust here: every file is read again. An item that
-cannot even be opened is damaged too, and does not keep the check from the others.
+The check trusts no earlier comparison: it reads every file again. It reports an item that it cannot
+even open as damaged, and goes on with the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The generations in the folder of a store: their names, their order, and how they go."""
+"""The generations in the folder of a store: their names, their order, and their removal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A generation: a folder with a manifest that lists every file in it, and checks itself.
 
-Nothing of a generation is read but through here. Whoever asks for a table or for the folder of one
-gets it after its files have been compared with the manifest, or an error that names the file. So
-what is read is what was written, and what was added later is not read.
+All reading of generations goes through this module. It compares the files of a table with the
+manifest before it hands out the table or its folder; where they differ, it raises an error that
+names the file. So readers get what was written, and never a file that somebody added later.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """A stored graph: its schema, its sizes, and where its tables are.
 
-A generation of a graph holds `vertices/` and `edges/` (Parquet; parts named by the number of
-their first row, so that sorted names are the order of the numbers), and `quarantine/` where
-rows were set aside. The manifest describes them; this module turns it into a StoredGraph and
-back. Writing the tables is left to the one who has the rows, and comparing what is read with what
-was written to the generation.
+A generation of a graph holds `vertices/` and `edges/` (Parquet; parts named by the number of their
+first row, so that sorted names are the order of the numbers), and `quarantine/` where rows were set
+aside. The manifest describes them; this module turns it into a StoredGraph and back. Whoever has
+the rows writes the tables; the generation compares what is read with what was written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The lock of a store: at most one writer, and none that outlives its process.
 
 The lock is the kernel's (flock), so it is free the moment its holder dies. The file LOCK names the
-holder, for those who find the store locked; where there is no room even for that, the lock holds
-all the same: a full disk must not keep anybody from deleting.
+holder, for those who find the store locked. On a full disk the name may be missing, and the lock
+holds all the same: a full disk must not keep anybody from deleting.
 """
 
 from __future__ import annotations

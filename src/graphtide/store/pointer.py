@@ -1,8 +1,8 @@
 """Pointers: small files that name what is in force, together with the checksum of its manifest.
 
-A pointer is replaced in two steps, so that what it is to name can be put in place between them:
-`prepare` writes the new one beside, `commit` renames it. A changed bit in a pointer makes it
-unreadable, or name something whose manifest has another checksum.
+A writer replaces a pointer in two steps, and between them puts in place what the pointer will name:
+`prepare` writes the new pointer beside the old one, `commit` renames it. A changed bit in a pointer
+makes it unreadable, or name something whose manifest has another checksum.
 """
 
 from __future__ import annotations

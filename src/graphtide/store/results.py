@@ -15,8 +15,8 @@ the first that of the run; so LAST vouches for all parts, and none of them can b
 changed unnoticed. A run that is done in pieces, some results of all steps at a time, has parts of
 each piece in `parts/pieces-N/piece-000000` until they become its own.
 
-The writer holds the lock of the store for as long as it runs. What the columns mean is left to
-those who run programs; here they are tables.
+The writer holds the lock of the store for as long as it runs. Those who run programs know what the
+columns mean; here they are tables.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tables of a stored graph as Arrow, without Spark.
 
-Rows stand in the order of their numbers, so an edge's number is its row: a view's edges are
-taken by position, and an endpoint's id is taken from the vertex table the same way. What is read
-is compared with the manifest first, and only the files that are read.
+Rows stand in the order of their numbers, so an edge's number is its row: a view's edges are taken
+by position, and an endpoint's id is taken from the vertex table the same way. Before this module
+reads a file it compares that file with the manifest, and no other.
 """
 
 from __future__ import annotations

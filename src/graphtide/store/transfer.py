@@ -1,9 +1,9 @@
 """Copies of stores outside the catalog, and back in.
 
 A copy is a store of its own (the same generations and pointer), so that it too is complete or
-absent, and it remembers the name it had. Identities are kept: a copied collection still fits
-the copied graph. What is copied is compared with its manifest first, so that damage does not
-spread under a new checksum.
+absent, and it remembers the name it had. A copy keeps the identity of what it copies: a copied
+collection still fits the copied graph. Every file is compared with its manifest before it is
+copied, so that damage does not spread under a new checksum.
 """
 
 from __future__ import annotations
