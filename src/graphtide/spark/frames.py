@@ -1,7 +1,8 @@
 """The tables of a stored graph as DataFrames.
 
-Read with the schema of the manifest, so no job runs to find it out. A store is known here by its
-schema and by its folders, which it hands out when their files are what was written.
+Frames have the schema of the manifest, so no Spark job runs to find it out. This module knows a
+store by its schema and its folders; the store hands out a folder only if its files are what was
+written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Folders that a job writes into for a while.
 
-The one place that makes them, so that none outlives the job that asked for it. Frames are never
-held in memory: what is needed twice is written, and read again.
+Only this module makes them, so that none outlives the job that asked for it. Jobs hold no frame in
+memory: they write what they need twice, and read it again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Edges of a stored graph by predicate, and edges as users know them.
 
-A predicate may look at the edge and at both endpoints. The endpoint properties that it needs,
-and no others, are joined to the edges under names that no property of a user's can have.
-Transforms from frames to frames: nothing here runs a job.
+A predicate may look at the edge and at both endpoints. The endpoint properties that it needs, and
+no others, are joined to the edges under names that no property of a user's can have. All functions
+here turn frames into frames: none runs a job.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Signatures of edges, their counts, and the classes that the driver makes of them.
 
-Transforms from frames to frames. An edge's signature is one long column in most collections.
-Features of endpoints are computed once a vertex and joined as one number; where the two sides
-ask the same of a vertex, Spark reuses one broadcast for both joins.
+All functions here turn frames into frames. An edge's signature is one long column in most
+collections. Features of endpoints are computed once a vertex and joined as one number; where the
+two sides ask the same of a vertex, Spark reuses one broadcast for both joins.
 """
 
 from __future__ import annotations

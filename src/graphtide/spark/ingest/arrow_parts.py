@@ -1,7 +1,7 @@
 """Arrow batches into the parts of a staged table, without Spark.
 
-Every column becomes one of the types that properties have; what cannot is an error that names
-the column. Values keep their meaning: an unsigned number that does not fit is an error, not a
+Every column becomes one of the types that properties have; a column that cannot raises an error
+that names it. Values keep their meaning: an unsigned number that does not fit is an error, not a
 negative one.
 """
 

@@ -1,9 +1,9 @@
 """Values of a column into values of a property, as Spark expressions.
 
 A value that cannot be read becomes null, whatever the settings of the session: `try_cast` and
-patterns, never a cast that may raise or guess (Spark's own reads '12:30' as a timestamp of
-today). Whether a null was missing from the start or could not be read is told apart by
-`is_missing`. NaN is read as missing, so that no comparison meets it.
+patterns, never a cast that may raise or guess (Spark's own reads '12:30' as a timestamp of today).
+`is_missing` tells a value that was missing from the start from one that could not be read. NaN is
+read as missing, so that no comparison meets it.
 
 The session must be in UTC (a private session is): timestamps without an offset are read as of
 UTC and then moved to the zone of the load.

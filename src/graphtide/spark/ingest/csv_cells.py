@@ -1,4 +1,4 @@
-"""Lines and records taken apart into cells, and what is wrong with those that cannot be.
+"""Lines and records taken apart into cells, and why a line cannot be taken apart.
 
 An unquoted empty cell is missing, a quoted one is the empty string. All cells are strings here;
 their types come later.

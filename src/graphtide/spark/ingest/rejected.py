@@ -1,7 +1,7 @@
 """Bad rows: counted and shown in the error that refuses them, or kept beside the graph.
 
-They are written first, with the place each came from; names of files and numbers of lines are
-looked up for those alone.
+The load writes them first, with the place that each came from, and looks up names of files and
+numbers of lines for these rows alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Which column is what: id, endpoints, label, and the properties that are left.
 
-By the option that names it, else by a typed header, else by its usual name, else by one of the
-well-known pairs of names, if exactly one is there, else by its place, if the header has types.
-Never by a guess between two: then the error lists the columns and the option to give.
+A column gets its role by the option that names it, else by a typed header, else by its usual name,
+else by one of the well-known pairs of names, if exactly one is there, else by its place, if the
+header has types. The load never guesses between two columns: its error lists them and names the
+option to give.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which way a table is staged, by what it is."""
+"""The way to stage a table, chosen by its kind: text, Parquet, a frame, Arrow or rows."""
 
 from __future__ import annotations
 
