@@ -2,7 +2,7 @@
 
 The codes of a bucketing are ordered as its values are, so a comparison is true of a range of codes
 and false of others; the missing value, code 0, is in neither. A flag says unknown, false, true with
-0, 1, 2. Ranges are told as bounds, as runs are: (1, 5) are the codes from 1 to 4.
+0, 1, 2. A range is written as its bounds, as runs are: (1, 5) stands for the codes from 1 to 4.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Evaluating every view on every distinct signature gives the edge-boolean matrix,
 Signatures with the same row are one class. A class whose row is all zero is in no view and
 gets the number -1. The work is distinct signatures x views, in NumPy, and never touches edges.
 
-Where the matrix is small it is made, packed, and its rows compared. Where it is not, views are
-evaluated one after the other over the sorted signatures, and each becomes its runs at once; a
-sample of the views says beforehand how much memory that takes.
+Where the matrix is small, this module makes it, packs it and compares its rows. Where it is large,
+it evaluates one view after the other over the sorted signatures and turns each into its runs at
+once; a sample of the views says beforehand how much memory that takes.
 """
 
 from __future__ import annotations

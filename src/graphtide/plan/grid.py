@@ -1,9 +1,9 @@
 """Views as a grid: those of a product of two generators, given row by row.
 
 A version (i, j) of two coordinates holds all that comes at versions (a, b) with a <= i and b <= j.
-So a view is told by what it has beyond its neighbours above and to the left, less what both of
-those are told already: one difference for an edge that is in all views from some row and column
-on, where a chain meets the edge in every row anew.
+So the delta of a view holds what the view has beyond its neighbours above and to the left, less
+what both neighbours bring already. An edge that is in all views from some row and column on then
+costs one difference, where a chain pays for it in every row.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Proofs that an expression stays on one side of a constant, for the analysis of programs.
 
-A proof is the set of obligations under which the statement holds for every edge: conditions on
-edge properties and parameters that can be checked when the data is there. No proof is None, which
-says nothing about the statement itself. NaN satisfies no obligation, so under them there is none.
+A proof is the set of obligations under which the statement holds for every edge: conditions on edge
+properties and parameters that can be checked when the data is there. No proof is None, which says
+nothing about the statement itself. NaN satisfies no obligation, so where the obligations hold no
+value is NaN.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """What a function of a program computes, as one expression for each thing it assigns or sends.
 
-Statements are run on expressions instead of numbers: local names are replaced by what they stand
-for, the two ways of an `if` become a choice, a short loop over constants is written out. Several
-values sent to one accumulator become one value, what was not sent is the accumulator's identity.
-Only scalars, and only accumulators that select, have such a closed form; the rest has none, and
-`ClosedFormError` says why.
+This module runs statements on expressions instead of numbers: it replaces local names by what they
+stand for, turns the two ways of an `if` into a choice, and writes out a short loop over constants.
+It joins several values sent to one accumulator into one; where nothing is sent, the value is the
+accumulator's identity. Only scalars, and only accumulators that select, have such a closed form;
+for all others `ClosedFormError` says why there is none.
 """
 
 from __future__ import annotations

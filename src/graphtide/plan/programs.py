@@ -7,15 +7,15 @@ or after the first iteration that changes no state; a program with a number of i
 `update` reads the iteration runs all of them. Every way to run or maintain a program must give
 what this gives.
 
-A program with a parameter of pairs is run once for each distinct source among them, which the
-parameter stands for meanwhile; its results are those of the targets, one a pair.
+A program with a parameter of pairs runs once for each distinct source among the pairs, and during
+that run the parameter stands for the source. Its results are those of the targets, one a pair.
 
 Within one function, statements run in order, and a field that was assigned reads as its new
 value. With direction `both`, an edge is traversed once each way, a self-loop therefore twice.
 
-Plans are checked by the language that builds them; here they are plain data that prints, compares
-and hashes. Binding values to parameters is `program_values`, writing a plan as text
-`program_text`, what can be proved about it `program_analysis`.
+The language that builds a plan checks it; here a plan is plain data that prints, compares and
+hashes. `program_values` binds values to parameters, `program_text` writes a plan as text, and
+`program_analysis` proves what can be proved about it.
 """
 
 from __future__ import annotations

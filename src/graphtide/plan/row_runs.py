@@ -1,10 +1,10 @@
 """From one mask a view over the rows of a table to classes, without a table of rows x views.
 
-Rows are the distinct signatures of a graph, or its edges. Of each mask only the bounds are kept.
-Rows between two neighbouring bounds of all views are in the same views; others are told apart by
-the sum of one random number, of 128 bits, for each view that holds them. Two rows that differ have
-the same sum once in 10**28 collections of a hundred thousand rows, and the numbers are the same in
-every process, so that classes are too.
+Rows are the distinct signatures of a graph, or its edges. This module keeps only the bounds of each
+mask. Rows between two neighbouring bounds of all views are in the same views. To tell other rows
+apart, it gives each view a random number of 128 bits and adds up, for each row, the numbers of the
+views that hold it. Two rows that differ have the same sum once in 10**28 collections of a hundred
+thousand rows. The numbers are the same in every process, so classes are too.
 """
 
 from __future__ import annotations

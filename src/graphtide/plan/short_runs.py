@@ -1,6 +1,7 @@
 """Boolean algebra over a few runs, in plain Python: faster than arrays up to some dozen bounds.
 
-A set of numbers is told by its bounds: where it begins and ends to hold them, strictly increasing.
+A set of numbers is written as its bounds, strictly increasing: at each bound the set begins or
+ceases to hold numbers.
 """
 
 from __future__ import annotations

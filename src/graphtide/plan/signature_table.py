@@ -1,8 +1,8 @@
 """Predicates evaluated on distinct signatures: as masks over them, or as runs of them.
 
-Where the signatures stand in order, most predicates hold on a few runs of them, and those are told
-from the bounds of codes without looking at every signature: a hundred thousand windows then cost
-some seconds, not a minute. A predicate with more than `MANY` bounds is evaluated as a mask.
+Where the signatures are sorted, most predicates hold on a few runs of them, and the bounds of codes
+give these runs without a look at every signature: a hundred thousand windows then cost some
+seconds, not a minute. A predicate with more than `MANY` bounds is evaluated as a mask.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Where planning changes its way, and how much memory it may take: all in one place.
+"""Where planning switches from one way to another, and how much memory each may take.
 
-Up to `EXACT_VIEWS` views over a matrix of `MATRIX_CELLS` a collection is planned over all
-distances between views, which takes memory in proportion to the square of the views. Beyond, views
-are runs of classes and distances are worked out for candidates only. Both ways are told beforehand
-what they will take, and are refused where that is more than there is.
+Up to `EXACT_VIEWS` views over a matrix of `MATRIX_CELLS` a collection is planned over all distances
+between views, which takes memory in proportion to the square of the views. Beyond, views are runs
+of classes, and the planner works out distances for candidates only. Before it begins, either way
+estimates the memory that it will take, and refuses if there is less.
 """
 
 from __future__ import annotations

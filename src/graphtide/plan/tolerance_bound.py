@@ -1,11 +1,12 @@
 """How far `tolerance` may lead results astray: a bound that some programs have, and others lack.
 
-With a tolerance t, every state is within a share t of what its own accumulators say. Where all that
-is computed from states within a factor r of the true ones is itself within that factor, the factor
-grows by 1 / (1 - t) in a round and by nothing else, whatever the number of advances. That is so
-where messages and updates are sums of states that are not negative, times factors that are not
-negative and do not depend on states: PageRank. It is not so where a message is a logarithm of a
-state, where two states are multiplied or divided, or where terms of both signs cancel.
+With a tolerance t, every state is within a share t of what its own accumulators say. Suppose that
+whatever a program computes from states within a factor r of the true ones is itself within that
+factor. Then the factor grows by 1 / (1 - t) in a round and by nothing else, whatever the number of
+advances. This holds where messages and updates are sums of states that are not negative, times
+factors that are not negative and do not depend on states: PageRank. It does not hold where a
+message is a logarithm of a state, where two states are multiplied or divided, or where terms of
+both signs cancel.
 
 A proof or nothing, as in `program_analysis`: what is not recognised may still be harmless.
 """

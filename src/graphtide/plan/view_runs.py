@@ -1,16 +1,16 @@
 """Views as runs of classes: what a matrix of classes x views would hold, without the matrix.
 
 A hundred thousand windows over a hundred thousand classes are 10**10 cells, but each window is one
-run of classes, and a view that lacks two lines is three runs, in whatever order the views stand.
-A view is therefore the sorted numbers of the classes where it begins and ends to hold them: its
-*bounds*, an even number of them. Two facts make this enough to plan with:
+run of classes, and a view that lacks two lines is three runs, in whatever order the views stand. A
+view is therefore the sorted numbers of the classes at which it begins or ceases to hold classes:
+its *bounds*, an even number of them. Two facts make this enough to plan with:
 
 - the bounds of what tells two views apart are the bounds of both, put together and sorted;
 - the edges of a view are an alternating sum, over its bounds, of the edges of all classes before.
 
 Kept true: the bounds of a view are strictly increasing and lie in 0 .. classes. The memory is that
-of the bounds: a loss where views follow no order of the classes, so that `optimize.memory` looks
-at their number first.
+of the bounds. This form loses where views follow no order of the classes, so `thresholds` looks at
+the number of bounds first.
 """
 
 from __future__ import annotations
