@@ -1,4 +1,4 @@
-"""One way to reach all views, and what it is charged; however it was found."""
+"""One way to reach all views, and its cost; whichever search found it."""
 
 from __future__ import annotations
 

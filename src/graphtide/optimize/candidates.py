@@ -1,9 +1,9 @@
-"""Orders in which near versions stand next to each other, told without distances.
+"""Orders in which near versions stand next to each other, found without distances.
 
-Views that lack the same line, and windows with one start, begin or end to hold classes at the same
-places; nested windows follow each other by size; and what has no such order still mostly agrees on
-a few classes picked at random. Each order costs a sort, and its neighbours are candidates for the
-edges of a tree.
+Views that lack the same line, and windows with one start, have bounds in common; nested windows
+follow each other by size; and views without any such order still mostly agree on a few classes
+picked at random. Each order costs a sort, and its neighbours are candidates for the edges of a
+tree.
 """
 
 from __future__ import annotations

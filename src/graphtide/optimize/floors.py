@@ -1,4 +1,4 @@
-"""How few differences any plan of many views can do with, told without distances.
+"""How few differences any plan of many views can do with, found without distances.
 
 1. Every edge of the union enters at least once. In a chain, those that are not in the last view
    leave again, and the last view is no larger than the largest.

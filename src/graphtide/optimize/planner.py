@@ -5,7 +5,7 @@ cheaper one by the given costs, and the chain where they cost the same, because 
 undo. Totals are plain differences whatever the costs, so that they can be compared.
 
 Up to `EXACT_VIEWS` views are planned over all distances between them (`exact`), more by candidates
-(`wide`). Either way the memory that it takes is told first, and refused where there is less.
+(`wide`). Either way first estimates the memory that it takes, and refuses if there is less.
 """
 
 from __future__ import annotations
