@@ -1,7 +1,7 @@
-"""How many views a list will have, told before any is built.
+"""How many views a list will have, counted before any is built.
 
-A slip in a generator easily asks for millions of views: the limit is checked against numbers
-that are multiplied, not against views that are listed.
+A slip in a generator easily asks for millions of views. So this module multiplies numbers and
+compares the product with the limit; it lists no view.
 """
 
 from __future__ import annotations

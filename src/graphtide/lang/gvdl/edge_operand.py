@@ -1,7 +1,7 @@
 """Graphsurge's edge operand: `e = (6, 7)`, an edge compared by the ids of its ends.
 
-Pairs compare as Graphsurge's do, by the first id and then by the second. The predicate is written
-out at once in terms of `src.id` and `dst.id`, so that nothing behind the parser knows of pairs.
+Pairs compare as Graphsurge's do, by the first id and then by the second. The parser writes the
+predicate out at once in terms of `src.id` and `dst.id`, so that nothing behind it knows of pairs.
 """
 
 from __future__ import annotations

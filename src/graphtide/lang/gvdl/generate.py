@@ -3,7 +3,7 @@
 An item that is removed takes away the edges of which its predicate is true; an edge of which
 it is unknown stays. So a removal is `not (p is true)`, not `not p`.
 
-How many views there will be is told by `count` before any is built.
+`count` says how many views there will be, before any is built.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What people write who come from other languages, or from Graphsurge, and what to write here.
 
-Consulted only where a text does not parse: a pattern is no part of the language. Patterns are
-tried on the statement that fails, from its first word on; words stand for one that was expected.
+`mistakes` asks this module only about text that does not parse: a pattern is no part of the
+language. It tries each pattern on the statement that fails, from its first word on, and looks up
+each word that stands in the place of an expected one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Statements to named predicates of the plan: the last step, and the only one that asks data.
 
-Every predicate is complete: it holds what the base view asks, what the collection shares
-(`within`) and what the view itself asks, so that it can be evaluated on the graph. Whether a
-window is empty is not known here; windows to be dropped if they are come back by name.
+Every predicate is complete: it holds what the base view asks, what the collection shares (`within`)
+and what the view itself asks, so that it can be evaluated on the graph. This module cannot know
+whether a window is empty: it returns the names of the windows that the caller must drop if they
+are.
 """
 
 from __future__ import annotations

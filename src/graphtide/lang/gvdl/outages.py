@@ -1,7 +1,7 @@
 """Removals of single edges and vertices, and of pairs of them: N-1 and N-2 contingencies.
 
-An edge is removed by its number and a vertex by its number on either end, so that every view
-is the whole graph but one or two cut points, whatever ids and properties look like.
+A view removes an edge by its number, and a vertex by its number on either end. So every view is the
+whole graph but one or two cut points, whatever ids and properties look like.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text to tree. The grammar is `grammar.lark`; what went wrong is told by `mistakes`.
+"""Text to tree. The grammar is `grammar.lark`; `mistakes` says what went wrong.
 
 The parser is built once a process, on first use (about a third of a second), and builds nodes
 while it reads: a statement of 200 views takes a few hundredths of a second.

@@ -6,13 +6,12 @@ All windows are half-open, [start, end). With X the start, W the width and S the
     sliding     [X + i S, X + i S + W)
     tumbling    [X + i W, X + (i + 1) W)
 
-for i = 0, 1, 2, ... X defaults to the smallest value of the property over the edges concerned,
-for times floored to the unit of the width. Y is where windows end, exclusive; it defaults to
-just past the largest value. Sliding and tumbling windows go on while they start before Y,
-expanding ones until the first that ends at or past Y. A window that ends past Y is partial: it
-is left out with `drop partial`, and else cut to [start, Y) if Y was given; if it was not, the
-cut would change nothing. Windows without edges stay, unless the caller drops them: that takes
-the data.
+for i = 0, 1, 2, ... X defaults to the smallest value of the property over the edges concerned, for
+times floored to the unit of the width. Y is where windows end, exclusive; it defaults to just past
+the largest value. Sliding and tumbling windows go on while they start before Y, expanding ones
+until the first that ends at or past Y. A window that ends past Y is partial: `drop partial` leaves
+it out. Otherwise it is cut to [start, Y) if the user gave Y; if not, a cut would change nothing.
+Windows without edges stay unless the caller drops them, which takes a look at the data.
 """
 
 from __future__ import annotations

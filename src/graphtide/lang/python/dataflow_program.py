@@ -1,9 +1,9 @@
 """Dataflows as programs: a function from the edges of a graph to a value for each vertex.
 
-What a vertex program cannot say, such as loops within loops, a dataflow can. `dataflow_program`
-makes of a function over collections something that is run over views and kept current like any
-program: it has a name, parameters, and one result. The function is called when a dataflow is
-built, with collections; what it must return is checked by whoever builds.
+A dataflow can say what a vertex program cannot, such as loops within loops. `dataflow_program`
+turns a function over collections into a program with a name, parameters and one result; users run
+it over views and keep it current like any other. Whoever builds the dataflow calls the function
+with collections and checks what it returns.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A plan as the Python class that reads as it: the counterpart of `read`.
 
-The class names what it needs through `gt`, and `inf` as `inf`. A plan that no class can hold (a
-loop variable that is also state, say) is not checked for here.
+The class names what it needs through `gt`, and `inf` as `inf`. This module does not look for plans
+that no class can hold (a loop variable that is also state, say).
 """
 
 from __future__ import annotations
