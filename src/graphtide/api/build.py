@@ -1,7 +1,7 @@
 """From named predicates to a stored collection: signatures, classes, plan, commit.
 
-The store is locked from the start, so that a second writer fails at once and not after the
-work. The plan is worked out while Spark writes the classes of the edges: neither needs the other.
+The store is locked from the start, so that a second writer fails at once and not after the work.
+The driver plans while Spark writes the classes of the edges: neither needs the other.
 """
 
 from __future__ import annotations

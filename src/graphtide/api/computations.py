@@ -1,8 +1,8 @@
 """Computations by the names that statements use: those of the library, and users' own.
 
 A name is found whatever its case, dashes and underscores, so that `PageRank`, `page_rank` and
-`pagerank` are one. Graphsurge's names of computations and parameters are known beside ours. What
-does not fit is told with the place in the statement, the nearest name, and all there are.
+`pagerank` are one. Graphsurge's names of computations and parameters are known beside ours. An
+error shows the place in the statement, the nearest name, and all names there are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a notebook shows for a session, a graph, a view, a collection, a run and an answer: HTML.
 
-Plain tables that take their colours from the notebook, so that they are readable in light and
-dark. Every text is escaped and the result is well-formed XML, so that no name and no value can
-break the page. Imported only when a notebook asks, since it builds on all the others.
+Plain tables that take their colours from the notebook, so that they are readable in light and dark.
+Every text is escaped and the result is well-formed XML, so that no name and no value can break the
+page. Other modules import this one only when a notebook asks, since it builds on all of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Shortest paths between pairs of vertices by Graphsurge's names: `mpsp`, `spsp`.
 
-They are by the edges' property `weight` where there is one that is a number, or else by the number
-of edges: a statement then says what it means, `pair_distances` or `pair_hops`.
+Where edges have a number as property `weight`, the length of a path is the sum of its weights;
+otherwise it is the number of its edges. `said_outright` writes into the statement which of the two
+it means, `pair_distances` or `pair_hops`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The statement `run`: a computation over a collection, in our words and in Graphsurge's.
 
-What only Graphsurge's engine has (arrangements, stages, batches, hosts) is answered with a note;
-what contradicts itself is refused before anything runs. A run that the user interrupts says how
-much of it is kept and how to go on.
+A note answers words that only Graphsurge's engine understands (arrangements, stages, batches,
+hosts). A statement that contradicts itself fails before anything runs. A run that the user
+interrupts says how much of it is kept and how to go on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs over versions of a graph in memory: no store, no Spark.
 
 Versions are sets of edges. Edges that are in the same versions are a class, as in a collection of
-views, and the versions are arranged by the same planner.
+views, and the same planner arranges the versions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """GVDL statements, carried out one by one on a session.
 
-Each kind of statement has one function. What a script of Graphsurge's asks for that has no
-meaning here (hosts, process numbers, block sizes) is answered with a note that says why; nothing
-is ignored in silence.
+Each kind of statement has one function. Where a script of Graphsurge's asks for something that has
+no meaning here (hosts, process numbers, block sizes), a note says why; no statement is ignored in
+silence.
 """
 
 from __future__ import annotations

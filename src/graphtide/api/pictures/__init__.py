@@ -1,6 +1,7 @@
 """Pictures of runs and collections: PNG or SVG files, and inline in notebooks.
 
 `draw` chooses what to draw, one module draws each kind, `picture` is what users hold in the end.
-Nothing needs a display, and nothing of matplotlib's global state is touched: figures are made and
-rendered by themselves. Imported only when something is drawn, since matplotlib takes a second.
+Pictures need no display and leave matplotlib's global state alone: every figure is made and
+rendered by itself. Other modules import this package only when they draw, since matplotlib takes a
+second.
 """
