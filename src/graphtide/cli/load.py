@@ -1,7 +1,7 @@
 """`graphtide load`: tables of vertices and edges into a graph of the catalog.
 
-The options are those of `session.load`, and what is not said is not passed on: the defaults are
-the API's. A labelled table is written `LABEL=FILE`, for edges also `SOURCE-LABEL-TARGET=FILE`.
+The options are those of `session.load`. The command passes on only what the user said: the defaults
+are the API's. A labelled table is written `LABEL=FILE`, for edges also `SOURCE-LABEL-TARGET=FILE`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How a command ends: 0 done, 1 an error, 2 wrong usage, 130 interrupted, 141 nobody reads on.
 
-An error of ours is told with what, where and what to do, and one of the system's with its file.
-Anything else is a mistake of ours and is told as one. Tracebacks are for `--debug`.
+The command prints an error of ours with what, where and what to do, and one of the system's with
+its file. Any other exception is a mistake of ours, and the command says so. Tracebacks are for
+`--debug`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a command prints: for people, as JSON, or errors alone.
 
-Answers go to standard output. Errors go to standard error for people, and to standard output
-as one more object for a program that reads JSON. Colours only in a terminal, and never where
+Answers go to standard output. Errors go to standard error for people, and to standard output as one
+more object for a program that reads JSON. There are colours in a terminal only, and never where
 NO_COLOR is set. Names and values are the users' and may hold anything: what does not print is
 written as an escape, so that no name moves a cursor or colours a line.
 """

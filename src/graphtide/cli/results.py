@@ -1,7 +1,7 @@
 """`graphtide results`: what runs have found, as tables, files and pictures.
 
-One table is chosen (the summary, unless told otherwise). It is shown, or written whole to a file
-if one is named; a picture is drawn of the same thing.
+The options choose one table (the summary, unless told otherwise). The command shows it, or writes
+it whole to a file if one is named; a picture shows the same thing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Scripts of GVDL: from a file, from standard input or from the command line itself.
 
-The whole text is parsed before anything is done. Statements are then carried out one by one;
-the first that fails ends the script, and those before it stay done.
+A script is parsed whole before anything is done. Its statements then run one by one; the first that
+fails ends the script, and those before it stay done.
 """
 
 from __future__ import annotations

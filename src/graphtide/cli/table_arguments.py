@@ -1,8 +1,8 @@
 """Tables on the command line: files, labelled files, and options that take several.
 
 `FILE` is a table without a label. `Person=FILE` gives one, and `Person-knows-Person=FILE` names
-those of both ends too. What exists as a file, or has a slash or a dot before its first `=`, is a
-file whatever its name.
+those of both ends too. An argument that exists as a file, or that has a slash or a dot before its
+first `=`, is a file whatever its name.
 """
 
 from __future__ import annotations
