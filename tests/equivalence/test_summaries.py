@@ -42,10 +42,12 @@ def test_leaders_are_those_of_a_recomputation(kind: str, seed: int, way: str) ->
     made, count = make_run(pick, kind), pick.choice((1, 3, 50))
     names = [made.run.views[at] for at in made.run._contents.finished_views()]
     found = [
-        (names.index(row["view"]), row["place"], int(row["id"][1:]), row["value"], row["rose"])
+        (names.index(row["view"]), row["place"], int(row["id"][1:]))
+        + (row["value"], row["rose"], row["new"])
         for row in made.run.top(count).to_pylist()
     ]
-    expected = naive.top(made.values, count, made.missing)
+    base = made.run._contents.base["value"].tolist()
+    expected = naive.top(made.values, count, made.missing, base)
     assert list(map(_comparable, found)) == list(map(_comparable, expected))
 
 

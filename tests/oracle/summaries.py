@@ -54,15 +54,28 @@ def order(values: Sequence[float], missing: float | None) -> list[int]:
 
 
 def top(
-    views: Sequence[Sequence[float]], count: int, missing: float | None = None
-) -> list[tuple[int, int, int, float, Any]]:
-    """View, place, vertex, value, and the places that the vertex rose since the view before."""
-    rows: list[tuple[int, int, int, float, Any]] = []
-    before: list[int] | None = None
+    views: Sequence[Sequence[float]],
+    count: int,
+    missing: float | None = None,
+    base: Sequence[float] | None = None,
+) -> list[tuple[Any, ...]]:
+    """View, place, vertex, value, the places that the vertex rose since the view before, and new.
+
+    A vertex is new that had what it has without edges, `base`, and has something else now.
+    """
+    rows: list[tuple[Any, ...]] = []
     for view, values in enumerate(views):
-        ordered = order(values, missing)
-        for place, vertex in enumerate(ordered[:count], start=1):
-            rose = None if before is None else before.index(vertex) + 1 - place
-            rows.append((view, place, vertex, values[vertex], rose))
-        before = ordered
+        for place, vertex in enumerate(order(values, missing)[:count], start=1):
+            row = (view, place, vertex, values[vertex])
+            if view == 0:
+                rows.append((*row, None, None))
+                continue
+            without = 0.0 if base is None else base[vertex]
+            new = _same(views[view - 1][vertex], without) and not _same(values[vertex], without)
+            rose = order(views[view - 1], missing).index(vertex) + 1 - place
+            rows.append((*row, None if new else rose, new))
     return rows
+
+
+def _same(one: float, other: float) -> bool:
+    return one == other or (one != one and other != other)

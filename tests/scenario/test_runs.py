@@ -109,7 +109,7 @@ def test_summaries_suit_the_program(years: gt.Collection) -> None:
 
 def test_places_and_how_they_moved(years: gt.Collection) -> None:
     top = years.run(KHops(sources=["ann"], k=1)).top(1)
-    assert top.column_names == ["view", "place", "id", "value", "rose"]
+    assert top.column_names == ["view", "place", "id", "value", "rose", "new"]
     assert top.num_rows == 30
     assert top.column("rose")[0].as_py() is None
 

@@ -135,6 +135,7 @@ class Run:
         """The vertices with the greatest values of each view, and how many places they rose.
 
         The same values stand in the order of the vertices, and what is not reached comes last.
+        Those that had no value of their own in the view before are `new`, and rose nowhere.
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise InputError(f"count cannot be {count!r}", hint="give a whole number, 1 or more")

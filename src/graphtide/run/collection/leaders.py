@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from graphtide.model.errors import InputError
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import is_little, unreached
+from graphtide.run.collection.newcomers import newcomers
 from graphtide.run.collection.tables import value_name
 from graphtide.run.live.arrow_columns import arrow_column
 
@@ -32,19 +33,24 @@ Questions = tuple[Int64, Int64]
 
 
 def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
-    """The first `count` of each view with their places, and the places gained since the last."""
+    """The first `count` of each view with their places, and the places gained since the last.
+
+    `rose` is null for `new` ones, who had no value of their own in the view before.
+    """
     check_order(contents, field)
     ranking = _ranking(contents, field)
     best, values = ranking.leaders(min(count, len(contents.base[field])))
     views = [contents.steps.names[view] for view in contents.finished_views()]
     place = np.broadcast_to(np.arange(1, best.shape[1] + 1), best.shape)
     rose = _places_before(ranking, best) - place
-    first = np.broadcast_to((np.arange(len(views)) == 0)[:, None], best.shape)
+    new = newcomers(contents, field, best, values)
+    first = np.broadcast_to((np.arange(len(views)) == 0)[:, None], best.shape).ravel()
     names = pa.array(views, pa.string()).take(pa.array(np.arange(len(views)).repeat(best.shape[1])))
     columns: dict[str, Any] = {"view": names, "place": place.ravel()}
     columns |= contents.rows.columns(best.ravel())
     columns[value_name(contents, field)] = arrow_column(values.ravel())
-    return pa.table({**columns, "rose": pa.array(rose.ravel(), mask=first.ravel())})
+    columns["rose"] = pa.array(rose.ravel(), mask=first | new.ravel())
+    return pa.table({**columns, "new": pa.array(new.ravel(), mask=first)})
 
 
 def check_order(contents: RunContents, field: str) -> None:
