@@ -125,7 +125,7 @@ class Stretches:
         reached = step + made.path[-1] if made.path else int(parts.steps.parent[step])
         parts.states.followed(reached, bool(self._final[step:behind].any()))
         vertices = made.changes.vertices
-        parts.current.values[field][vertices] = maintainer.values[vertices]
+        parts.current.values[field][vertices] = maintainer.values(field)[vertices]
         shares = made.cycles / max(int(made.cycles.sum()), 1)
         own = without_longest(made.cycles, min(1.0, seconds[1] / max(seconds[0], 1e-9)))
         self._rate = max(int(made.cycles.sum()) / max(seconds[1], 1e-6), 1e6)
