@@ -12,7 +12,7 @@ from pathlib import Path
 
 from graphtide.model.disk import reason_of
 from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.model.names import check_name, is_name
+from graphtide.model.names import check_name, folder_name, name_of_folder
 from graphtide.model.schema import closest
 from graphtide.store.commit import is_committed, remove
 
@@ -37,15 +37,15 @@ class Catalog:
 
     def graph_folder(self, name: str) -> Path:
         """Where the graph of that name is, or would be."""
-        return self.root / "graphs" / check_name(name, "graph")
+        return self.root / "graphs" / folder_name(check_name(name, "graph"))
 
     def collection_folder(self, name: str) -> Path:
         """Where the collection of that name is, or would be."""
-        return self.root / "collections" / check_name(name, "collection")
+        return self.root / "collections" / folder_name(check_name(name, "collection"))
 
     def run_folder(self, name: str) -> Path:
         """Where the run of that name is, or would be."""
-        return self.root / "runs" / check_name(name, "run")
+        return self.root / "runs" / folder_name(check_name(name, "run"))
 
     def has_graph(self, name: str) -> bool:
         """True if a graph has that name."""
@@ -90,12 +90,12 @@ def _committed_names(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     try:
-        named = [item for item in folder.iterdir() if is_name(item.name)]
+        named = [(name_of_folder(item.name), item) for item in folder.iterdir()]
     except OSError as error:
         raise StoreError(
             f"what is stored cannot be listed: {reason_of(error)}", where=str(folder)
         ) from None
-    return sorted(item.name for item in named if is_committed(item))
+    return sorted(name for name, item in named if name is not None and is_committed(item))
 
 
 def _not_found(what: str, name: str, known: list[str], root: Path) -> NotFoundError:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.names import name_of_folder
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, begin, open_committed
 from graphtide.store.generation import Generation, Manifest
@@ -20,10 +21,11 @@ from graphtide.store.generation import Generation, Manifest
 
 def copy_out(folder: Path, target: Path) -> Path:
     """Copy the generation in force to another folder, replacing an earlier copy there."""
-    source = open_committed(folder, f"'{folder.name}'")
+    name = name_of_folder(folder.name) or folder.name
+    source = open_committed(folder, f"'{name}'")
     with begin(target, replace=True, what=f"the copy in {target}") as commit:
         _copy(source, commit)
-        commit.finish(_own(source.manifest) | {"name": folder.name})
+        commit.finish(_own(source.manifest) | {"name": name})
     return target
 
 
