@@ -41,9 +41,9 @@ def test_leaders_are_those_of_a_recomputation(kind: str, seed: int, way: str) ->
     pick = random.Random(f"top {kind} {seed}")
     made, count = make_run(pick, kind), pick.choice((1, 3, 50))
     names = [made.run.views[at] for at in made.run._contents.finished_views()]
+    told = ("value", "rose", "new")
     found = [
-        (names.index(row["view"]), row["place"], int(row["id"][1:]))
-        + (row["value"], row["rose"], row["new"])
+        (names.index(row["view"]), row["place"], int(row["id"][1:]), *(row[name] for name in told))
         for row in made.run.top(count).to_pylist()
     ]
     base = made.run._contents.base["value"].tolist()

@@ -11,12 +11,12 @@ and `label` of an edge. They go before properties of their names, which a load c
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from graphtide.model.errors import InputError
+from graphtide.model.spelling import distance
 
 
 class PropertyType(StrEnum):
@@ -51,7 +51,7 @@ class Property:
         return f"{self.name}: {self.type}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GraphSchema:
     """What a graph's rows carry.
 
@@ -64,6 +64,19 @@ class GraphSchema:
     edge: tuple[Property, ...] = ()
     vertex_labels: tuple[str, ...] = ()
     edge_labels: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        rows = {
+            "ids": [self.id_type.value],
+            "vertex properties": list(map(str, self.vertex)) or ["none"],
+            "edge properties": list(map(str, self.edge)) or ["none"],
+            "vertex labels": list(self.vertex_labels),
+            "edge labels": list(self.edge_labels),
+        }
+        return "\n".join(f"{title}: {', '.join(items)}" for title, items in rows.items() if items)
+
+    def __repr__(self) -> str:
+        return f"<schema: {'; '.join(str(self).splitlines())}>"
 
     def vertex_properties(self) -> dict[str, PropertyType]:
         """All names that a predicate may use on an endpoint, built-in ones included."""
@@ -91,13 +104,10 @@ def parse_property_type(text: str) -> PropertyType:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like a misspelt one, for hints; None if nothing is near.
-
-    Case alone never keeps two names apart here.
-    """
-    by_lower = {item.lower(): item for item in known}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return by_lower[found[0]] if found else None
+    """The known name most like a misspelt one, for hints; None if nothing is near. O(known)."""
+    scored = ((distance(name, item), item) for item in known)
+    near = [(score, at, item) for at, (score, item) in enumerate(scored) if score is not None]
+    return min(near)[2] if near else None
 
 
 _TYPE_WORDS = {
