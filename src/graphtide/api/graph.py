@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.live import Live
 from graphtide.api.progress import shown
-from graphtide.api.sources import frame_rows, networkx_rows, stored_rows
+from graphtide.api.sources import check_two_columns, frame_rows, networkx_rows, stored_rows
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.run.live.chosen_program import begin_maintained, chosen_program
@@ -51,12 +51,13 @@ class Graph:
     def __init__(
         self,
         src: Any,
-        dst: Any,
+        dst: Any = None,
         *,
         vertices: Any = None,
         simple: bool = False,
         **properties: Any,
     ) -> None:
+        check_two_columns(src, dst)
         rows = edge_columns("the graph", src, dst, properties)
         self._build(rows, ("src", "dst"), vertices, simple)
 
@@ -269,6 +270,11 @@ class Graph:
             f"<graph in memory: {self.num_vertices:,} vertices, {self.num_edges:,} edges; "
             f"edge properties {properties}; version {self.version}>"
         )
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import memory_graph_html
+
+        return memory_graph_html(self)
 
     def _outside(self, inside: Int32) -> Int32:
         """The numbers that users know edges by."""

@@ -23,6 +23,7 @@ from graphtide.store.graph import open_graph
 if TYPE_CHECKING:
     from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.collection import Collection
+    from graphtide.api.graph import Graph
     from graphtide.api.run import Run
     from graphtide.api.session import Session
     from graphtide.api.view import View
@@ -56,6 +57,16 @@ def graph_html(graph: CatalogGraph) -> str:
     title = f"graph '{graph.name}': {graph.num_vertices:,} vertices, {graph.num_edges:,} edges"
     stored = open_graph(graph._session.catalog, graph.name)
     return _block([_paragraph(title), table_html(schema_table(stored), COUNTS, rows=None)])
+
+
+def memory_graph_html(graph: Graph) -> str:
+    """Sizes, the version, and the first edges with their numbers."""
+    edges = graph.edges()
+    title = (
+        f"graph in memory: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges, "
+        f"version {graph.version}"
+    )
+    return _block([_paragraph(title), table_html(edges, VALUES)])
 
 
 def view_html(view: View) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 from graphtide.model.errors import InputError
@@ -9,6 +11,23 @@ from graphtide.model.schema import closest
 from graphtide.run.live.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
+
+
+def check_two_columns(src: Any, dst: Any) -> None:
+    """Refuse a table, a graph or a list of edges in place of two columns: say what takes it."""
+    if dst is not None:
+        return
+    if hasattr(src, "columns") or hasattr(src, "column_names"):
+        hint = "give the table to gt.Graph.from_frame(table, src='...', dst='...')"
+    elif hasattr(src, "nodes") and hasattr(src, "edges"):
+        hint = "give the NetworkX graph to gt.Graph.from_networkx(graph)"
+    elif isinstance(src, str | PathLike):
+        hint = "gt.session().load(name, edges=...) reads files; a graph in memory takes columns"
+    elif isinstance(src, Sequence) and src and isinstance(src[0], Sequence):
+        hint = "for a list of pairs: gt.Graph([src for src, dst in pairs], [dst for ...])"
+    else:
+        hint = "give both ends of the edges: gt.Graph(src, dst)"
+    raise InputError("a graph is made of two columns, src and dst", hint=hint)
 
 
 def frame_rows(frame: Any, src: str, dst: str) -> EdgeRows:

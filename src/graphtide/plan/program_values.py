@@ -29,7 +29,7 @@ ParameterValue = Hashable
 """A number, the id of a vertex, a tuple of such ids, or a tuple of pairs of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BoundProgram:
     """A program and the values of all its parameters, in the order they are declared."""
 
@@ -68,7 +68,7 @@ class BoundProgram:
         assert isinstance(value, int)
         return value
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
 
 

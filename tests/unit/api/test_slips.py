@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import networkx
 import pandas
+import pyarrow
 import pytest
 
 import graphtide as gt
@@ -16,7 +18,14 @@ def graph() -> gt.Graph:
     return gt.Graph(["a", "b"], ["b", "c"])
 
 
+FRAME = pandas.DataFrame({"von": [1], "nach": [2]})
 SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
+    "a frame": (lambda: gt.Graph(FRAME), "gt.Graph.from_frame(table, src="),
+    "a table of Arrow": (lambda: gt.Graph(pyarrow.table(FRAME)), "gt.Graph.from_frame(table"),
+    "a NetworkX graph": (lambda: gt.Graph(networkx.path_graph(3)), "from_networkx(graph)"),
+    "a list of pairs": (lambda: gt.Graph([(1, 2), (2, 3)]), "for a list of pairs"),
+    "a file": (lambda: gt.Graph("edges.csv"), "load(name, edges=...)"),
+    "one column": (lambda: gt.Graph([1, 2]), "gt.Graph(src, dst)"),
     "missing id of pandas": (
         lambda: gt.Graph(pandas.array([1, None], dtype="Int64"), [2, 3]),
         "row 1: <NA>",
@@ -52,3 +61,16 @@ def test_slips_are_told(slip: Callable[[], Any], told: str) -> None:
 def test_ids_are_asked_for_by_lists_too() -> None:
     assert graph().ids([2, 0]).to_pylist() == ["c", "a"]
     assert graph().ids([]).to_pylist() == []
+
+
+@pytest.mark.parametrize("program", [gt.algorithms.SCC, gt.algorithms.SCC(), gt.algorithms.WCC()])
+def test_programs_are_shown_as_they_are_written(program: Any) -> None:
+    assert repr(program) in ("<program SCC()>", "SCC()", "WCC()")
+    assert str(program) == repr(program)
+
+
+def test_a_notebook_shows_a_graph_in_memory() -> None:
+    shown = gt.Graph(["<b>", "b"], ["b", "c"], weight=[1.5, 2.5])._repr_html_()
+    assert "3 vertices, 2 edges, version 0" in shown
+    assert "&lt;b&gt;" in shown
+    assert "<th>weight</th>" in shown

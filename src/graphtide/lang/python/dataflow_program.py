@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from graphtide.lang.python.declarations import Vertex, Vertices
@@ -50,7 +50,7 @@ class DataflowResult:
     labels: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DataflowProgram:
     """A dataflow that is ready to be given its parameters: `SCC()`.
 
@@ -59,12 +59,12 @@ class DataflowProgram:
     """
 
     name: str
-    build: Build = field(repr=False)
+    build: Build
     result: DataflowResult
     properties: tuple[tuple[str, ValueType], ...] = ()
     parameters: tuple[Parameter, ...] = ()
     takes_vertices: bool = False
-    scratch: Scratch | None = field(default=None, repr=False)
+    scratch: Scratch | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__name__", self.name)
@@ -80,8 +80,11 @@ class DataflowProgram:
             )
         return BoundDataflow(self, bound_values(self.name, self.parameters, parameters))
 
+    def __repr__(self) -> str:
+        return f"<program {self.name}({', '.join(item.name for item in self.parameters)})>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class BoundDataflow:
     """A dataflow and the values of all its parameters, in the order they are declared."""
 
@@ -93,7 +96,7 @@ class BoundDataflow:
         """The names of the results: one."""
         return (self.program.result.name,)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
 
 

@@ -78,7 +78,7 @@ def _told(bound: Bound) -> str:
         from graphtide.run.dataflow.identity import dataflow_identity
 
         return dataflow_identity(bound)
-    return repr(bound)
+    return f"BoundProgram(program={bound.program!r}, values={bound.values!r})"
 
 
 def now() -> str:
