@@ -205,6 +205,25 @@ def _parenthesised(source: Source, place: Span, expected: Collection[str]) -> La
     return language_error("a single value takes no parentheses", place, hint)
 
 
+def _bare_value(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    """`run bfs(source=LHR)`: a word where a parameter's value stands."""
+    if not {"STRING", "TRUE"} <= set(expected) or "PROPERTY_NAME" in expected:
+        return None
+    if not re.match(r"[^\W\d]", place.text):
+        return None
+    what = "a value is a number, a text in single quotes, or true or false"
+    return language_error(what, place, f"a text takes single quotes: '{place.text}'")
+
+
+def _two_words(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    """`city = New York`: a second word where a condition ends."""
+    before = re.search(r"[=<>≤≥≠]\s*([^\W\d]\w*)\s+$", source.text[: place.start])
+    if before is None or "_AND" not in expected or not re.match(r"[^\W\d]", place.text):
+        return None
+    hint = f"a text takes single quotes: '{before.group(1)} {place.text}'; `and` joins conditions"
+    return language_error(f"'{place.text}' is not expected here", place, hint)
+
+
 def _string_as_name(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
     before = re.search(r"\[\s*'([^']*)'\s*$", source.text[: place.start])
     if place.text != ":" or before is None:
@@ -269,6 +288,8 @@ _KNOWN = (
     _unbracketed,
     _parenthesised,
     _string_as_name,
+    _bare_value,
     _habits,
     _misspelt,
+    _two_words,
 )

@@ -141,11 +141,29 @@ def compare(
         raise language_error(f"{ref} is bool and has no order", left.span, hint)
     if second is not None:
         return plan.Comparison(operator, ref, constant_for(ref, second, right.span, scope))
-    other = _property(right, scope)
+    other = _other_property(ref, right, scope)
     if ref.type != other.type and not (ref.type.is_number and other.type.is_number):
         what = f"{ref} is {ref.type} and {other} is {other.type}: they do not compare"
         raise language_error(what, right.span)
     return plan.Comparison(operator, ref, other)
+
+
+def _other_property(ref: PropertyRef, node: tree.Operand, scope: Scope) -> PropertyRef:
+    """The property that a property is compared with; an unknown one may be a text without quotes."""
+    try:
+        return _property(node, scope)
+    except LanguageError as error:
+        quoted = _in_quotes(ref, node)
+        error.hint = f"{quoted}; {error.hint}" if quoted else error.hint
+        raise
+
+
+def _in_quotes(ref: PropertyRef, node: tree.Operand) -> str | None:
+    """What to do about a bare word where a text could stand; None if it is none."""
+    if not isinstance(node, tree.PropertyName) or node.quoted or node.owner != "edge":
+        return None
+    written = ref.type == PropertyType.STRING or ref.type.is_time
+    return f"a text takes single quotes: '{node.name}'" if written else None
 
 
 def _evaluate(operator: Operator, first: Value, second: Value, span: Span | None) -> bool:
@@ -158,6 +176,8 @@ def _listed(ref: PropertyRef, node: tree.Operand, scope: Scope) -> Constant:
     value = value_of(node, scope)
     if value is None:
         hint = "compare two properties with `=`, and join the comparisons with `or`"
+        quoted = _in_quotes(ref, node)
+        hint = f"{quoted}; or {hint}" if quoted else hint
         raise language_error("`in` takes constants only", node.span, hint)
     return constant_for(ref, value, node.span, scope)
 

@@ -31,6 +31,7 @@ _HOLE = re.compile(r"\{([^\W\d]\w*)\}")
 _LISTED = 12
 _VERTEX_NUMBER = {"_vertex": PropertyType.INT}
 _EDGE_NUMBER = {"_edge": PropertyType.INT}
+_ENDS = {"src": "src", "source": "src", "dst": "dst", "target": "dst"}
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,9 @@ def _unknown_property(
     near = closest(name, known)
     if node.span is not None and node.span.text.endswith('"'):
         hint = f"double quotes are for names; strings take single quotes: '{name}'"
+    elif owner == "edge" and name.lower() in _ENDS:
+        end = _ENDS[name.lower()]
+        hint = f"write `{end}.id` for the id of that end, or a property of it: `{end}.NAME`"
     elif name in other and not scope.vertex_only:
         hint = f"write `src.{name}` or `dst.{name}`" if owner == "edge" else f"write `{name}`"
     else:
