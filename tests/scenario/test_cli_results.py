@@ -52,6 +52,35 @@ def test_runs_are_listed(run: Path, tmp_path: Path) -> None:
     assert graphtide("show", "runs", "--data", run).stdout.startswith("2 runs")
 
 
+def test_a_pair_in_every_view(run: Path) -> None:
+    text = "run pair_hops(pairs=[('ann', 'Zoë'), ('Zoë', 'ann')]) on years as pairs"
+    assert graphtide("run", "-e", text, "--data", run).exit_code == 0
+    found = rows("results", "pairs", "--vertex", "Zoë", "--to", "ann", "--data", run)
+    expected = gt.session(run).results("pairs").history(("Zoë", "ann"))
+    assert found == [
+        {**row, "hops": "inf"} if row["hops"] == gt.inf else row for row in expected.to_pylist()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("hops", "--vertex", "An"), "did you mean 'ann'?"),
+        (("hops", "--vertex", "Heathrow"), "ids are such as 'ann', 'Zoë'"),
+        (("hops", "--vertex", "ann", "--to", "Zoë"), "leave out --to"),
+        (("pairs", "--vertex", "ann"), "--vertex SOURCE --to TARGET"),
+        (("pairs", "--vertex", "ann", "--to", "ann"), "not among those of the program"),
+    ],
+)
+def test_vertices_that_are_not_there(run: Path, words: tuple[str, ...], told: str) -> None:
+    text = "run pair_hops(pairs=[('ann', 'Zoë')]) on years as pairs"
+    assert graphtide("run", "-e", text, "--data", run).exit_code == 0
+    result = graphtide("results", *words, "--data", run)
+    assert result.exit_code == 1
+    assert told in result.stderr
+    assert "graph.vertices" not in result.stderr
+
+
 def test_every_table_of_a_run(run: Path) -> None:
     session = gt.session(run)
     hops, wcc = session.results("hops"), session.results("years-WCC")

@@ -100,9 +100,7 @@ def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
         title = f"{program}, what differs between '{one}' and '{other}'"
         return ResultTable(title, lambda: run.changes(one, other))
     if choice.vertex is not None:
-        vertex = vertex_id(run, choice.vertex, choice.label)
-        title = f"{program}, vertex {choice.vertex} in every view"
-        return ResultTable(title, lambda: run.history(vertex))
+        return _history(run, program, choice.vertex, choice)
     if choice.components is not None:
         view = choice.components
         return ResultTable(f"{program}, components of '{view}'", lambda: run.components(view))
@@ -117,6 +115,17 @@ def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
     return _summary(run)
 
 
+def _history(run: Run, program: str, text: str, choice: ResultsOptions) -> ResultTable:
+    """A vertex, or a pair of them, in every view."""
+    if choice.to is None:
+        vertex = vertex_id(run, text, choice.label)
+        title = f"{program}, vertex {text} in every view"
+    else:
+        vertex = pair_of_ids(run, (text, choice.to), choice.label)
+        title = f"{program}, from {text} to {choice.to} in every view"
+    return ResultTable(title, lambda: run.history(vertex))
+
+
 def _summary(run: Run) -> ResultTable:
     from graphtide.api.run_answers import run_text
 
@@ -125,27 +134,51 @@ def _summary(run: Run) -> ResultTable:
 
 def vertex_id(run: Run, text: str, label: str | None) -> Any:
     """The id that a text on the command line stands for, in the type of the graph's ids."""
-    import pyarrow as pa
-
     columns = run._contents.rows.columns()
-    if "id" not in columns:
+    if run.of_pairs:
         raise InputError(
             f"the results of '{run.name}' are those of pairs of vertices",
-            hint="--values shows every pair in every view",
+            hint="give both ids: --vertex SOURCE --to TARGET; --values shows all pairs",
         )
-    kind = columns["id"].type
-    if not pa.types.is_string(kind):
-        try:
-            found: Any = pa.scalar(text).cast(kind).as_py()
-        except pa.ArrowException:
-            raise InputError(
-                f"'{text}' is not the id of a vertex: ids are of type {kind}",
-                hint="see graph.vertices() for the ids",
-            ) from None
-    else:
-        found = text
-    if label is None:
-        return found
-    if "label" not in columns:
+    return _labelled(run, _typed(columns["id"], text), label, "label" in columns)
+
+
+def pair_of_ids(run: Run, ends: tuple[str, str], label: str | None) -> tuple[Any, Any]:
+    """The pair that two texts on the command line stand for; a label is that of both."""
+    columns = run._contents.rows.columns()
+    if not run.of_pairs:
+        raise InputError(
+            f"the results of '{run.name}' are those of single vertices", hint="leave out --to"
+        )
+    source, target = (
+        _typed(columns[side], text) for side, text in zip(("source", "target"), ends, strict=True)
+    )
+    return (source, target) if label is None else ((label, source), (label, target))
+
+
+def _typed(ids: pa.Array, text: str) -> Any:
+    import pyarrow as pa
+
+    from graphtide.run.live.vertex_hints import vertex_hint
+
+    if pa.types.is_string(ids.type):
+        return text
+    try:
+        return pa.scalar(text).cast(ids.type).as_py()
+    except pa.ArrowException:
+        what = f"'{text}' is not the id of a vertex: ids are of type {ids.type}"
+        raise InputError(what, hint=vertex_hint(ids, 0)) from None
+
+
+def _labelled(run: Run, vertex: Any, label: str | None, needed: bool) -> Any:
+    """The vertex with its label, where ids need one; tells of labels in the words of options."""
+    if label is not None and not needed:
         raise InputError(f"the ids of '{run.collection}' need no label", hint="leave out --label")
-    return (label, found)
+    found = vertex if label is None else (label, vertex)
+    try:
+        run._contents.rows.number(found)
+    except InputError as error:
+        if label is None and error.hint and error.hint.startswith("several labels"):
+            error.hint = "several labels have it: say which with --label"
+        raise
+    return found

@@ -44,6 +44,12 @@ class ResultsOptions(GlobalOptions):
         str | None,
         typer.Option(metavar="LABEL", help="The label of --vertex, where several have its id."),
     ] = None
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="The target of --vertex, where results are of pairs."
+        ),
+    ] = None
     components: Annotated[
         str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
     ] = None
@@ -123,8 +129,9 @@ def _check(options: ResultsOptions) -> None:
         raise typer.BadParameter(f"{said} are different tables: choose one")
     if options.run is None and (chosen or options.writes):
         raise typer.BadParameter("name a run: 'graphtide results' lists them")
-    if options.label is not None and options.vertex is None:
-        raise typer.BadParameter("--label goes with --vertex")
+    for name in ("label", "to"):
+        if getattr(options, name) is not None and options.vertex is None:
+            raise typer.BadParameter(f"--{name} goes with --vertex")
     if options.picture is not None and chosen not in ([], ["record"], ["top"]):
         raise typer.BadParameter("--picture draws the summary, --top N or --record")
     if options.reference is not None and (options.picture is None or not options.record):

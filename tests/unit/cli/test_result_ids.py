@@ -23,7 +23,7 @@ class Ids:
         return self._columns
 
     def number(self, vertex: Any) -> int:
-        raise AssertionError(vertex)
+        return 0
 
 
 def run_with(**columns: pa.Array) -> Run:

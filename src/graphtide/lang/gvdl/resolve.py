@@ -149,7 +149,7 @@ def compare(
 
 
 def _other_property(ref: PropertyRef, node: tree.Operand, scope: Scope) -> PropertyRef:
-    """The property that a property is compared with; an unknown one may be a text without quotes."""
+    """The property on the other side; an unknown one may be a text without quotes."""
     try:
         return _property(node, scope)
     except LanguageError as error:

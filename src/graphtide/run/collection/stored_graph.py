@@ -20,10 +20,12 @@ from graphtide.run.collection.made_columns import ENDS, with_ends
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_rows import ColumnNames, property_column
 from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds, vertex_hint
+from graphtide.run.live.vertex_hints import vertex_hint
+from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
 
+_TOLD = 3
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
 
 
@@ -60,27 +62,49 @@ class StoredVertices(VertexIds):
         """The number of a vertex; InputError if there is none."""
         found = self._number(vertex)
         if found < 0:
-            usual = "give an id as in graph.vertices()"
-            hint = vertex_hint(self._rows.column("_id"), vertex, usual)
-            if self._several:
-                hint = "give a pair (label, id) as in graph.vertices()"
-            raise InputError(f"there is no vertex {vertex!r}", hint=hint)
+            raise InputError(f"there is no vertex {vertex!r}", hint=self.hint(vertex))
         return found
 
+    def hint(self, vertex: Any) -> str:
+        """What to do about a vertex that is not there, or that several labels have."""
+        label, given = self._parted(vertex)
+        labels = self._labels_of(given)
+        if self._several and labels and label is None:
+            pairs = " or ".join(repr((item, given)) for item in labels[:_TOLD])
+            return f"several labels have it: give a pair, such as {pairs}"
+        if self._several and labels:
+            return f"that id has the label {' or '.join(map(repr, labels[:_TOLD]))}"
+        return vertex_hint(self._rows.column("_id"), given)
+
+    def _parted(self, given: Any) -> tuple[Any, Any]:
+        """The label, None where there is none, and the id."""
+        pair = self._several and isinstance(given, tuple) and len(given) == 2
+        return given if pair else (None, given)
+
+    def _labels_of(self, given: Any) -> list[str]:
+        """The labels of all vertices with an id."""
+        same = self._same(given)
+        if not self._several or same is None:
+            return []
+        return pc.unique(self._rows.column("_label").filter(same)).to_pylist()
+
     def _number(self, given: Any) -> int:
-        label = None
-        if self._several and isinstance(given, tuple) and len(given) == 2:
-            label, given = given
-        ids = self._rows.column("_id")
-        try:
-            wanted = pa.scalar(given, ids.type)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        label, given = self._parted(given)
+        same = self._same(given)
+        if same is None:
             return -1
-        same = pc.equal(ids, wanted)
         if label is not None:
             same = pc.and_(same, pc.equal(self._rows.column("_label"), str(label)))
         found = np.flatnonzero(same.to_numpy())
         return int(found[0]) if len(found) == 1 else -1
+
+    def _same(self, given: Any) -> Any:
+        """Which vertices have an id; None where no vertex could."""
+        ids = self._rows.column("_id")
+        try:
+            return pc.equal(ids, pa.scalar(given, ids.type))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return None
 
 
 def load_graph(

@@ -121,7 +121,7 @@ def _numbers(bound: Bound, name: str, given: list[Any], ids: VertexIds) -> list[
     if unknown:
         raise InputError(
             f"{bound.program.name}: '{name}' names a vertex that is not there: {unknown[0]!r}",
-            hint="see graph.vertices() for the ids",
+            hint=ids.hint(unknown[0]),
         )
     return numbers
 

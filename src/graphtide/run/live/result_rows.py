@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.run.live.vertex_ids import VertexIds, id_column, vertex_hint
+from graphtide.run.live.vertex_ids import VertexIds, id_column
 
 Pairs = Sequence[tuple[int, int]]
 _ENDS = ("source", "target")
@@ -52,9 +52,7 @@ class GraphVertices:
         """The number of a vertex; InputError if there is none."""
         found = int(self.ids.numbers(id_column([row], "the vertex"))[0])
         if found < 0:
-            known = self.ids.taken(np.arange(len(self.ids)))
-            hint = vertex_hint(known, row, "see graph.vertices()")
-            raise InputError(f"there is no vertex {row!r}", hint=hint)
+            raise InputError(f"there is no vertex {row!r}", hint=self.ids.hint(row))
         return found
 
     def since(self, vertices: int) -> NDArray[Any]:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.id_tables import FREE, enter_distinct, enter_ids, find_ids, remove_ids
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
 from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id
+from graphtide.run.live.vertex_hints import vertex_hint
 
 Int32 = NDArray[np.int32]
 Ids = NDArray[Any]
@@ -32,7 +32,6 @@ Ids = NDArray[Any]
 
 _NO_TABLE = np.empty(0, np.int64)
 _MOST_NAMED = 5
-_FEW = 10_000
 _EXACT = 2.0**53
 
 
@@ -103,6 +102,10 @@ class VertexIds:
         if self._whole is not None:
             return pa.array(self._whole.view[numbers])
         return arrow_ids([self[number] for number in numbers.tolist()])
+
+    def hint(self, given: Any) -> str:
+        """What to do about an id that is not there. O(ids)."""
+        return vertex_hint(self.taken(np.arange(len(self))), given)
 
     def check_new(self, ids: Sequence[Any]) -> None:
         """Refuse ids that cannot be told apart from those that are there, or from one another.
@@ -229,19 +232,6 @@ def _id_hint(bad: list[Any]) -> str:
         case float() if math.isfinite(bad[0]):
             return "from 2**53 on floats do not tell all whole numbers apart: give ids as ints"
     return f"leave the row out, or give the vertex an id; {usual}"
-
-
-def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any, usual: str) -> str:
-    """What to do about an id that is not there: one like it, the type of ids, or the usual."""
-    texts, is_text = pa.types.is_string(ids.type), isinstance(given, str)
-    if texts and is_text and len(ids) <= _FEW:
-        near = closest(given, ids.to_pylist())
-        return f"did you mean '{near}'?" if near else usual
-    if texts and isinstance(given, int):
-        return f"ids are texts here, as in '{ids[0].as_py()}'; {usual}" if len(ids) else usual
-    if is_text and pa.types.is_integer(ids.type):
-        return f"ids are whole numbers here; {usual}"
-    return usual
 
 
 def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
