@@ -38,7 +38,7 @@ def refused(act: Callable[[], Any]) -> str:
 
 def test_vertices_that_are_not_there(hops: Run) -> None:
     assert "did you mean 'Zoë'?" in refused(lambda: hops.history("zoë"))
-    assert "ids are texts here, as in 'ann'" in refused(lambda: hops.history(5))
+    assert "ids are texts here, such as 'ann'" in refused(lambda: hops.history(5))
     numbered = gt.Graph([1, 2], [2, 3]).run(A.WCC, [[0, 1]])
     assert "ids are whole numbers here" in refused(lambda: numbered.history("1"))
 
@@ -80,6 +80,16 @@ def test_names_that_cannot_be(session: Session, name: Any, told: str) -> None:
 def test_a_program_by_its_name(session: Session) -> None:
     told = refused(lambda: session.collection("years").run("wcc"))  # type: ignore[arg-type]
     assert "did you mean graphtide.algorithms.WCC?" in told
+
+
+def test_a_run_is_replaced_unless_told_otherwise(session: Session) -> None:
+    years = session.collection("years")
+    first = years.run(A.BFS(source="ann"), replace=False)
+    assert "the run 'years-BFS' is already there" in refused(
+        lambda: years.run(A.BFS(source="Zoë"), replace=False)
+    )
+    assert session.results("years-BFS").program == first.program
+    assert years.run(A.BFS(source="Zoë"), replace=True).program != first.program
 
 
 def test_resuming_what_was_never_begun(session: Session) -> None:

@@ -78,7 +78,8 @@ def test_airports_and_routes_without_header(spark: SparkSession, tmp_path: Path)
     assert loaded.summary.edges + loaded.summary.quarantined == 67_663
     assert loaded.vertices[0]["name"] == "Goroka Airport"
     reasons = {row["reason"] for row in loaded.quarantine}
-    assert reasons == {"missing src", "missing dst", "unknown src", "unknown dst"}
+    ends = "src (column 'src_id')", "dst (column 'dst_id')"
+    assert reasons == {f"{what} {end}" for what in ("missing", "unknown") for end in ends}
 
 
 def test_a_social_network_with_labels(spark: SparkSession, tmp_path: Path) -> None:

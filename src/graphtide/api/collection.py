@@ -168,6 +168,7 @@ class Collection(Sequence[View]):
         resume: bool = False,
         results: bool = True,
         grid: tuple[int, int] | None = None,
+        replace: bool = True,
     ) -> Run:
         """Run a program on every view, and return its results. Needs no Spark.
 
@@ -175,7 +176,8 @@ class Collection(Sequence[View]):
         `adaptive`: whichever is expected to be faster, view by view. `verify=n` compares every
         n-th view with a run by the program's definition, without proofs or compiled code, and stops
         at the first difference. Results are stored
-        under `name` (default: collection and program) in place of an earlier run; what is finished
+        under `name` (default: collection and program) in place of an earlier run, or only if there
+        is none (`replace=False`); what is finished
         when a run is interrupted is kept, and `resume=True` goes on from there. `results=False`
         writes nothing: the run has its record, and of pairs its results. `grid`, rows and columns,
         feeds the views to a dataflow as versions of two coordinates: for products.
@@ -190,7 +192,8 @@ class Collection(Sequence[View]):
         chosen = chosen_program(program, mode)
         name = f"{self.name}-{chosen.bound.program.name}" if name is None else name
         settings = RunSettings(verify=verify)
-        request = RunRequest(name, chosen, strategy, resume, settings, grid=grid, kept=results)
+        more = {"grid": grid, "kept": results, "replace": replace}
+        request = RunRequest(name, chosen, strategy, resume, settings, **more)
         try:
             return run_collection(self._session, self._stored, request)
         except KeyboardInterrupt as stop:
@@ -200,7 +203,7 @@ class Collection(Sequence[View]):
     def picture(self, path: str | Path | None = None) -> Picture:
         """Draw how like the views are, in the given order and as arranged.
 
-        To a PNG or SVG file if a path is given; a notebook shows what it returns.
+        To a PNG, SVG or PDF file if a path is given; a notebook shows what it returns.
         """
         from graphtide.api.pictures.draw import check_path, draw_collection
 

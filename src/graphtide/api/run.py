@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.whole_files import whole_file
+from graphtide.api.whole_files import whole_stream
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.collection import leaders, summaries, tables
@@ -178,11 +178,11 @@ class Run:
     def to_csv(self, path: str | Path) -> Path:
         """Write the tidy table to a file, one view at a time; arrays become several columns.
 
-        The file appears when it is complete.
+        The file appears when it is complete; it is packed if its name ends with .gz, .bz2 or .zst.
         """
         target = given_path(path)
-        with whole_file(target) as partial:
-            tables.write_tidy_csv(self._contents, partial)
+        with whole_stream(target) as stream:
+            tables.write_tidy_csv(self._contents, stream)
         return target
 
     def picture(
@@ -194,7 +194,7 @@ class Run:
         count: int | None = None,
         reference: Run | None = None,
     ) -> Picture:
-        """Draw the run, to a PNG or SVG file if a path is given; a notebook shows what it returns.
+        """Draw the run, to a PNG, SVG or PDF file if a path is given; a notebook shows it.
 
         `of="summary"` is what was found view by view; `of="top"` the values of the `count`
         vertices that lead in the last view; `of="times"` what each view took, by strategy, beside

@@ -50,6 +50,7 @@ class RunRequest:
 
     With `grid`, rows and columns, the views are fed as versions of two coordinates. Where results
     are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
+    An earlier run of the name is an error unless it is to `replace` it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class RunRequest:
     chooser: Callable[[RunInHand], Chooser] | None = None
     grid: tuple[int, int] | None = None
     kept: bool = True
+    replace: bool = True
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ def run_collection(session: Session, stored: StoredCollection, request: RunReque
         else:
             base = work.hand.base()
             tables = base_table(base), steps_table(work.hand.steps)
-            with begin_run(session.catalog, request.name, work.facts.to_json(), *tables) as run:
+            name, facts = request.name, work.facts.to_json()
+            begun = begin_run(session.catalog, name, facts, *tables, replace=request.replace)
+            with begun as run:
                 work.go(base, run.parts)
     return open_stored_run(session, request.name)
 

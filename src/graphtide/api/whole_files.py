@@ -11,8 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+
 from graphtide.model.disk import disk_error, is_full, reason_of
 from graphtide.model.errors import GraphtideError, InputError
+
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zstd": "zstd"}
 
 Beside = Callable[[str], Path]
 """Where a file of that name is to be written until all is done."""
@@ -33,6 +37,14 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise InputError(f"cannot write '{path}': there is no folder '{path.parent}'")
     with _told(path), _in_place_of(target.parent) as beside:
         yield beside(target.name)
+
+
+@contextmanager
+def whole_stream(path: Path) -> Iterator[pa.NativeFile]:
+    """The same as a stream, packed if the name ends with .gz, .bz2 or .zst."""
+    packing = _PACKED.get(path.suffix.lower())
+    with whole_file(path) as partial, pa.output_stream(partial, compression=packing) as stream:
+        yield stream
 
 
 @contextmanager

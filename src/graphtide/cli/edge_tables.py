@@ -49,13 +49,16 @@ def edge_table(
 
 
 def write_csv(table: pa.Table, path: Path) -> None:
-    """Write a table as CSV with a header: all of it or, if that fails, nothing."""
+    """Write a table as CSV with a header: all of it or, if that fails, nothing.
+
+    Packed if the name says so: .gz, .bz2 or .zst.
+    """
     import pyarrow.csv
 
-    from graphtide.api.whole_files import whole_file
+    from graphtide.api.whole_files import whole_stream
 
-    with whole_file(path) as partial:
-        pyarrow.csv.write_csv(table, partial)
+    with whole_stream(path) as stream:
+        pyarrow.csv.write_csv(table, stream)
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

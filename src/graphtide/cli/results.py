@@ -46,9 +46,7 @@ class ResultsOptions(GlobalOptions):
     ] = None
     to: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID", help="The target of --vertex, where results are of pairs."
-        ),
+        typer.Option(metavar="ID", help="The target of --vertex, where results are of pairs."),
     ] = None
     components: Annotated[
         str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
@@ -81,7 +79,7 @@ class ResultsOptions(GlobalOptions):
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw the summary by view, or with --record the time by view: PNG or SVG.",
+            help="Draw the summary by view, or with --record the time by view: PNG, SVG or PDF.",
         ),
     ] = None
     reference: Annotated[

@@ -51,7 +51,7 @@ class ShowOptions(GlobalOptions):
     picture: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Draw how like the views of a collection are: PNG or SVG."
+            metavar="FILE", help="Draw how like the views of a collection are: PNG, SVG or PDF."
         ),
     ] = None
     all: Annotated[

@@ -323,11 +323,17 @@ class StoredRun:
 
 @contextlib.contextmanager
 def begin_run(
-    catalog: Catalog, name: str, manifest: Manifest, base: pa.Table, steps: pa.Table
+    catalog: Catalog,
+    name: str,
+    manifest: Manifest,
+    base: pa.Table,
+    steps: pa.Table,
+    *,
+    replace: bool = True,
 ) -> Iterator[StoredRun]:
     """A run without a finished step, in place of one of the same name; locked until left."""
     folder = catalog.run_folder(name)
-    with begin(folder, replace=True, what=f"the run '{name}'") as commit:
+    with begin(folder, replace=replace, what=f"the run '{name}'") as commit:
         with disk_errors(commit.what, commit.path):
             pq.write_table(base, commit.path / _BASE)
             pq.write_table(steps, commit.path / _STEPS)

@@ -43,6 +43,6 @@ def draw_collection(collection: Collection) -> Picture:
 
 
 def check_path(path: str | Path | None) -> None:
-    """Refuse a file that is neither PNG nor SVG, before anything is drawn."""
+    """Refuse a file that is no PNG, SVG or PDF, before anything is drawn."""
     if path is not None:
         picture_format(given_path(path))

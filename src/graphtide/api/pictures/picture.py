@@ -9,13 +9,19 @@ from typing import Any, Literal
 
 from matplotlib.figure import Figure
 
+from graphtide.api.pictures.fonts import telling_of_boxes
 from graphtide.api.pictures.style import styled
 from graphtide.api.whole_files import whole_file
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 
-Format = Literal["png", "svg"]
-_FORMATS: dict[str, Format] = {".png": "png", ".svg": "svg"}
+Format = Literal["png", "svg", "pdf"]
+_FORMATS: dict[str, Format] = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
+_METADATA: dict[Format, dict[str, Any]] = {
+    "png": {"Software": "Graphtide"},
+    "svg": {"Date": None},
+    "pdf": {"Creator": "Graphtide", "CreationDate": None},
+}
 _DOTS = 160
 _SHOWN_DOTS = 100
 
@@ -28,7 +34,7 @@ class Picture:
     figure: Figure
 
     def save(self, path: str | Path) -> Path:
-        """Write PNG or SVG, by the ending of the file: all of it or, if that fails, nothing."""
+        """Write PNG, SVG or PDF, by the ending of the file: all of it or nothing."""
         target = given_path(path)
         content = self.render(picture_format(target))
         with whole_file(target) as partial:
@@ -38,9 +44,8 @@ class Picture:
     def render(self, format: Format) -> bytes:
         """The picture as the bytes of a file."""
         buffer = io.BytesIO()
-        metadata: dict[str, Any] = {"Date": None} if format == "svg" else {"Software": "Graphtide"}
-        with styled():
-            self.figure.savefig(buffer, format=format, dpi=_DOTS, metadata=metadata)
+        with styled(), telling_of_boxes():
+            self.figure.savefig(buffer, format=format, dpi=_DOTS, metadata=_METADATA[format])
         return buffer.getvalue()
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
@@ -52,10 +57,10 @@ class Picture:
 
 
 def picture_format(path: Path) -> Format:
-    """PNG or SVG by the ending of the file; InputError for any other."""
+    """PNG, SVG or PDF by the ending of the file; InputError for any other."""
     found = _FORMATS.get(path.suffix.lower())
     if found is None:
         raise InputError(
-            f"'{path}' is neither a PNG nor an SVG file", hint="end its name with .png or .svg"
+            f"'{path}' is no PNG, SVG or PDF file", hint="end its name with .png, .svg or .pdf"
         )
     return found

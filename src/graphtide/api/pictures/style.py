@@ -7,24 +7,22 @@ is told by shape or place as well.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import matplotlib
-from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from graphtide.api.pictures.fonts import fonts
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#8A8A8A", "#222222"
 LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY)
 WIDTH = 9.0
 _ALIKE = 0.2
-_OTHER_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans", "Arial Unicode MS")
 
 _SETTINGS: dict[str, Any] = {
     "font.size": 10.0,
@@ -80,20 +78,10 @@ def headed(figure: Figure, title: str, subtitle: str) -> None:
 @contextmanager
 def styled(**more: Any) -> Iterator[None]:
     """Inside, figures are made and rendered in this style, whatever the user's own is."""
-    settings: Any = {**matplotlib.rcParamsDefault, **_SETTINGS, "font.family": _fonts(), **more}
+    settings: Any = {**matplotlib.rcParamsDefault, **_SETTINGS, "font.family": fonts(), **more}
     settings.pop("backend", None)
-    with warnings.catch_warnings():
-        # A name in letters that no installed font has is drawn as boxes.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        with matplotlib.rc_context(settings):
-            yield
-
-
-@cache
-def _fonts() -> list[str]:
-    """The usual font, and others for more letters where they are installed."""
-    installed = set(font_manager.get_font_names())
-    return ["DejaVu Sans", *(name for name in _OTHER_FONTS if name in installed)]
+    with matplotlib.rc_context(settings):
+        yield
 
 
 def count_axis(axes: Axes, title: str) -> None:

@@ -102,11 +102,11 @@ def tidy_reader(contents: RunContents) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(tidy_schema(contents), tidy_batches(contents))
 
 
-def write_tidy_csv(contents: RunContents, path: Path) -> None:
-    """Write the tidy table, one view at a time."""
+def write_tidy_csv(contents: RunContents, target: Path | pa.NativeFile) -> None:
+    """Write the tidy table to a file or a stream, one view at a time."""
     with tidy_reader(contents) as reader:
         first = flat_table(reader.schema.empty_table())
-        with pa_csv.CSVWriter(path, first.schema) as writer:
+        with pa_csv.CSVWriter(target, first.schema) as writer:
             for batch in reader:
                 writer.write_table(flat_table(pa.Table.from_batches([batch])))
 

@@ -38,9 +38,12 @@ def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any) -> str:
 def _near(ids: pa.Array | pa.ChunkedArray, given: str) -> list[str]:
     """The ids most like a text; of very many, among those that begin with the same letter."""
     if len(ids) > _FEW:
-        length = pc.utf8_length(ids)
+        lower, length = pc.utf8_lower(ids), pc.utf8_length(ids)
+        same = ids.filter(pc.equal(lower, given.lower()))
+        if len(same):
+            return list(same.slice(0, _TOLD).to_pylist())
         alike = pc.and_kleene(
-            pc.starts_with(pc.utf8_lower(ids), given[:1].lower()),
+            pc.starts_with(lower, given[:1].lower()),
             pc.less_equal(pc.abs(pc.subtract(length, len(given))), _LENGTHS),
         )
         ids = ids.filter(alike).slice(0, _FEW)

@@ -104,7 +104,8 @@ def _reason(table: TypedTable, timezone: str) -> Column:
     names = ("id",) if len(table.roles.keys) == 1 else ("src", "dst")
     reasons = [F.col("_fault")]
     for name, column in zip(names, table.roles.keys, strict=True):
-        reasons.append(F.when(_is_missing(table, column, key=True), f"missing {name}"))
+        missing = f"missing {name_of_key(name, column)}"
+        reasons.append(F.when(_is_missing(table, column, key=True), missing))
         if _may_be_unreadable(table, column):
             reasons.append(_unreadable(table, column, timezone, key=True))
     reasons.extend(
@@ -113,6 +114,11 @@ def _reason(table: TypedTable, timezone: str) -> Column:
         if _may_be_unreadable(table, column)
     )
     return F.coalesce(*reasons)
+
+
+def name_of_key(name: str, column: PropertyColumn) -> str:
+    """An id or end as reasons call it: with the user's own name of the column, if it has one."""
+    return name if column.name == name else f"{name} (column '{column.name}')"
 
 
 def _may_be_unreadable(table: TypedTable, column: PropertyColumn) -> bool:

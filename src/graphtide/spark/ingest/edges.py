@@ -13,9 +13,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from graphtide.model.schema import PropertyType
-from graphtide.spark.ingest.checked import REJECTED_COLUMNS, property_columns, union
+from graphtide.spark.ingest.checked import (
+    REJECTED_COLUMNS,
+    name_of_key,
+    property_columns,
+    union,
+)
 from graphtide.spark.ingest.load import Load, check_size, has_small_parts
 from graphtide.spark.ingest.rejected import reject
+from graphtide.spark.ingest.roles import PropertyColumn, Roles
 from graphtide.spark.ingest.spaces import Spaces
 from graphtide.spark.ingest.vertices import vertex_ids
 
@@ -34,7 +40,7 @@ def write_edges(
     broadcast = vertices <= BROADCAST_VERTICES.get(load.tables.id_type, _BROADCAST_OTHERS)
     resolved = union(
         [
-            _resolved(load, spaces, frame, table.roles.spaces, broadcast=broadcast)
+            _resolved(load, spaces, frame, table.roles, broadcast=broadcast)
             for frame, table in zip(checked, tables, strict=True)
         ]
     )
@@ -55,26 +61,27 @@ def _resolved(
     load: Load,
     spaces: Spaces,
     frame: DataFrame,
-    ends: Sequence[str | None],
+    roles: Roles,
     *,
     broadcast: bool,
 ) -> DataFrame:
     """Checked edges with `_src` and `_dst`, and a reason where one of them is unknown."""
-    for key, name, space in zip(("_key0", "_key1"), ("_src", "_dst"), ends, strict=True):
+    ends = zip(("_key0", "_key1"), ("_src", "_dst"), roles.spaces, strict=True)
+    for key, name, space in ends:
         ids = vertex_ids(load, spaces, spaces.of(space)).select(
             F.col("_id").alias(f"{name}_id"), F.col("_vertex").alias(name)
         )
         known = F.broadcast(ids) if broadcast else ids
         frame = frame.join(known, F.col(key) == F.col(f"{name}_id"), "left")
-    unknown = [_unknown(name) for name in ("src", "dst")]
+    unknown = [_unknown(*end) for end in zip(("src", "dst"), roles.keys, strict=True)]
     reason = F.coalesce(F.col("_reason"), *unknown)
     places = [name for name in REJECTED_COLUMNS if name != "_reason"]
     properties = [f"p{place}" for place in range(len(load.tables.edge_properties))]
     return frame.select(*places, reason.alias("_reason"), "_src", "_dst", "_label", *properties)
 
 
-def _unknown(end: str) -> Column:
-    return F.when(F.col(f"_{end}").isNull(), f"unknown {end}")
+def _unknown(end: str, column: PropertyColumn) -> Column:
+    return F.when(F.col(f"_{end}").isNull(), f"unknown {name_of_key(end, column)}")
 
 
 def _table_columns(load: Load, resolved: DataFrame) -> DataFrame:

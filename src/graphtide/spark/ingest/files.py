@@ -89,6 +89,11 @@ def _is_parquet(path: str) -> bool:
         raise InputError(f"the file cannot be read: {error.strerror}", where=path) from None
 
 
+def is_zstandard(path: str) -> bool:
+    """True of a file that is packed with Zstandard, by its name."""
+    return path.lower().endswith((".zst", ".zstd"))
+
+
 def _without_file_scheme(path: str) -> str:
     if not path.startswith("file:/"):
         return path

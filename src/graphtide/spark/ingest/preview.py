@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, cast
 
+import pyarrow as pa
+
 from graphtide.model.errors import InputError
+from graphtide.spark.ingest.files import is_zstandard
 from graphtide.spark.ingest.headers import DeclaredColumn, parse_typed_header
 from graphtide.spark.ingest.options import WHITESPACE, IngestOptions
 from graphtide.spark.ingest.source import Kind
@@ -177,6 +180,8 @@ def _open(path: str) -> BinaryIO:
         return cast(BinaryIO, gzip.open(path, "rb"))
     if path.endswith(".bz2"):
         return cast(BinaryIO, bz2.open(path, "rb"))
+    if is_zstandard(path):
+        return cast(BinaryIO, io.BufferedReader(pa.input_stream(path, compression="zstd")))
     return open(path, "rb")
 
 
@@ -188,7 +193,7 @@ def _decoded_lines(file: BinaryIO, path: str) -> Iterator[str]:
         )
     if b"\0" in start:
         raise InputError(
-            "the file is not text", where=path, hint="text may be plain, .gz or .bz2; or Parquet"
+            "the file is not text", where=path, hint="give plain text, .gz, .bz2, .zst or Parquet"
         )
     content = start + file.read(_MOST_BYTES - len(start))
     text = content.decode("utf-8-sig", errors="replace")

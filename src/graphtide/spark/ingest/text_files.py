@@ -1,7 +1,8 @@
 """The lines of text files, each with its file and its number.
 
 Local files are read through links named by their number in the list: any name will do, hidden,
-with colons or with stars, and a row knows its file by a few digits of the link's name.
+with colons or with stars, and a row knows its file by a few digits of the link's name. Files that
+Spark cannot unpack are unpacked in place of a link.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from graphtide.model.disk import disk_error
+from graphtide.model.errors import InputError
 from graphtide.spark.addresses import reading_path
-from graphtide.spark.ingest.files import FileList
+from graphtide.spark.ingest.files import FileList, is_zstandard
 
 _DIGITS = 7
 _ROW_BITS = (1 << 33) - 1
+_UNPACKED = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,24 @@ def link_files(found: FileList, folder: Path) -> LinkedFiles:
         return LinkedFiles(found.paths, linked=False)
     folder.mkdir(parents=True)
     for place, path in enumerate(found.paths):
-        os.symlink(path, folder / f"{place:0{_DIGITS}d}{_suffix(path, found.format)}")
+        name = folder / f"{place:0{_DIGITS}d}{_suffix(path, found.format)}"
+        if found.format == "text" and is_zstandard(path):
+            _unpack(path, name)
+        else:
+            os.symlink(path, name)
     return LinkedFiles((reading_path(folder),), linked=True)
+
+
+def _unpack(path: str, target: Path) -> None:
+    """Write the plain text of a Zstandard file: Spark itself needs a library for those."""
+    try:
+        with pa.input_stream(path, compression="zstd") as packed, open(target, "wb") as plain:
+            while content := packed.read(_UNPACKED):
+                plain.write(content)
+    except OSError as error:
+        if error.errno is None:
+            raise InputError(f"the file cannot be unpacked: {error}", where=path) from None
+        raise disk_error(error, f"the text of '{path}'", target) from None
 
 
 def row_in_task() -> Column:
