@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         tumbling,
         without,
         without_each,
+        without_each_value,
     )
     from graphtide.api.graph import Graph
     from graphtide.api.live import Live
@@ -69,6 +70,7 @@ _HOMES = {
     "tumbling": "graphtide.api.generators",
     "without": "graphtide.api.generators",
     "without_each": "graphtide.api.generators",
+    "without_each_value": "graphtide.api.generators",
     "Dataflow": "graphtide.dataflow",
     "CatalogGraph": "graphtide.api.catalog_graph",
     "Live": "graphtide.api.live",
@@ -136,6 +138,7 @@ __all__ = [
     "tumbling",
     "without",
     "without_each",
+    "without_each_value",
 ]
 
 

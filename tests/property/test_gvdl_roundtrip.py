@@ -124,6 +124,14 @@ items = short(
                 st.none() | predicates,
                 optional_text,
             ),
+            st.builds(
+                t.Outages,
+                st.just("value"),
+                flags,
+                st.none() | predicates,
+                optional_text,
+                properties,
+            ),
         ),
         lambda inner: st.one_of(
             st.builds(t.Loop, words, loop_values, tuples(inner)),

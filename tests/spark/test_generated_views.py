@@ -208,6 +208,22 @@ def test_combinations_leave_edges_of_unknown_membership(session: Session) -> Non
     )
 
 
+def test_each_value_out_in_turn(session: Session) -> None:
+    years = sorted({edge["year"] for edge in EDGES if has(edge, "year") and edge["year"] > 2004})
+    check(
+        make(session, gt.without_each_value("year", where="year > 2004")),
+        {f"without {year}": lambda edge, year=year: edge["year"] != year for year in years},
+    )
+    states = make(session, "without each value of src.state where src.state is not null")
+    check(
+        states,
+        {
+            f"without {state}": lambda edge, state=state: VERTICES[edge["src"]]["state"] != state
+            for state in ("CA", "NY")
+        },
+    )
+
+
 @pytest.mark.masters
 def test_each_edge_and_each_vertex_out_in_turn(session: Session) -> None:
     found = make(session, gt.without_each("edge", where="year >= 2008"))

@@ -46,6 +46,10 @@ class StoredGraphFacts:
         rows = self._gateway.vertex_names(self._stored, where, limit)
         return [VertexFact(vertex, name) for vertex, name in rows]
 
+    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
+        """The distinct values over the edges that match, ascending."""
+        return self._gateway.values(self._stored, property, where, limit)
+
     def _is_declared(self, item: PropertyRef) -> bool:
         declared = {known.name for known in self._stored.schema.edge}
         return item.owner == "edge" and item.name in declared

@@ -75,6 +75,22 @@ def without_each(
     return Outages(what=what, pairs=pairs, where=condition, name=name)
 
 
+def without_each_value(
+    property: str,
+    *,
+    where: str | None = None,
+    pairs: bool = False,
+    name: str | None = None,
+) -> Outages:
+    """Each value of a property removed in turn with all edges that have it, or each pair of values.
+
+    `without_each_value("airline")` is a view an airline: all flights but its own. Values are those
+    of the edges that satisfy `where`; an edge without a value stays in all views.
+    """
+    condition = None if where is None else written_predicate(where)
+    return Outages("value", pairs, condition, name, parse_property(property))
+
+
 def _one_item(factor: Views) -> Item:
     items = view_items(factor)
     return items[0] if len(items) == 1 else Group(items)

@@ -70,6 +70,7 @@ Views of what is left when something is removed.
 
   create view collection outages on Grid without each edge;
   create view collection pairs on Grid without each pair of vertices where voltage > 300;
+  create view collection airlines on Flights without each value of airline;
   create view collection communities on Papers
     without 2 of ([a: src.field = 'a'], [b: src.field = 'b'], [c: src.field = 'c']);
 """,

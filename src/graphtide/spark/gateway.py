@@ -96,6 +96,12 @@ class SparkGateway:
         """Number and id of the vertices that match."""
         return questions.vertex_names(graph_frames(self.private, stored), where, limit)
 
+    def values(
+        self, stored: CountedTables, item: PropertyRef, where: Predicate, limit: int
+    ) -> list[Value]:
+        """The distinct values of a property over the edges that match, ascending."""
+        return questions.property_values(graph_frames(self.private, stored), item, where, limit)
+
     def vertex_frame(self, stored: CountedTables) -> DataFrame:
         """All vertices as users know them, in the user's session."""
         frame = graph_frames(self.session, stored).vertices.drop("_vertex")

@@ -37,17 +37,35 @@ def property_bounds(
 
     NaN is left out: no window can end behind it.
     """
+    chosen, from_answer = _chosen_values(frames, item, where)
+    ends = F.min("value").alias("low"), F.max("value").alias("high")
+    with translated(f"finding the bounds of {item}"):
+        found = chosen.agg(*ends).collect()[0]
+    if found["low"] is None:
+        return None
+    return from_answer(found["low"]), from_answer(found["high"])
+
+
+def property_values(
+    frames: GraphFrames, item: PropertyRef, where: Predicate, limit: int
+) -> list[Value]:
+    """The distinct values over the edges that match, ascending; NaN is left out."""
+    chosen, from_answer = _chosen_values(frames, item, where)
+    found = _rows(chosen.distinct(), "value", limit, f"values of {item}")
+    return [from_answer(value) for (value,) in found]
+
+
+def _chosen_values(
+    frames: GraphFrames, item: PropertyRef, where: Predicate
+) -> tuple[DataFrame, Callable[[Any], Value]]:
+    """The values of a property that the edges that match have, and how they become ours again."""
     needed = dict.fromkeys(one for atom in atoms_of(where) for one in properties_of(atom))
     joined = join_properties(frames, [item, *(one for one in needed if one != item)])
     names = joined_names(frames.edges.columns)
     to_column, from_answer = _transport(item.type)
     value = to_column(names(item))
     chosen = joined.where(predicate_column(where, names) & value.isNotNull())
-    with translated(f"finding the bounds of {item}"):
-        found = chosen.agg(F.min(value).alias("low"), F.max(value).alias("high")).collect()[0]
-    if found["low"] is None:
-        return None
-    return from_answer(found["low"]), from_answer(found["high"])
+    return chosen.select(value.alias("value")), from_answer
 
 
 def edge_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str, str]]:

@@ -69,6 +69,12 @@ class WrittenFacts:
         self.where = where
         return [VertexFact(0, "a"), VertexFact(1, "b"), VertexFact(2, "c")]
 
+    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
+        self.asked += 1
+        self.where = where
+        known: dict[str, list[Value]] = {"note": ["it's", "x"], "year": [2001, 2002, 2003]}
+        return known.get(property.name, [])
+
 
 @pytest.fixture
 def facts() -> WrittenFacts:

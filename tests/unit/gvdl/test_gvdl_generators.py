@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import pytest
+
 from graphtide.lang.gvdl.facts import EdgeFact
 from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_predicate, parse_statement, parse_views
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateView
 from graphtide.lang.gvdl.tree import Duration, PropertyName, View, Windows
+from graphtide.model.errors import LanguageError
 from tests.unit.gvdl.conftest import SCHEMA, Lower, WrittenFacts
 
 Views = Callable[[str], dict[str, str]]
@@ -157,6 +160,22 @@ def test_each_edge_is_removed_in_turn(views: Views, facts: WrittenFacts) -> None
     assert str(facts.where) == "weight > 0 and year > 5"
     assert facts.asked == 1
     assert views("without each pair of edges")["without a-b#0, b-c"] == "_edge <> 0 and _edge <> 1"
+
+
+def test_each_value_is_removed_in_turn(views: Views, facts: WrittenFacts) -> None:
+    found = views("within weight > 0 without each value of note where year > 5")
+    assert found == {
+        "without it's": "weight > 0 and not (note = 'it\\'s') is true",
+        "without x": "weight > 0 and not (note = 'x') is true",
+    }
+    assert str(facts.where) == "weight > 0 and year > 5"
+    assert facts.asked == 1
+    pairs = views("without each pair of values of year named '{names}/{index}'")
+    assert list(pairs) == ["2001, 2002/1", "2001, 2003/2", "2002, 2003/3"]
+    with pytest.raises(LanguageError, match="no value to remove"):
+        views("without each value of src.state")
+    with pytest.raises(LanguageError, match="edges have no property 'nota'"):
+        views("without each value of nota")
 
 
 def test_each_vertex_is_removed_in_turn(views: Views, facts: WrittenFacts) -> None:

@@ -14,6 +14,9 @@ from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.build_predicates import PredicateBuilder
 from graphtide.lang.gvdl.literals import read_name, read_string
 
+OutageKind = tuple[Any, bool, Token | tree.PropertyName]
+"""What is removed, whether in pairs, and the last word, or the property whose values go."""
+
 
 class Option(NamedTuple):
     """One trailing clause: which field of the node it sets, to what, and where it stands."""
@@ -128,25 +131,32 @@ class ViewBuilder(PredicateBuilder):
     def outages(
         self,
         word: Token,
-        kind: tuple[Any, bool, Token],
+        kind: OutageKind,
         where: tree.Predicate | None,
         name: Option | None,
     ) -> tree.Outages:
         what, pairs, last = kind
-        span = self.around(word, last)
-        return tree.Outages(what, pairs, where, name.value if name else None, span=span)
+        of = last if isinstance(last, tree.PropertyName) else None
+        span, named = self.around(word, last), name.value if name else None
+        return tree.Outages(what, pairs, where, named, of, span=span)
 
-    def each_edge(self, word: Token) -> tuple[str, bool, Token]:
+    def each_edge(self, word: Token) -> OutageKind:
         return "edge", False, word
 
-    def each_vertex(self, word: Token) -> tuple[str, bool, Token]:
+    def each_vertex(self, word: Token) -> OutageKind:
         return "vertex", False, word
 
-    def each_pair_of_edges(self, _: Token, word: Token) -> tuple[str, bool, Token]:
+    def each_value(self, _: Token, of: tree.PropertyName) -> OutageKind:
+        return "value", False, of
+
+    def each_pair_of_edges(self, _: Token, word: Token) -> OutageKind:
         return "edge", True, word
 
-    def each_pair_of_vertices(self, _: Token, word: Token) -> tuple[str, bool, Token]:
+    def each_pair_of_vertices(self, _: Token, word: Token) -> OutageKind:
         return "vertex", True, word
+
+    def each_pair_of_values(self, _: Token, __: Token, of: tree.PropertyName) -> OutageKind:
+        return "value", True, of
 
     def only_amount(self, amount: tree.Literal | tree.Duration) -> tree.Literal | tree.Duration:
         return amount

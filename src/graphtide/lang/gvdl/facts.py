@@ -1,7 +1,7 @@
 """What lowering must know of a graph's data, asked for through a protocol.
 
-Windows without a start need the smallest value of a property; outages need the edges or
-vertices to remove. Whoever holds the graph answers; a statement that needs nothing asks
+Windows without a start need the smallest value of a property; outages need the edges,
+vertices or values to remove. Whoever holds the graph answers; a statement that needs nothing asks
 nothing.
 """
 
@@ -43,6 +43,12 @@ class GraphFacts(Protocol):
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
         """The vertices that satisfy `where`, by number; their properties stand on `src`."""
 
+    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
+        """The distinct values over the edges that satisfy `where`, ascending, as for `bounds`.
+
+        LimitError if there are more than `limit`.
+        """
+
 
 class RememberedFacts:
     """Facts that are asked for once and then remembered, for as long as this object lives."""
@@ -52,6 +58,7 @@ class RememberedFacts:
         self._bounds: dict[tuple[PropertyRef, Predicate], tuple[Value, Value] | None] = {}
         self._edges: dict[tuple[Predicate, int], Sequence[EdgeFact]] = {}
         self._vertices: dict[tuple[Predicate, int], Sequence[VertexFact]] = {}
+        self._values: dict[tuple[PropertyRef, Predicate, int], Sequence[Value]] = {}
 
     def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
         """As asked of the graph the first time."""
@@ -73,3 +80,10 @@ class RememberedFacts:
         if key not in self._vertices:
             self._vertices[key] = self._facts.vertices(where, limit)
         return self._vertices[key]
+
+    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
+        """As asked of the graph the first time."""
+        key = (property, where, limit)
+        if key not in self._values:
+            self._values[key] = self._facts.values(property, where, limit)
+        return self._values[key]

@@ -1,7 +1,8 @@
-"""Removals of single edges and vertices, and of pairs of them: N-1 and N-2 contingencies.
+"""Removals of single edges, vertices and values, and of pairs: N-1 and N-2 contingencies.
 
 A view removes an edge by its number, and a vertex by its number on either end. So every view is the
-whole graph but one or two cut points, whatever ids and properties look like.
+whole graph but one or two cut points, whatever ids and properties look like. A view that removes a
+value leaves out all edges that have it: an airline with all its flights.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
 from graphtide.lang.gvdl.resolve import resolve
-from graphtide.lang.gvdl.scope import Scope
+from graphtide.lang.gvdl.scope import Scope, find_property, write_value
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as plan
 from graphtide.plan.predicates import Constant, Operator, Owner, PropertyRef
@@ -31,11 +32,14 @@ class Removal(NamedTuple):
 def list_removals(
     node: tree.Outages, scope: Scope, facts: GraphFacts, base: plan.Predicate, limit: int
 ) -> list[Removal]:
-    """The single edges or vertices that a generator removes, by number.
+    """The single edges or vertices that a generator removes, by number, or the values, ascending.
 
-    Edges are those of the base that satisfy the condition; vertices are all of the graph's.
+    Edges are those of the base that satisfy the condition, values are those that these edges have;
+    vertices are all of the graph's.
     """
-    if node.what == "edge":
+    if node.what == "value":
+        found = _values(node, scope, facts, base, limit)
+    elif node.what == "edge":
         wanted = resolve(node.where, scope) if node.where is not None else plan.EVERYTHING
         found = _edges(facts.edges(plan.conjunction(base, wanted), limit))
     else:
@@ -44,7 +48,7 @@ def list_removals(
         found = _vertices(facts.vertices(wanted, limit))
     needed = 2 if node.pairs else 1
     if len(found) < needed:
-        plural = {"edge": "edges", "vertex": "vertices"}[node.what]
+        plural = {"edge": "edges", "vertex": "vertices", "value": "values"}[node.what]
         what = f"{len(found) or 'no'} {node.what if len(found) == 1 else plural} to remove"
         hint = f"a condition that holds for {needed} or more {plural}"
         raise language_error(f"there is {what}", node.span, hint)
@@ -64,6 +68,22 @@ def _vertices(facts: Sequence[VertexFact]) -> list[Removal]:
         for fact in facts
     )
     return list(map(Removal, names, stays))
+
+
+def _values(
+    node: tree.Outages, scope: Scope, facts: GraphFacts, base: plan.Predicate, limit: int
+) -> list[Removal]:
+    """An edge whose value is missing stays in all views: it has none that is removed."""
+    assert node.property is not None
+    ref = find_property(node.property, scope)
+    wanted = resolve(node.where, scope) if node.where is not None else plan.EVERYTHING
+    return [
+        Removal(
+            write_value(value, scope.zone),
+            plan.Not(plan.IsTrue(plan.Comparison(Operator.EQ, ref, Constant(value, ref.type)))),
+        )
+        for value in facts.values(ref, plan.conjunction(base, wanted), limit)
+    ]
 
 
 def _apart(named: Sequence[tuple[str, int]]) -> list[str]:

@@ -257,12 +257,16 @@ class Combinations(Node):
 
 @dataclass(frozen=True)
 class Outages(Node):
-    """`without each edge where p`: each edge or vertex, or each pair of them, removed in turn."""
+    """`without each edge where p`: each edge or vertex, or each pair of them, removed in turn.
 
-    what: OneOf["edge", "vertex"] = "edge"
+    `without each value of airline` removes all edges with that value of the `property`.
+    """
+
+    what: OneOf["edge", "vertex", "value"] = "edge"
     pairs: bool = False
     where: Predicate | None = None
     name: str | None = None
+    property: PropertyName | None = None
 
 
 Item = View | Loop | Windows | Group | Product | Combinations | Outages
