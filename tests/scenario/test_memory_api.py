@@ -384,7 +384,7 @@ class TestRefusing:
         def fail(*_: Any) -> None:
             raise MemoryError
 
-        monkeypatch.setattr(second._kept.maintainer, "repair", fail)
+        monkeypatch.setattr(second._kept.maintainer, "follow", fail)
         with pytest.raises(MemoryError):
             graph.advance(insert=[("d", "new", 1.0)], delete=[0])
         monkeypatch.undo()
