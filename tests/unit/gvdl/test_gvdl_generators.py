@@ -172,7 +172,7 @@ def test_each_value_is_removed_in_turn(views: Views, facts: WrittenFacts) -> Non
     assert facts.asked == 1
     pairs = views("without each pair of values of year named '{names}/{index}'")
     assert list(pairs) == ["2001, 2002/1", "2001, 2003/2", "2002, 2003/3"]
-    with pytest.raises(LanguageError, match="no value to remove"):
+    with pytest.raises(LanguageError, match="no values to remove"):
         views("without each value of src.state")
     with pytest.raises(LanguageError, match="edges have no property 'nota'"):
         views("without each value of nota")
