@@ -244,7 +244,7 @@ def test_an_interrupt_while_programs_follow_undoes_the_advance(
     graph = gt.Graph([0], [1], vertices=4)
     first, second = graph.maintain(gt.algorithms.WCC), graph.maintain(gt.algorithms.WCC)
     for live in (first, second):
-        with interrupting(monkeypatch, live._kept, "repair"), pytest.raises(KeyboardInterrupt):
+        with interrupting(monkeypatch, live._kept, "follow"), pytest.raises(KeyboardInterrupt):
             graph.advance(insert=[(2, 3)])
         assert (graph.version, graph.num_edges) == (0, 1)
         for each in (first, second):
