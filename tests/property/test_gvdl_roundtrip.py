@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphtide.lang.gvdl import sections
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl import tree as t
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script, parse_statement, parse_views
@@ -157,10 +159,53 @@ strategies = st.one_of(
         )
     ),
 )
+alternatives = st.builds(sections.Alternatives, tuples(st.builds(t.View, predicates, view_names)))
+
+
+def not_side_by_side(terms: tuple[sections.Term, ...]) -> bool:
+    """Alternatives that stand side by side are one."""
+    kinds = [isinstance(term, sections.Alternatives) for term in terms]
+    return (True, True) not in pairwise(kinds)
+
+
+groupings = st.builds(
+    sections.Grouping, tuples(predicates | properties | alternatives).filter(not_side_by_side)
+)
+aggregates = st.builds(
+    sections.AggregateCall, words.map(str.lower), st.none() | properties, st.none() | names
+)
+vertex_sections = short(
+    st.builds(
+        sections.Section,
+        st.none() | names,
+        st.none() | predicates,
+        tuples(groupings, 0),
+        tuples(aggregates, 0),
+    )
+)
+edge_sections = short(
+    st.builds(
+        sections.Section,
+        st.none() | names,
+        st.none() | predicates,
+        tuples(groupings, 0),
+        tuples(aggregates, 0),
+        st.none() | st.tuples(names, names),
+    )
+)
 statements = short(
     st.recursive(
         st.one_of(
             st.builds(s.CreateView, names, predicates, st.none() | names, flags),
+            st.builds(
+                s.CreateGrouped,
+                names,
+                tuples(vertex_sections, 0),
+                tuples(edge_sections),
+                st.none() | names,
+                flags,
+                optional_text,
+            ),
             st.builds(
                 s.CreateCollection,
                 names,

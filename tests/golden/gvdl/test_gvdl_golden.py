@@ -13,8 +13,9 @@ import pytest
 
 from graphtide.lang.gvdl.explain import explain_tree
 from graphtide.lang.gvdl.lower import lower_view, lower_views
+from graphtide.lang.gvdl.lower_groups import lower_groups
 from graphtide.lang.gvdl.parse import parse_script, parse_statement
-from graphtide.lang.gvdl.statements import CreateCollection, CreateView, Statement
+from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView, Statement
 from graphtide.lang.gvdl.unparse import unparse
 from tests.unit.gvdl.conftest import SCHEMA, WrittenFacts
 
@@ -32,6 +33,8 @@ def describe(statement: Statement) -> str:
         for view in lowered.views:
             dropped = " (dropped if empty)" if view.name in lowered.drop_empty else ""
             parts.append(f"{view.name}: {view.predicate}{dropped}")
+    if isinstance(statement, CreateGrouped):
+        parts += ["", lower_groups(statement, SCHEMA).explain()]
     return "\n".join(parts)
 
 

@@ -27,14 +27,12 @@ _NAME = r"(?:[\w.-]+|`[^`]*`|\"[^\"]*\")"
 _CREATE = r"create\s+(?:or\s+replace\s+)?"
 _LOAD = r"load\s+(?:or\s+replace\s+)?graph\b"
 _FILE = r"'[^']*'"
-_AGGREGATION = "filter with `create view NAME on GRAPH edges where ...`, and aggregate the result"
+_AGGREGATION = (
+    "make a grouped graph for each grouping: `create view NAME vertices group by city "
+    "aggregate count(*) edges aggregate count(*)`"
+)
 
 NOT_OURS = (
-    _habit(
-        rf"{_CREATE}view\s+{_NAME}\s+with\b",
-        "views that group and aggregate are not part of GVDL here",
-        _AGGREGATION,
-    ),
     _habit(
         r"create\s+aggregated\s+cube\b", "aggregated cubes are not part of GVDL here", _AGGREGATION
     ),

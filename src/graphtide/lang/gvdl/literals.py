@@ -16,6 +16,7 @@ from graphtide.plan.predicates import format_value
 _ESCAPE = re.compile(r"''|\\(['\"\\/bfnrt])")
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_PLAIN_NAME = re.compile(r"\w+(?:[-.]\w+)*")
 _TIMESTAMP = re.compile(
     r"(\d{4}-\d{1,2}-\d{1,2})"
     r"(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?",
@@ -43,6 +44,11 @@ def read_name(text: str) -> str:
 def write_quoted_name(name: str) -> str:
     """A name in backticks."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def write_statement_name(name: str) -> str:
+    """The name of a graph, a section or an aggregate, in backticks where it needs them."""
+    return name if _PLAIN_NAME.fullmatch(name) else write_quoted_name(name)
 
 
 def read_date(text: str) -> dt.date | None:

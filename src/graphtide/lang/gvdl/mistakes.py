@@ -71,6 +71,7 @@ _KINDS = {
     "_EQUALS": "`=`",
     "_SEMICOLON": "`;`",
     "_COLON": "`:`",
+    "_STAR": "`*`",
 }
 # Possible almost anywhere, so naming them tells nothing.
 _UNSAID = {"$END", "VIEW_NAME", "QUOTED", "VARIABLE", "FLOAT", "SIGN", "_BANG", "_DOT"}
@@ -224,6 +225,16 @@ def _two_words(source: Source, place: Span, expected: Collection[str]) -> Langua
     return language_error(f"'{place.text}' is not expected here", place, hint)
 
 
+def _bare_grouping(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    """`group by age > 30`, `group by [age > 30]`: conditions need their parentheses."""
+    before = re.search(r"\bgroup\s+by\s+\[?[^()]*$", source.text[: place.start], re.I)
+    bare = re.fullmatch(r"[=<>≤≥≠!]+|is|in|not|like|between|and|or", place.text, re.I)
+    if before is None or not (bare or ("_OPEN" in expected and "_BRACKET" not in expected)):
+        return None
+    hint = "`group by (city, age > 30)`; alternatives are `([young: age < 30], [old: age >= 30])`"
+    return language_error("conditions to group by stand in parentheses", place, hint)
+
+
 def _string_as_name(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
     before = re.search(r"\[\s*'([^']*)'\s*$", source.text[: place.start])
     if place.text != ":" or before is None:
@@ -287,6 +298,7 @@ _KNOWN = (
     _odd_name,
     _unbracketed,
     _parenthesised,
+    _bare_grouping,
     _string_as_name,
     _bare_value,
     _habits,

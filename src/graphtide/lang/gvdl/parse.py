@@ -17,10 +17,19 @@ from lark import Lark, UnexpectedInput
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl.build_statements import Builder
 from graphtide.lang.gvdl.mistakes import explain_failure
+from graphtide.lang.gvdl.sections import AggregateCall, Grouping
 from graphtide.lang.gvdl.statements import Statement
 from graphtide.lang.gvdl.tree import Duration, Literal, Predicate, PropertyName, ViewList
 
-_STARTS = ("script", "only_predicate", "only_views", "only_amount", "only_property")
+_STARTS = (
+    "script",
+    "only_predicate",
+    "only_views",
+    "only_amount",
+    "only_property",
+    "only_groupings",
+    "only_aggregates",
+)
 # One builder serves all texts and holds the one being read.
 _READING = threading.Lock()
 
@@ -59,6 +68,16 @@ def parse_amount(text: str) -> Literal | Duration:
 def parse_property(text: str) -> PropertyName:
     """A property by itself: `year`, `src.state`."""
     return cast(PropertyName, _parse(Source(text), "only_property"))
+
+
+def parse_groupings(text: str) -> tuple[Grouping, ...]:
+    """What stands behind `group by` by itself: `city, state`, `(city), (state, age > 30)`."""
+    return cast(tuple[Grouping, ...], _parse(Source(text), "only_groupings"))
+
+
+def parse_aggregates(text: str) -> tuple[AggregateCall, ...]:
+    """What stands behind `aggregate` by itself: `count(*), avg(age) as mean`."""
+    return cast(tuple[AggregateCall, ...], _parse(Source(text), "only_aggregates"))
 
 
 def _parse(source: Source, start: str) -> object:

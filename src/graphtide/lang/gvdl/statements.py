@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Literal as OneOf
 
 from graphtide.lang.diagnostics import Span
+from graphtide.lang.gvdl.sections import Section
 from graphtide.lang.gvdl.tree import Item, Node, Predicate
 
 Scalar = int | float | str | bool
@@ -65,6 +66,21 @@ class CreateCollection(Node):
     full_view: bool = False
     hosts: tuple[str, ...] = ()
     replace: bool = False
+
+
+@dataclass(frozen=True)
+class CreateGrouped(Node):
+    """`create view NAME on BASE vertices group by city aggregate count(*) edges ...`: a graph.
+
+    `save_to` is a folder that Graphsurge's scripts have the result written to as well.
+    """
+
+    name: str
+    vertices: tuple[Section, ...] = ()
+    edges: tuple[Section, ...] = ()
+    base: str | None = None
+    replace: bool = False
+    save_to: str | None = None
 
 
 @dataclass(frozen=True)
@@ -204,6 +220,7 @@ class Explain(Node):
 Statement = (
     CreateView
     | CreateCollection
+    | CreateGrouped
     | LoadGraph
     | Run
     | UseGraph

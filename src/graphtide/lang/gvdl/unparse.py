@@ -3,7 +3,7 @@
 Names are quoted only where they must be, parentheses stand only where they change the meaning,
 and Graphsurge's words become ours (`u.` is written `src.`, a cube is a collection). What cannot
 be written, such as a name with a line break in it, is the caller's to avoid. Predicates and
-view lists are in `unparse_views`, statements here.
+view lists are in `unparse_views`, sections in `unparse_groups`, statements here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 
 from graphtide.lang.gvdl import statements, tree
-from graphtide.lang.gvdl.literals import write_literal, write_quoted_name
+from graphtide.lang.gvdl.literals import write_literal, write_quoted_name, write_statement_name
 from graphtide.lang.gvdl.statements import Ordering
+from graphtide.lang.gvdl.unparse_groups import unparse_section
 from graphtide.lang.gvdl.unparse_views import (
     unparse_item,
     unparse_items,
@@ -20,7 +21,6 @@ from graphtide.lang.gvdl.unparse_views import (
     unparse_views,
 )
 
-_NAME = re.compile(r"\w+(?:[-.]\w+)*")
 # Words that would be read as a keyword where a name stands.
 _KEYWORDS = re.compile(
     r"collection|with|from|computation|adaptive|scratch|basic|timely"
@@ -45,6 +45,8 @@ def unparse_statement(node: statements.Statement) -> str:
             return _create_view(node)
         case statements.CreateCollection():
             return _create_collection(node)
+        case statements.CreateGrouped():
+            return _create_grouped(node)
         case statements.LoadGraph():
             return _load_graph(node)
         case statements.Run():
@@ -84,8 +86,7 @@ def _short(
 
 
 def _name(name: str) -> str:
-    plain = _NAME.fullmatch(name) and not _KEYWORDS.fullmatch(name)
-    return name if plain else write_quoted_name(name)
+    return write_quoted_name(name) if _KEYWORDS.fullmatch(name) else write_statement_name(name)
 
 
 def _after(name: str | None) -> str:
@@ -97,7 +98,19 @@ def _create_view(node: statements.CreateView) -> str:
     return f"{_create(node)} view {_name(node.name)}{_on(node.base)} {where}"
 
 
-def _create(node: statements.CreateView | statements.CreateCollection) -> str:
+def _create_grouped(node: statements.CreateGrouped) -> str:
+    parts = [f"{_create(node)} view {_name(node.name)}{_on(node.base)}"]
+    parts += ["with"] * (not node.vertices)
+    parts += [unparse_section("vertices", section) for section in node.vertices]
+    parts += [unparse_section("edges", section) for section in node.edges]
+    if node.save_to is not None:
+        parts.append(f"save to {write_literal(node.save_to)}")
+    return " ".join(parts)
+
+
+def _create(
+    node: statements.CreateView | statements.CreateCollection | statements.CreateGrouped,
+) -> str:
     return "create or replace" if node.replace else "create"
 
 

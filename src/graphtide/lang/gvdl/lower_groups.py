@@ -1,0 +1,214 @@
+"""Sections as written to a plan of groups, resolved against the schema of the graph.
+
+Alternatives are multiplied out: `([young: ...], [old: ...], city)` is a grouping by city of the
+young and one of the old. A section that groups by nothing leaves every vertex by itself, with its
+properties; one of edges makes one edge of all edges between two groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+from graphtide.lang.diagnostics import Span, language_error
+from graphtide.lang.gvdl import tree
+from graphtide.lang.gvdl.aggregates import group_property, lower_aggregate
+from graphtide.lang.gvdl.resolve import resolve
+from graphtide.lang.gvdl.scope import Scope
+from graphtide.lang.gvdl.sections import Alternatives, Grouping, Section, Term
+from graphtide.lang.gvdl.statements import CreateGrouped
+from graphtide.lang.gvdl.unparse_views import unparse_predicate
+from graphtide.model.schema import GraphSchema, closest
+from graphtide.plan import grouping as plan
+from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, conjunction
+
+_MOST_GROUPINGS = 1_000
+_CONDITION = "group"
+
+# A term is a key, or the alternatives that it stands for, each with its name.
+_Choice = plan.Key | tuple[str, Predicate]
+
+
+def lower_groups(
+    statement: CreateGrouped,
+    schema: GraphSchema,
+    *,
+    base: Predicate = EVERYTHING,
+    timezone: str = "UTC",
+) -> plan.GroupPlan:
+    """The plan that a statement means on a graph; `base` is the view it stands on."""
+    scope = Scope.of(schema, timezone)
+    labels = _labels(statement.vertices)
+    written = statement.vertices or (Section(span=statement.span),)
+    on_vertices = replace(scope, vertex_only=True)
+    vertices = [_section(section, on_vertices, _itself(schema)) for section in written]
+    vertices = _qualified(vertices)
+    written_edges = statement.edges or (Section(span=statement.span),)
+    edges = [
+        _between(_section(section, scope, plan.Grouping()), section, labels, base)
+        for section in written_edges
+    ]
+    return plan.GroupPlan(
+        plan.GroupTable(tuple(vertices), _checked_names(vertices, written)),
+        plan.GroupTable(tuple(edges), _checked_names(edges, written_edges)),
+        named_keys=sum(max(1, len(section.groupings)) for section in written) > 1,
+    )
+
+
+def _section(section: Section, scope: Scope, alone: plan.Grouping) -> plan.GroupSection:
+    where = EVERYTHING if section.where is None else resolve(section.where, scope)
+    groupings = [item for one in section.groupings for item in _multiplied(one, scope)]
+    _check_different(groupings, section)
+    return plan.GroupSection(
+        where,
+        tuple(groupings) or (alone,),
+        tuple(lower_aggregate(call, scope) for call in section.aggregates),
+        section.label,
+    )
+
+
+def _itself(schema: GraphSchema) -> plan.Grouping:
+    """A vertex by itself: it keeps its properties, and is called by its id."""
+    kept = [PropertyRef("src", item.name, item.type) for item in schema.vertex]
+    known = schema.vertex_properties()
+    own = [name for name in ("label", "id") if name in known]
+    naming = own if len(schema.vertex_labels) > 1 else ["id"]
+    labels = [PropertyRef("src", "label", known["label"])] if schema.vertex_labels else []
+    return plan.Grouping(
+        tuple(_key(item) for item in (*labels, *kept)),
+        naming=tuple(_key(PropertyRef("src", name, known[name])) for name in naming),
+    )
+
+
+def _multiplied(node: Grouping, scope: Scope) -> list[plan.Grouping]:
+    choices = [_choices(term, scope) for term in node.terms]
+    if prod(map(len, choices)) > _MOST_GROUPINGS:
+        hint = "group by a property rather than by conditions"
+        what = f"these alternatives make more than {_MOST_GROUPINGS:,} groupings"
+        raise language_error(what, node.span, hint)
+    return [_grouping(chosen) for chosen in product(*choices)]
+
+
+def _choices(term: Term, scope: Scope) -> list[_Choice]:
+    match term:
+        case Alternatives(views):
+            return [_condition(view.predicate, view.name, scope) for view in views]
+        case tree.PropertyName():
+            return [_key(group_property(term, scope), vertex=scope.vertex_only)]
+        case _:
+            return [_condition(term, None, scope)]
+
+
+def _condition(node: tree.Predicate, name: str | None, scope: Scope) -> tuple[str, Predicate]:
+    return name or unparse_predicate(node), resolve(node, scope)
+
+
+def _grouping(chosen: Iterable[_Choice]) -> plan.Grouping:
+    parts = list(chosen)
+    keys = tuple(part for part in parts if isinstance(part, plan.Key))
+    conditions = [part for part in parts if not isinstance(part, plan.Key)]
+    names = [name for name, _ in conditions]
+    return plan.Grouping(
+        tuple(dict.fromkeys(keys)),
+        conjunction(*(predicate for _, predicate in conditions)),
+        ", ".join(names) if names else None,
+        tuple(dict.fromkeys(keys)),
+    )
+
+
+def _key(ref: PropertyRef, *, vertex: bool = True) -> plan.Key:
+    prefix = "" if vertex or ref.owner == "edge" else f"{ref.owner}_"
+    return plan.Key(ref, prefix + ref.name)
+
+
+def _qualified(sections: Sequence[plan.GroupSection]) -> list[plan.GroupSection]:
+    """Sections of which each says which it is, if there are several."""
+    if len(sections) == 1:
+        return list(sections)
+    return [
+        replace(section, qualifier=section.label or f"#{place + 1}")
+        for place, section in enumerate(sections)
+    ]
+
+
+def _labels(sections: Sequence[Section]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for place, section in enumerate(sections):
+        if section.label in found:
+            what = f"two sections of vertices are called '{section.label}'"
+            raise language_error(what, section.span, "give each a name of its own behind `as`")
+        if section.label is not None:
+            found[section.label] = place
+    return found
+
+
+def _between(
+    lowered: plan.GroupSection, written: Section, labels: dict[str, int], base: Predicate
+) -> plan.GroupSection:
+    where = conjunction(base, lowered.where)
+    if written.between is None:
+        return replace(lowered, where=where)
+    src, dst = (_place(label, labels, written.span) for label in written.between)
+    return replace(lowered, where=where, between=(src, dst))
+
+
+def _place(label: str, labels: dict[str, int], span: Span | None) -> int:
+    if label in labels:
+        return labels[label]
+    near = closest(label, labels)
+    hint = f"did you mean `{near}`?" if near else "name one with `vertices as NAME ...`"
+    raise language_error(f"no section of vertices is called '{label}'", span, hint)
+
+
+def _check_different(groupings: Sequence[plan.Grouping], section: Section) -> None:
+    seen = set()
+    for item in groupings:
+        same = (item.condition_name, item.keys)
+        if same in seen:
+            what = f"a grouping is there twice: {item}"
+            raise language_error(what, section.span, "leave one out, or name its conditions apart")
+        seen.add(same)
+
+
+def _checked_names(lowered: Sequence[plan.GroupSection], written: Sequence[Section]) -> str | None:
+    """The name of the property for conditions, if there are any, once all names are their own."""
+    keys = _key_names(lowered, written)
+    types: dict[str, object] = {}
+    for section, source in zip(lowered, written, strict=True):
+        here: set[str] = set()
+        for item, call in zip(section.aggregates, source.aggregates, strict=True):
+            name = item.name.lower()
+            if name in keys or name in here:
+                whose = "a property that is grouped by or kept" if name in keys else "another one"
+                what = f"this aggregate has the name of {whose}: '{item.name}'"
+                raise language_error(what, call.span, f"name it: `{_called(item)} as ...`")
+            if types.setdefault(name, item.type) != item.type:
+                what = f"'{item.name}' is {item.type} here and {types[name]} in another section"
+                raise language_error(what, call.span, f"name it: `{_called(item)} as ...`")
+            here.add(name)
+    conditions = (item.condition_name for one in lowered for item in one.groupings)
+    if all(name is None for name in conditions):
+        return None
+    free = _CONDITION
+    while free in keys or free in types:
+        free += "_"
+    return free
+
+
+def _key_names(
+    lowered: Sequence[plan.GroupSection], written: Sequence[Section]
+) -> dict[str, PropertyRef]:
+    """The properties of the result that groups are made by; `src.city` is `src_city` there."""
+    found: dict[str, PropertyRef] = {}
+    for place, section in enumerate(lowered):
+        for key in (key for grouping in section.groupings for key in grouping.keys):
+            if found.setdefault(key.name.lower(), key.item) != key.item:
+                what = f"two properties that are grouped by would be called '{key.name}'"
+                raise language_error(what, written[place].span, "group by one of them")
+    return found
+
+
+def _called(item: plan.Aggregate) -> str:
+    return f"{item.function}({'*' if item.item is None else item.item.name})"
