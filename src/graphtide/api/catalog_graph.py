@@ -10,6 +10,7 @@ import pyarrow as pa
 from graphtide.api.build import Order
 from graphtide.api.collection import Collection
 from graphtide.api.graph import Graph
+from graphtide.api.grouped import Aggregates, Asked, Groupings, grouped_statement
 from graphtide.api.networkx_export import to_networkx
 from graphtide.api.requests import Views, view_list, written_predicate
 from graphtide.api.view import View
@@ -98,6 +99,29 @@ class CatalogGraph:
             replace=replace,
         )
         return self._session.create_collection(statement, effort=effort)
+
+    def group(
+        self,
+        name: str,
+        by: Groupings = (),
+        *,
+        where: str | None = None,
+        vertices: Aggregates = (),
+        edges: Aggregates = (),
+        edges_where: str | None = None,
+        replace: bool = False,
+    ) -> CatalogGraph:
+        """Store the graph whose vertices are groups of this one's, and return it.
+
+        `by` is what stands behind `group by` in GVDL, or a list of properties, conditions and
+        dicts of alternatives by name (`{"young": "age < 30", "old": "age >= 30"}`), or a list of
+        such lists, each a grouping of its own. `vertices` and `edges` are aggregates: a list
+        (`["count(*)", "avg(age)"]`) or a dict by name (`{"mean": "avg(age)"}`). `where` chooses
+        vertices, `edges_where` edges. All edges between two groups become one.
+        """
+        asked = Asked(where, vertices, by), Asked(edges_where, edges)
+        statement = grouped_statement(name, self.name, *asked, replace=replace)
+        return self._session.create_grouped(statement)
 
     def vertices(self) -> pa.Table:
         """All vertices: id, label, properties."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphtide.api.build import CollectionRequest
+from graphtide.api.grouped import GroupedRequest
 from graphtide.api.session import Session
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.explain import explain_tree
@@ -24,6 +25,8 @@ def explain_statement(session: Session, statement: s.Statement) -> str:
             parts += _request_sections(session, session.view_request(statement))
         case s.CreateCollection():
             parts += _request_sections(session, session.collection_request(statement))
+        case s.CreateGrouped():
+            parts += _grouped_sections(session, session.grouped_request(statement))
         case s.LoadGraph():
             parts.append(_section("reads", _sources(statement)))
         case s.Run():
@@ -39,6 +42,14 @@ def _request_sections(session: Session, request: CollectionRequest) -> list[str]
         _section("atoms", _atoms(request)),
         _section("buckets", _buckets(layout)),
         _section("Spark plan of the signatures", jobs.explain().strip()),
+    ]
+
+
+def _grouped_sections(session: Session, request: GroupedRequest) -> list[str]:
+    spark_plan = session.gateway.explain_groups(request.graph, request.plan)
+    return [
+        _section("groups", request.plan.explain()),
+        _section("Spark plan of the edges", spark_plan.strip()),
     ]
 
 

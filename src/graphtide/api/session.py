@@ -13,12 +13,14 @@ from graphtide.api.build import CollectionRequest, build_collection
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
 from graphtide.api.facts import StoredGraphFacts
+from graphtide.api.grouped import GroupedRequest
 from graphtide.api.progress import shown
 from graphtide.api.view import View, graph_of
 from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
+from graphtide.lang.gvdl.lower_groups import lower_groups
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
 from graphtide.lang.gvdl.resolve import resolve_predicate
-from graphtide.lang.gvdl.statements import CreateCollection, CreateView
+from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.paths import given_path
@@ -192,6 +194,32 @@ class Session(StaysHere):
     ) -> Collection:
         """Store the collection that a statement describes."""
         return Collection(self, self._build(self.collection_request(statement, effort=effort)))
+
+    def create_grouped(self, statement: CreateGrouped) -> CatalogGraph:
+        """Store the grouped graph that a statement describes. The current graph stays current."""
+        request = self.grouped_request(statement)
+        folder = self.catalog.graph_folder(statement.name)
+        what = f"the graph '{statement.name}'"
+        with (
+            shown(f"group {statement.name}", enabled=self.progress) as report,
+            begin(folder, replace=statement.replace, what=what) as commit,
+        ):
+            summary = self.gateway.group(
+                commit.path, request.graph, request.plan, request.statement, report
+            )
+            commit.finish(graph_manifest(summary), checksums=self.gateway.checksums)
+        return self.graph(statement.name)
+
+    def grouped_request(self, statement: CreateGrouped) -> GroupedRequest:
+        """A statement with its groups resolved; asks nothing of Spark."""
+        graph, base = self._base(statement.base)
+        if statement.name == graph.name:
+            raise InputError(
+                f"'{graph.name}' is the graph that is to be grouped",
+                hint="give the grouped graph a name of its own",
+            )
+        plan = lower_groups(statement, graph.schema, base=base, timezone=graph.timezone)
+        return GroupedRequest(graph, plan, unparse_statement(statement))
 
     def view_request(self, statement: CreateView) -> CollectionRequest:
         """A statement with its predicate resolved; asks nothing of Spark."""

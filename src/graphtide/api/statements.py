@@ -74,6 +74,17 @@ def _create_collection(session: Session, statement: s.CreateCollection) -> Answe
     return Answer(answer.text, answer.table, answer.value, tuple(notes))
 
 
+def _create_grouped(session: Session, statement: s.CreateGrouped) -> Answer:
+    graph = session.create_grouped(statement)
+    stored = open_graph(session.catalog, statement.name)
+    answer = graph_answer(graph, stored)
+    if statement.save_to is None:
+        return answer
+    files = save_graph(stored, given_path(statement.save_to))
+    note = "it is written as CSV, not as DOT: " + " and ".join(map(str, files))
+    return Answer(answer.text, answer.table, answer.value, (note,))
+
+
 def _load(session: Session, statement: s.LoadGraph) -> Answer:
     name = statement.name or UNNAMED
     graph = _loaded(session, statement, name)
@@ -236,6 +247,7 @@ def _given(name: str | None) -> str:
 _ACTIONS: dict[type, Callable[[Session, Any], Answer]] = {
     s.CreateView: _create_view,
     s.CreateCollection: _create_collection,
+    s.CreateGrouped: _create_grouped,
     s.LoadGraph: _load,
     s.UseGraph: _use,
     s.Show: _show,

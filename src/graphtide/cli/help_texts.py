@@ -39,6 +39,16 @@ A collection is many views of one graph, stored as the deltas between them.
 
 Without 'ordered by' the cheaper of chain and tree is taken.
 """,
+    "groups": """\
+A grouped graph has groups of vertices, and one edge for all edges between two groups.
+
+  create view Cities on Calls vertices group by city aggregate count(*), avg(age)
+    edges aggregate count(*), sum(duration);
+  create view Ages on Calls vertices group by ([young: age < 30], [old: age >= 30], city)
+    edges where year = 2019 aggregate count(*) as calls;
+
+Aggregates are count, sum, avg, min and max. The result is a graph like any other.
+""",
     "predicates": """\
 Compare a property of the edge, of src or of dst with a value or another property.
 

@@ -19,9 +19,13 @@ from graphtide.model.errors import (
     FullDiskError,
     GraphtideError,
     InputError,
+    LimitError,
     SetupError,
     StoreError,
 )
+
+OUR_LIMIT = "graphtide-limit: "
+"""What our own expressions begin with that end a job because a number is too large."""
 
 _ROOM = "make room (Spark also writes to the folder for temporary files) and try again"
 _CLASS = re.compile(r"^(?:[\w.$]+(?:Exception|Error): )+")
@@ -47,6 +51,9 @@ def translate(error: Exception, what: str) -> GraphtideError:
             f"{what}: Spark ran out of memory",
             hint="give it more (memory='4g'), or fewer cores (master='local[1]')",
         )
+    if OUR_LIMIT in text:
+        told = text.split(OUR_LIMIT, 1)[1].splitlines()[0]
+        return LimitError(told.split(" SQLSTATE")[0].rstrip(), hint="average it, or leave it out")
     full = tells_of_full_disk(text)
     if full is not None:
         return FullDiskError(f"{what}: {full}", hint=_ROOM)

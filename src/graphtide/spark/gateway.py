@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from graphtide.model.checksums import Checksums
 from graphtide.model.summary import GraphSummary
+from graphtide.plan.grouping import GroupPlan
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
 from graphtide.plan.signatures import SignatureLayout
 from graphtide.spark import questions
@@ -26,9 +27,10 @@ from graphtide.spark.addresses import reading_path
 from graphtide.spark.checksums import checksums
 from graphtide.spark.collections import CollectionJobs, spark_plan
 from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
+from graphtide.spark.grouping import DST, ID, LABEL, SRC, grouped_edges, grouped_vertices
 from graphtide.spark.ingest.job import write_graph
 from graphtide.spark.ingest.options import IngestOptions, Progress
-from graphtide.spark.ingest.source import GraphSource
+from graphtide.spark.ingest.source import DerivedSource, GraphSource
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
 
@@ -39,6 +41,10 @@ class CountedTables(GraphTables, Protocol):
     @property
     def vertices(self) -> int:
         """How many vertices there are."""
+
+    @property
+    def timezone(self) -> str:
+        """The zone of timestamps without an offset."""
 
 
 class ClassTables(Protocol):
@@ -69,6 +75,41 @@ class SparkGateway:
     ) -> GraphSummary:
         """Write the tables of a graph into a folder that somebody else commits."""
         return write_graph(self.session, folder, source, options, progress)
+
+    def group(
+        self,
+        folder: Path,
+        stored: CountedTables,
+        plan: GroupPlan,
+        statement: str,
+        progress: Progress,
+    ) -> GraphSummary:
+        """Write the tables of a grouped graph into a folder that somebody else commits."""
+        source, options = self._grouped(stored, plan, statement)
+        return write_graph(self.session, folder, source, options, progress)
+
+    def explain_groups(self, stored: CountedTables, plan: GroupPlan) -> str:
+        """Spark's plan for the edges of a grouped graph."""
+        return spark_plan(grouped_edges(graph_frames(self.private, stored), plan))
+
+    def _grouped(
+        self, stored: CountedTables, plan: GroupPlan, statement: str
+    ) -> tuple[GraphSource, IngestOptions]:
+        frames = graph_frames(self.private, stored)
+        source = DerivedSource(
+            edges=grouped_edges(frames, plan),
+            vertices=grouped_vertices(frames, plan),
+            statement=statement,
+        )
+        options = IngestOptions(
+            id=ID,
+            src=SRC,
+            dst=DST,
+            label=LABEL if plan.vertices.is_labelled else None,
+            edge_label=LABEL if plan.edges.is_labelled else None,
+            timezone=stored.timezone,
+        )
+        return source, options
 
     def set_parallelism(self, parts: int) -> None:
         """How many parts our jobs shuffle into from now on."""

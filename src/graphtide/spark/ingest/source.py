@@ -54,6 +54,17 @@ class GraphSource:
         return "; ".join(f"{table.name} from {describe(table.data)}" for table in self.tables())
 
 
+@dataclass(frozen=True)
+class DerivedSource(GraphSource):
+    """The tables of a graph that a statement makes of another one."""
+
+    statement: str = ""
+
+    def describe(self) -> str:
+        """The statement, for the manifest."""
+        return self.statement
+
+
 def describe(data: Any) -> str:
     """A table in a few words: its path or its type."""
     if isinstance(data, str | os.PathLike):

@@ -1,0 +1,180 @@
+"""A grouped graph as two DataFrames, from the tables of the graph that it is made of.
+
+Each table is scanned once for its groups: a row is spread over the groups that it is in, and the
+groups are aggregated. Edges then look up the groups of their ends. Transforms from frames to
+frames: nothing here runs a job; loading the result does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from graphtide.plan.grouping import (
+    Grouping,
+    GroupPlan,
+    GroupSection,
+    GroupTable,
+)
+from graphtide.plan.predicates import PropertyRef, atoms_of, conjunction, properties_of
+from graphtide.spark.aggregates import aggregate_column
+from graphtide.spark.columns import Names, predicate_column
+from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.group_ids import group_id, key_value
+from graphtide.spark.selection import (
+    ENDPOINTS,
+    Endpoint,
+    GraphFrames,
+    join_properties,
+    joined_names,
+    table_names,
+)
+
+ID, LABEL, SRC, DST = "_graphtide_id", "_graphtide_label", "_graphtide_src", "_graphtide_dst"
+"""The columns of the result that are no properties; no property of a user's has such a name."""
+
+_SECTION, _ORDER, _FIRST = "_graphtide_section", "_graphtide_order", "_graphtide_first"
+_SPREAD = "_graphtide_spread"
+_ENDS: dict[Endpoint, str] = {"src": SRC, "dst": DST}
+
+# Says of a row and a grouping of a section what else describes the group.
+_Describe = Callable[[GroupSection, Grouping], list[Column]]
+
+
+def grouped_vertices(frames: GraphFrames, plan: GroupPlan) -> DataFrame:
+    """A row a group: its id, its label if sections have labels, and its properties."""
+    names = table_names(frames.vertices.columns)
+    spread = _spread(frames.vertices, plan.vertices, names, _identified(plan, names))
+    return _aggregated(spread, plan.vertices, names, "_vertex", [ID])
+
+
+def grouped_edges(frames: GraphFrames, plan: GroupPlan) -> DataFrame:
+    """A row for each section, group of edges, and ordered pair of groups that edges connect."""
+    names = joined_names(frames.edges.columns)
+    joined = join_properties(frames, dict.fromkeys(_needed(plan.edges)))
+    spread = _spread(joined, plan.edges, names, lambda section, grouping: [])
+    for side in ENDPOINTS:
+        members = _members(frames, plan, side)
+        known = F.broadcast(members) if frames.broadcasts_vertices else members
+        spread = spread.join(known, f"_{side}")
+    for place, section in enumerate(plan.edges.sections):
+        if section.between is not None:
+            spread = spread.where((F.col(_SECTION) != place) | _connects(section.between))
+    return _aggregated(spread, plan.edges, names, "_edge", [SRC, DST])
+
+
+def _identified(plan: GroupPlan, names: Names) -> _Describe:
+    return lambda section, grouping: [
+        group_id(section, grouping, names, named=plan.named_keys).alias(ID)
+    ]
+
+
+def _members(frames: GraphFrames, plan: GroupPlan, side: Endpoint) -> DataFrame:
+    """The groups of each vertex, to be looked up by one end of an edge."""
+    names = table_names(frames.vertices.columns)
+    spread = _spread(frames.vertices, plan.vertices, names, _identified(plan, names))
+    return spread.select(
+        F.col("_vertex").alias(f"_{side}"),
+        F.col(ID).alias(_ENDS[side]),
+        F.col(_SECTION).alias(f"{_ENDS[side]}_section"),
+    )
+
+
+def _connects(between: tuple[int, int]) -> Column:
+    """Whether an edge goes from a group of one section to one of the other, either way round."""
+    src, dst = (F.col(f"{end}_section") for end in (SRC, DST))
+    ways = [(src == one) & (dst == other) for one, other in (between, between[::-1])]
+    return reduce(or_, ways)
+
+
+def _spread(rows: DataFrame, table: GroupTable, names: Names, describe: _Describe) -> DataFrame:
+    """The rows, each once for every group that it is in, with what describes the group."""
+    groups = []
+    for place, section in enumerate(table.sections):
+        for order, grouping in enumerate(section.groupings):
+            group = F.struct(
+                F.lit(place).alias(_SECTION),
+                F.lit(order).alias(_ORDER),
+                *describe(section, grouping),
+                *_shared_values(table, grouping, names),
+            )
+            taken = predicate_column(conjunction(section.where, grouping.condition), names)
+            groups.append(F.when(taken, group))
+    spread = rows.withColumn(_SPREAD, F.explode(F.array_compact(F.array(*groups))))
+    return spread.select("*", f"{_SPREAD}.*").drop(_SPREAD)
+
+
+def _shared_values(table: GroupTable, grouping: Grouping, names: Names) -> list[Column]:
+    """What the rows of a group share, under names of ours; null for keys of other groupings."""
+    keys = {key.name: key.item for key in grouping.keys}
+    found = []
+    for place, item in enumerate(table.shared):
+        value = F.lit(None)
+        if item.name in keys:
+            value = key_value(names(keys[item.name]), item.type)
+        elif item.name == table.condition_property:
+            value = F.lit(grouping.condition_name)
+        found.append(value.cast(SPARK_TYPES[item.type]).alias(_key(place)))
+    return found
+
+
+def _aggregated(
+    spread: DataFrame, table: GroupTable, names: Names, number: str, ids: Sequence[str]
+) -> DataFrame:
+    """A row a group, in the order of sections, groupings and the groups' first rows."""
+    keys = [_key(place) for place in range(len(table.shared))]
+    values = [
+        _over_sections(table, item.name, names).alias(_value(place))
+        for place, item in enumerate(table.aggregated)
+    ]
+    grouped = spread.groupBy(_SECTION, _ORDER, *ids, *keys).agg(
+        F.min(number).alias(_FIRST), *values
+    )
+    labels = [_section_label(table).alias(LABEL)] if table.is_labelled else []
+    return grouped.orderBy(_SECTION, _ORDER, _FIRST, *ids).select(
+        *ids,
+        *labels,
+        *(F.col(_key(place)).alias(item.name) for place, item in enumerate(table.shared)),
+        *(F.col(_value(place)).alias(item.name) for place, item in enumerate(table.aggregated)),
+    )
+
+
+def _over_sections(table: GroupTable, name: str, names: Names) -> Column:
+    """An aggregate by its name, in groups of the sections that have it; null in all others."""
+    found = []
+    for place, section in enumerate(table.sections):
+        for item in section.aggregates:
+            if item.name == name:
+                here = F.col(_SECTION) == place if len(table.sections) > 1 else None
+                value = aggregate_column(item, names, here)
+                found.append(value if here is None else F.when(here, value))
+    return F.coalesce(*found)
+
+
+def _section_label(table: GroupTable) -> Column:
+    label = F.lit(None).cast("string")
+    for place, section in enumerate(table.sections):
+        label = F.when(F.col(_SECTION) == place, F.lit(section.label)).otherwise(label)
+    return label
+
+
+def _needed(table: GroupTable) -> Iterator[PropertyRef]:
+    """The properties of an edge and its ends that its sections look at."""
+    for section in table.sections:
+        for grouping in section.groupings:
+            asked = conjunction(section.where, grouping.condition)
+            yield from (item for atom in atoms_of(asked) for item in properties_of(atom))
+            yield from (key.item for key in grouping.keys)
+        yield from (one.item for one in section.aggregates if one.item is not None)
+
+
+def _key(place: int) -> str:
+    return f"_graphtide_key{place}"
+
+
+def _value(place: int) -> str:
+    return f"_graphtide_value{place}"
