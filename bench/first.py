@@ -86,13 +86,11 @@ def run(*, quick: bool) -> list[Figure]:
 
 def _installed(folder: Path) -> Path:
     """The Python of a fresh environment that has the wheel and nothing else of ours."""
-    subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "make_wheel.py"), str(folder)], check=True
-    )
+    subprocess.run([sys.executable, str(ROOT / "tools" / "make_wheel.py"), str(folder)], check=True)
     (wheel,) = folder.glob("graphtide-*.whl")
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
     python = folder / "venv" / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*install, "-c", str(ROOT / "constraints.txt"), str(wheel)], check=True)
     return python
 

@@ -61,6 +61,10 @@ class _Lines:
         """Vertices stay."""
         raise AssertionError(where)
 
+    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
+        """Values stay."""
+        raise AssertionError(property)
+
 
 def run(*, quick: bool) -> list[Figure]:
     """All figures of this part."""

@@ -192,8 +192,9 @@ class Collection(Sequence[View]):
         chosen = chosen_program(program, mode)
         name = f"{self.name}-{chosen.bound.program.name}" if name is None else name
         settings = RunSettings(verify=verify)
-        more = {"grid": grid, "kept": results, "replace": replace}
-        request = RunRequest(name, chosen, strategy, resume, settings, **more)
+        request = RunRequest(
+            name, chosen, strategy, resume, settings, grid=grid, kept=results, replace=replace
+        )
         try:
             return run_collection(self._session, self._stored, request)
         except KeyboardInterrupt as stop:

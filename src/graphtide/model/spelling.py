@@ -44,7 +44,8 @@ def _score(wanted: str, known: str) -> int | None:
 
 def slips_between(one: str, other: str, most: int) -> int:
     """Letters left out, put in, changed, or swapped with the next; `most` + 1 if there are more."""
-    before, row = [], list(range(len(other) + 1))
+    before: list[int] = []
+    row = list(range(len(other) + 1))
     for at, letter in enumerate(one, start=1):
         older, before, row = before, row, [at]
         for place, wanted in enumerate(other, start=1):

@@ -86,7 +86,8 @@ class StoredVertices(VertexIds):
         same = self._same(given)
         if not self._several or same is None:
             return []
-        return pc.unique(self._rows.column("_label").filter(same)).to_pylist()
+        found: list[str] = pc.unique(self._rows.column("_label").filter(same)).to_pylist()
+        return found
 
     def _number(self, given: Any) -> int:
         label, given = self._parted(given)
