@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphtide import algorithms, dataflow
     from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.changes import Changes
-    from graphtide.api.collection import Collection, Step
+    from graphtide.api.collection import Collection
     from graphtide.api.generators import (
         cross,
         expanding,
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     )
     from graphtide.api.graph import Graph
     from graphtide.api.live import Live
+    from graphtide.api.memory_views import MemoryCollection, MemoryView
     from graphtide.api.run import Run
     from graphtide.api.session import Session, session
     from graphtide.api.view import View
+    from graphtide.api.view_sequence import Step
     from graphtide.dataflow import Dataflow
     from graphtide.lang.python import (
         And,
@@ -63,7 +65,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Changes": "graphtide.api.changes",
     "Collection": "graphtide.api.collection",
-    "Step": "graphtide.api.collection",
+    "MemoryCollection": "graphtide.api.memory_views",
+    "MemoryView": "graphtide.api.memory_views",
+    "Step": "graphtide.api.view_sequence",
     "cross": "graphtide.api.generators",
     "expanding": "graphtide.api.generators",
     "sliding": "graphtide.api.generators",
@@ -112,6 +116,8 @@ __all__ = [
     "GraphtideError",
     "Live",
     "Max",
+    "MemoryCollection",
+    "MemoryView",
     "Min",
     "Or",
     "Pairs",

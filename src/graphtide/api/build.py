@@ -7,27 +7,25 @@ The driver plans while Spark writes the classes of the edges: neither needs the 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from graphtide.model.errors import InputError
 from graphtide.model.progress import Report
 from graphtide.optimize import plan_collection
-from graphtide.plan.classes import EdgeClasses, classify_signatures
+from graphtide.optimize.planner import Order
+from graphtide.plan.classes import classify_signatures
 from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate
 from graphtide.plan.signatures import layout_signatures
+from graphtide.run.collection.named_views import kept_views, listed_views
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import (
     EDGES,
     CollectionFacts,
     Kind,
     StoredCollection,
-    StoredView,
     open_collection,
     write_collection,
 )
@@ -36,8 +34,6 @@ from graphtide.store.graph import StoredGraph
 
 if TYPE_CHECKING:
     from graphtide.spark.gateway import SparkGateway
-
-Order = Literal["auto", "chain", "tree", "manual"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ def build_collection(
         counts = jobs.count()
         predicates = [view.predicate for view in request.views]
         classes = classify_signatures(layout, counts.signatures, counts.counts, predicates)
-        kept = _kept_views(request, classes)
+        kept = kept_views(request.name, request.views, request.drop_empty, classes)
         views = classes.views.keeping(kept)
         report(f"planning {len(kept):,} views", None)
         with jobs.writing(counts.signatures, classes.of_signature, commit.path / EDGES):
@@ -84,23 +80,10 @@ def build_collection(
                 plan = plan_collection(views, order=request.order, effort=request.effort)
             report("writing", None)
         facts = _facts(request, time.perf_counter() - began)
-        stored = _stored_views(request, kept, views.sizes())
+        stored = listed_views(request.views, kept, views.sizes())
         checksums = gateway.checksums
         write_collection(commit, facts, stored, plan, views.weights, checksums=checksums)
     return open_collection(catalog, request.name)
-
-
-def _kept_views(request: CollectionRequest, classes: EdgeClasses) -> NDArray[np.int64]:
-    """The views that stay: all but the empty ones among those that are to be dropped if empty."""
-    used = classes.views.sizes() > 0
-    droppable = np.array([view.name in request.drop_empty for view in request.views])
-    kept = np.flatnonzero(used | ~droppable)
-    if not len(kept):
-        raise InputError(
-            f"every view of '{request.name}' is empty and was to be dropped",
-            hint="leave 'drop empty' out, or look at the bounds of the property",
-        )
-    return kept
 
 
 def _facts(request: CollectionRequest, seconds: float) -> CollectionFacts:
@@ -112,12 +95,3 @@ def _facts(request: CollectionRequest, seconds: float) -> CollectionFacts:
         statement=request.statement,
         seconds=round(seconds, 3),
     )
-
-
-def _stored_views(
-    request: CollectionRequest, kept: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> Sequence[StoredView]:
-    return [
-        StoredView(request.views[at].name, str(request.views[at].predicate), int(size))
-        for at, size in zip(kept, sizes, strict=True)
-    ]

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from graphtide.api.build import Order
 from graphtide.api.collection import Collection
 from graphtide.api.graph import Graph
 from graphtide.api.grouped import Aggregates, Asked, Groupings, grouped_statement
 from graphtide.api.networkx_export import to_networkx
-from graphtide.api.requests import Views, view_list, written_predicate
+from graphtide.api.requests import Views, view_list, written_order, written_predicate
 from graphtide.api.view import View
-from graphtide.lang.gvdl.statements import CreateCollection, CreateView, Ordering
-from graphtide.model.errors import InputError
+from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.schema import GraphSchema
+from graphtide.optimize.planner import Order
 from graphtide.plan.predicates import EVERYTHING
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
@@ -95,7 +94,7 @@ class CatalogGraph:
             written.items,
             base=self.name,
             within=written.within,
-            ordering=_ordering(order),
+            ordering=written_order(order),
             replace=replace,
         )
         return self._session.create_collection(statement, effort=effort)
@@ -158,14 +157,6 @@ class CatalogGraph:
         from graphtide.api.notebook import graph_html
 
         return graph_html(self)
-
-
-def _ordering(order: str) -> Ordering:
-    try:
-        return Ordering(order)
-    except ValueError:
-        known = ", ".join(f"'{item.value}'" for item in Ordering)
-        raise InputError(f"order cannot be {order!r}", hint=f"use one of {known}") from None
 
 
 def _listed(properties: tuple[object, ...]) -> str:

@@ -7,7 +7,7 @@ and its programs: each call waits for the one before it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +15,18 @@ from numpy.typing import NDArray
 
 from graphtide.api.live import Live
 from graphtide.api.progress import shown
-from graphtide.api.sources import check_two_columns, frame_rows, networkx_rows, stored_rows
+from graphtide.api.sources import (
+    Source,
+    check_two_columns,
+    column_source,
+    frame_source,
+    networkx_source,
+    stored_source,
+)
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.run.live.chosen_program import begin_maintained, chosen_program
-from graphtide.run.live.edge_rows import ColumnNames, EdgeRows, edge_columns
+from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.modes import Knobs, Mode
@@ -30,15 +37,24 @@ from graphtide.run.live.source_memory import check_sources
 from graphtide.run.live.versions import Versions
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.turns import Turns, in_turn
+from graphtide.run.views.inserted_columns import (
+    KeptRows,
+    user_names,
+    with_numbers,
+    without_numbers,
+)
+from graphtide.run.views.snapshot import Snapshot, ViewColumns, vertex_table
 from graphtide.store.graph import StoredGraph
 
 if TYPE_CHECKING:
     import networkx
 
-    from graphtide.api.build import Order
+    from graphtide.api.memory_views import MemoryCollection, MemoryView
+    from graphtide.api.requests import Views
     from graphtide.api.run import Run
     from graphtide.api.runs_in_memory import GivenVersions
     from graphtide.lang.python import AnyProgram
+    from graphtide.optimize.planner import Order
     from graphtide.run.collection.facts import Strategy
     from graphtide.run.collection.start import Versions as RunVersions
 
@@ -58,8 +74,7 @@ class Graph:
         **properties: Any,
     ) -> None:
         check_two_columns(src, dst)
-        rows = edge_columns("the graph", src, dst, properties)
-        self._build(rows, ("src", "dst"), vertices, simple)
+        self._build(column_source(src, dst, vertices, properties), simple)
 
     @classmethod
     def from_frame(
@@ -73,38 +88,52 @@ class Graph:
     ) -> Self:
         """A graph of the rows of a pandas, Polars or Arrow table, or of anything like them.
 
-        Every other column that holds numbers or truth values is an edge property.
+        Every other column is an edge property: programs read numbers and truth values, views read
+        texts, dates and timestamps as well. Columns of other types are left out.
         """
         graph = cls.__new__(cls)
-        graph._build(frame_rows(frame, src, dst), (src, dst), vertices, simple)
+        graph._build(frame_source(frame, src, dst, vertices), simple)
         return graph
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, simple: bool = False) -> Self:
         """A graph with the nodes and edges of a NetworkX graph; undirected edges go both ways."""
         made = cls.__new__(cls)
-        nodes, rows = networkx_rows(graph)
-        made._build(rows, ("src", "dst"), nodes, simple)
+        made._build(networkx_source(graph), simple)
         return made
 
     @classmethod
     def from_stored(cls, stored: StoredGraph, *, simple: bool = False) -> Self:
         """A graph of the catalog in memory, with its order of vertices and edges."""
         made = cls.__new__(cls)
-        ids, rows = stored_rows(stored)
-        made._build(rows, ("src", "dst"), ids, simple)
+        made._build(stored_source(stored), simple)
         return made
 
-    def _build(self, rows: EdgeRows, names: tuple[str, str], vertices: Any, simple: bool) -> None:
-        ids, src, dst = number_vertices(rows.src, rows.dst, vertices)
+    def _build(self, source: Source, simple: bool) -> None:
+        rows, kept = source.rows, source.kept
+        ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
         if simple:
             _check_parallel(rows, src, dst)
-        resident = ResidentGraph(len(ids), src, dst, rows.properties, grows=True)
-        known = ColumnNames(*names, tuple(rows.properties))
-        self._hold(KnownEdges(resident, ids, known, simple))
+        properties = rows.properties
+        if kept.num_columns:
+            properties = with_numbers(properties, len(rows))
+        resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
+        known = ColumnNames(*source.names, tuple(properties))
+        columns = ViewColumns(kept, source.vertices.columns)
+        self._hold(KnownEdges(resident, ids, known, simple), columns)
 
-    def _hold(self, known: KnownEdges) -> None:
+    @classmethod
+    def _of_snapshot(
+        cls, snapshot: Snapshot, rows: NDArray[np.int64], vertices: NDArray[np.int64]
+    ) -> Self:
+        """A graph of some edges and vertices of a version of another; these hold their ends."""
+        graph = cls.__new__(cls)
+        graph._hold(*snapshot.part(rows, vertices))
+        return graph
+
+    def _hold(self, known: KnownEdges, columns: ViewColumns) -> None:
         self._known = known
+        self._columns = columns
         self._names = known.names
         self._resident = known.resident
         self._vertices = GraphVertices(known.ids)
@@ -132,22 +161,13 @@ class Graph:
 
     @in_turn
     def vertices(self) -> pa.Table:
-        """The ids of all vertices, in the order of results."""
-        return pa.table(self._vertices.columns())
+        """The ids and properties of all vertices, in the order of results."""
+        return vertex_table(self._known.ids, self._columns.vertices, np.arange(self.num_vertices))
 
     @in_turn
     def edges(self) -> pa.Table:
         """The edges of the current version: their number, ends and properties."""
-        inside = self._resident.live_edges()
-        numbers = self._outside(inside)
-        order = np.argsort(numbers)
-        src, dst = self._resident.ends(inside[order])
-        properties = {
-            name: pa.array(column[inside[order]])
-            for name, column in self._resident.properties.items()
-        }
-        ends = {self._names.src: self.ids(src), self._names.dst: self.ids(dst)}
-        return pa.table({"edge": pa.array(numbers[order]), **ends, **properties})
+        return self._snapshot().edge_table(np.arange(self.num_edges))
 
     @in_turn
     def ids(self, numbers: NDArray[Any]) -> pa.Array:
@@ -225,15 +245,82 @@ class Graph:
             settings = RunSettings(verify=verify, report=report)
             return run_versions(arranged, chosen, strategy, settings, grid)
 
-    @in_turn
     def _arranged(self, versions: GivenVersions, order: Order) -> RunVersions:
         """Versions of the graph with edges of their own: it may advance while they are run."""
-        from graphtide.api.runs_in_memory import EdgeList, arranged
+        from graphtide.api.runs_in_memory import arranged
 
+        return arranged(self._snapshot(), versions, order)
+
+    @overload
+    def view(self, where: str, /) -> MemoryView: ...
+    @overload
+    def view(self, name: str, where: str) -> MemoryView: ...
+    def view(self, name: str, where: str | None = None) -> MemoryView:
+        """The view of the edges that satisfy a predicate, of the current version.
+
+        `graph.view("year > 2010")`, or with a name first, as on a graph of the catalog.
+        """
+        from graphtide.api.memory_views import memory_view
+
+        given = ("view", name) if where is None else (name, where)
+        return memory_view(self._snapshot(), *given)
+
+    @overload
+    def collection(
+        self,
+        views: Views,
+        /,
+        *,
+        within: str | None = None,
+        order: Order = "auto",
+        effort: float | None = None,
+    ) -> MemoryCollection: ...
+    @overload
+    def collection(
+        self,
+        name: str,
+        views: Views,
+        *,
+        within: str | None = None,
+        order: Order = "auto",
+        effort: float | None = None,
+    ) -> MemoryCollection: ...
+    def collection(
+        self,
+        name: Views,
+        views: Views | None = None,
+        *,
+        within: str | None = None,
+        order: Order = "auto",
+        effort: float | None = None,
+    ) -> MemoryCollection:
+        """A collection of views of the current version, planned and in memory.
+
+        `graph.collection(views)`, or with a name first. All parameters are those of
+        `CatalogGraph.collection`.
+        """
+        from graphtide.api.memory_views import memory_collection
+
+        called, wanted = ("views", name) if views is None else (str(name), views)
+        return memory_collection(
+            self._snapshot(), called, wanted, within=within, order=order, effort=effort
+        )
+
+    @in_turn
+    def _snapshot(self) -> Snapshot:
+        """The current version, which shares nothing with the graph."""
         inside = self._resident.live_edges()
         numbers = self._outside(inside)
-        row = np.argsort(numbers)
-        return arranged(EdgeList(self._known, inside[row], numbers[row]), versions, order)
+        order = np.argsort(numbers)
+        inside = inside[order]
+        properties = {
+            name: column[inside]
+            for name, column in without_numbers(self._resident.properties).items()
+        }
+        ends = self._resident.ends(inside)
+        ids, names = self._known.ids.copy(), user_names(self._names)
+        simple = self._known.simple
+        return Snapshot(numbers[order], *ends, properties, ids, names, simple, self._columns)
 
     @in_turn
     def advance(self, insert: Any = None, delete: Any = None) -> None:
@@ -243,6 +330,11 @@ class Graph:
         edge numbers as in `edges()`. A deleted row may leave properties out: any edge between
         its ends will do. All or nothing: what cannot be is refused, and nothing has changed.
         """
+        if self._columns.edges.num_columns:
+            rows = KeptRows(self._names, self._columns.edges)
+            delete = rows.deleted(delete)
+            insert, kept = rows.inserted(insert, self._resident.edges)
+            self._columns = self._columns._replace(edges=kept)
         self._versions.advance(insert, delete)
 
     @in_turn
@@ -256,16 +348,18 @@ class Graph:
         self._versions.forget()
 
     @in_turn
-    def __getstate__(self) -> SavedGraph:
+    def __getstate__(self) -> tuple[SavedGraph, ViewColumns]:
         """Pickled and copied as it is now: another graph, without programs and rollbacks."""
-        return saved_graph(self._known)
+        return saved_graph(self._known), self._columns
 
-    def __setstate__(self, saved: SavedGraph) -> None:
-        self._hold(restored_graph(saved))
+    def __setstate__(self, saved: tuple[SavedGraph, ViewColumns]) -> None:
+        graph, columns = saved
+        self._hold(restored_graph(graph), columns)
 
     @in_turn
     def __repr__(self) -> str:
-        properties = ", ".join(self._names.properties) or "none"
+        names = [*user_names(self._names).properties, *self._columns.edges.column_names]
+        properties = ", ".join(dict.fromkeys(names)) or "none"
         return (
             f"<graph in memory: {self.num_vertices:,} vertices, {self.num_edges:,} edges; "
             f"edge properties {properties}; version {self.version}>"

@@ -1,18 +1,22 @@
-"""Edges of a stored graph as a NetworkX graph."""
+"""Edges as a NetworkX graph, those of a stored graph or of one in memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pyarrow as pa
 
 from graphtide.model.delta import EdgeIds
-from graphtide.model.errors import SetupError
+from graphtide.model.errors import InputError, SetupError
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 
 if TYPE_CHECKING:
     import networkx
+
+Included = Literal["touched", "all"]
+"""The vertices that edges touch, or all."""
 
 
 def to_networkx(
@@ -24,16 +28,32 @@ def to_networkx(
     Missing values are left out of the attributes. Where vertices have several labels, a node is
     the pair of its label and its id.
     """
-    graph: networkx.MultiDiGraph[Any] = _networkx().MultiDiGraph()
     several = len(stored.schema.vertex_labels) > 1
-    links = [_take_ends(row, several) for row in _rows(edge_rows(stored, edges))]
+    links = [_take_ends(row, several) for row in present(edge_rows(stored, edges))]
     touched = {end for src, dst, _ in links for end in (src, dst)}
-    for row in _rows(vertex_rows(stored)):
+    nodes = []
+    for row in present(vertex_rows(stored)):
         node = (row["label"], row.pop("id")) if several else row.pop("id")
         if everything or node in touched:
-            graph.add_node(node, **row)
+            nodes.append((node, row))
+    return network(nodes, links)
+
+
+def network(
+    nodes: Iterable[tuple[Any, dict[str, Any]]], links: Iterable[tuple[Any, Any, dict[str, Any]]]
+) -> networkx.MultiDiGraph[Any]:
+    """A multigraph of nodes and links with their attributes."""
+    graph: networkx.MultiDiGraph[Any] = _networkx().MultiDiGraph()
+    graph.add_nodes_from(nodes)
     graph.add_edges_from(links)
     return graph
+
+
+def wants_all(vertices: object) -> bool:
+    """Whether vertices without edges are wanted; InputError for any other word."""
+    if vertices not in get_args(Included):
+        raise InputError(f"vertices cannot be {vertices!r}", hint="use 'touched' or 'all'")
+    return vertices == "all"
 
 
 def _take_ends(row: dict[str, Any], several: bool) -> tuple[Any, Any, dict[str, Any]]:
@@ -44,7 +64,8 @@ def _take_ends(row: dict[str, Any], several: bool) -> tuple[Any, Any, dict[str, 
     return src, dst, row
 
 
-def _rows(table: pa.Table) -> list[dict[str, Any]]:
+def present(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows without the values that are missing."""
     return [
         {name: value for name, value in row.items() if value is not None}
         for row in table.to_pylist()

@@ -22,11 +22,11 @@ from graphtide.store.graph import open_graph
 
 if TYPE_CHECKING:
     from graphtide.api.catalog_graph import CatalogGraph
-    from graphtide.api.collection import Collection
     from graphtide.api.graph import Graph
     from graphtide.api.run import Run
     from graphtide.api.session import Session
-    from graphtide.api.view import View
+    from graphtide.api.view_edges import ViewEdges
+    from graphtide.api.view_sequence import AnyCollection
 
 _FIRST_ROWS = 10
 _MOST_BARS = 200
@@ -69,14 +69,14 @@ def memory_graph_html(graph: Graph) -> str:
     return _block([_paragraph(title), table_html(edges, VALUES)])
 
 
-def view_html(view: View) -> str:
+def view_html(view: ViewEdges) -> str:
     """The predicate and the first edges."""
     title = f"view '{view.name}': {len(view):,} edges where {view.predicate}"
     table = table_html(view.head(_FIRST_ROWS), VALUES, total=len(view))
     return _block([_paragraph(title), table])
 
 
-def collection_html(collection: Collection) -> str:
+def collection_html(collection: AnyCollection) -> str:
     """Totals of the arrangements, differences per step as bars, and the first steps."""
     steps = collection.to_arrow()
     title = (
@@ -159,7 +159,7 @@ def _bar(left: float, width: float, group: Sequence[tuple[str, int]], most: int)
     )
 
 
-def _advances(collection: Collection) -> list[tuple[str, int]]:
+def _advances(collection: AnyCollection) -> list[tuple[str, int]]:
     """Name and differences of the steps that start from another; loading dwarfs all of them."""
     table = collection.to_arrow()
     sizes = zip(*(table.column(name).to_pylist() for name in ("inserted", "deleted")), strict=True)
@@ -168,7 +168,7 @@ def _advances(collection: Collection) -> list[tuple[str, int]]:
     return [found for step, found in steps if step.parent != EMPTY_VERSION]
 
 
-def _totals_table(collection: Collection) -> pa.Table:
+def _totals_table(collection: AnyCollection) -> pa.Table:
     totals = collection.plan.totals
     return pa.table(
         {

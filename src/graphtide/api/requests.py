@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from graphtide.lang.gvdl.parse import parse_predicate, parse_views
+from graphtide.lang.gvdl.statements import Ordering
 from graphtide.lang.gvdl.tree import (
     And,
     Combinations,
@@ -68,6 +69,15 @@ def written_predicate(text: object) -> Predicate:
         f"a predicate is GVDL text, not a {type(text).__name__}",
         hint="for example \"year = 2019 and src.state = 'CA'\"",
     )
+
+
+def written_order(order: str) -> Ordering:
+    """An order by its name; InputError if there is no such order."""
+    try:
+        return Ordering(order)
+    except ValueError:
+        known = ", ".join(f"'{item.value}'" for item in Ordering)
+        raise InputError(f"order cannot be {order!r}", hint=f"use one of {known}") from None
 
 
 def _listed_items(item: Views) -> tuple[Item, ...]:

@@ -15,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.build import Order
 from graphtide.api.run import Run
-from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
+from graphtide.optimize.planner import Order
 from graphtide.plan.row_classes import row_classes
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, component_field, now, run_identity
@@ -27,12 +26,11 @@ from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, Versions
 from graphtide.run.live.chosen_program import ChosenProgram
-from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
+from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
 from graphtide.store.results import PartsInMemory
 
-Int32 = NDArray[np.int32]
 GivenVersions = Mapping[str, Any] | Sequence[Any]
 
 
@@ -49,15 +47,15 @@ class FixedVertices(GraphVertices):
 
 
 @dataclass(frozen=True)
-class EdgeList:
-    """The edges of a graph's current version in the order of `graph.edges()`.
+class Called:
+    """What a run and the versions that it visits are called."""
 
-    `inside` are their inside numbers, `numbers` those that users know them by.
-    """
+    run: str = "in memory"
+    collection: str = "versions of a graph in memory"
 
-    known: KnownEdges
-    inside: Int32
-    numbers: Int32
+
+UNNAMED = Called()
+"""Versions that were given as they are, and their run."""
 
 
 def run_versions(
@@ -66,6 +64,7 @@ def run_versions(
     strategy: Strategy,
     settings: RunSettings,
     grid: object = None,
+    called: Called = UNNAMED,
 ) -> Run:
     """Run a program over arranged versions of a graph, which itself stays as it is."""
     ids, parts, reason = versions.known.ids, PartsInMemory(), None
@@ -83,7 +82,7 @@ def run_versions(
     differences = Differences(parts, chosen.fields)
     vertices = FixedVertices(ids)
     rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
-    facts = _facts(chosen, strategy, hand.pairs)
+    facts = _facts(called, chosen, strategy, hand.pairs)
     facts = facts if reason is None else replace(facts, reason=reason)
     return Run(RunContents(facts, hand.steps, differences, base, rows))
 
@@ -104,14 +103,13 @@ def _named(given: GivenVersions) -> dict[str, Any]:
     return found
 
 
-def _mask(edges: EdgeList, name: str, version: Any) -> NDArray[np.bool_]:
+def _mask(edges: Snapshot, name: str, version: Any) -> NDArray[np.bool_]:
     """A version as a truth value an edge."""
     given = np.asarray(version)
     if given.dtype == np.bool_:
-        if given.shape != (len(edges.inside),):
+        if given.shape != (len(edges),):
             raise InputError(
-                f"the version '{name}' has {given.size:,} truth values "
-                f"for {len(edges.inside):,} edges",
+                f"the version '{name}' has {given.size:,} truth values for {len(edges):,} edges",
                 hint="give one for each row of graph.edges()",
             )
         return given
@@ -129,42 +127,35 @@ def _mask(edges: EdgeList, name: str, version: Any) -> NDArray[np.bool_]:
             f"the version '{name}' names the edge {int(wanted[~known][0])}, which is not there",
             hint="take numbers from the column `edge` of graph.edges()",
         )
-    mask = np.zeros(len(edges.inside), np.bool_)
+    mask = np.zeros(len(edges), np.bool_)
     mask[places] = True
     return mask
 
 
-def arranged(edges: EdgeList, given: GivenVersions, order: Order) -> Versions:
+def arranged(edges: Snapshot, given: GivenVersions, order: Order) -> Versions:
     """Versions as users give them, as a plan over the classes of their edges, which are copies."""
     named = _named(given)
     items = list(named.items())
-    of_edge, views = row_classes(len(items), len(edges.inside), lambda at: _mask(edges, *items[at]))
+    of_edge, views = row_classes(len(items), len(edges), lambda at: _mask(edges, *items[at]))
     plan = plan_collection(views, order=order)
     kept = np.flatnonzero(of_edge >= 0)
-    known = _copied(edges, edges.inside[kept])
+    known = edges.resident(kept)
     grouped = group_edges(known.resident.numbers, of_edge[kept], views.classes)
     return Versions(plan, tuple(named), known, grouped)
 
 
-def _copied(edges: EdgeList, inside: Int32) -> KnownEdges:
-    """The edges of the versions as a graph of their own, none of them live."""
-    known = edges.known
-    src, dst = known.resident.ends(inside)
-    properties = {name: column[inside] for name, column in known.resident.properties.items()}
-    resident = ResidentGraph(known.resident.vertices, src, dst, properties, live=False)
-    return KnownEdges(resident, known.ids.copy(), known.names, known.simple)
-
-
-def _facts(chosen: ChosenProgram, strategy: Strategy, pairs: Pairs | None) -> RunFacts:
+def _facts(
+    called: Called, chosen: ChosenProgram, strategy: Strategy, pairs: Pairs | None
+) -> RunFacts:
     return RunFacts(
-        name="in memory",
+        name=called.run,
         program=str(chosen.bound),
         fields=chosen.fields,
         labels=component_field(chosen),
         mode=chosen.choice.mode,
         reason=chosen.choice.reason,
         strategy=strategy,
-        collection="versions of a graph in memory",
+        collection=called.collection,
         graph="",
         graph_identity="",
         identity=run_identity(chosen, ""),

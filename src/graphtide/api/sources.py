@@ -1,14 +1,24 @@
-"""The rows that a graph in memory is made of: from frames, NetworkX graphs and stored graphs."""
+"""What a graph in memory is made of: from columns, frames, NetworkX graphs and stored graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
+
+import pyarrow as pa
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.live.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
+from graphtide.run.views.given_columns import (
+    GivenVertices,
+    given_properties,
+    given_vertices,
+    vertex_columns,
+)
+from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 
@@ -30,8 +40,26 @@ def check_two_columns(src: Any, dst: Any) -> None:
     raise InputError("a graph is made of two columns, src and dst", hint=hint)
 
 
-def frame_rows(frame: Any, src: str, dst: str) -> EdgeRows:
-    """The rows of a frame; columns that hold neither numbers nor truth values are left out."""
+@dataclass(frozen=True)
+class Source:
+    """Edges as programs read them, what views read of them besides, and the vertices."""
+
+    rows: EdgeRows
+    kept: pa.Table
+    vertices: GivenVertices
+    names: tuple[str, str] = ("src", "dst")
+
+
+def column_source(src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any]) -> Source:
+    """Columns that are given one by one."""
+    ends = edge_columns("the graph", src, dst, {})
+    given = given_properties("the graph", properties, len(ends))
+    rows = edge_columns("the graph", ends.src, ends.dst, given.numbers)
+    return Source(rows, given.kept, given_vertices(vertices))
+
+
+def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
+    """The rows of a frame; columns that no property can hold are left out."""
     if not hasattr(frame, "__arrow_c_stream__"):
         raise InputError(
             f"{type(frame).__name__} is no frame",
@@ -44,15 +72,28 @@ def frame_rows(frame: Any, src: str, dst: str) -> EdgeRows:
             known = ", ".join(columns) or "none"
             hint = f"did you mean `{near}`?" if near else f"it has: {known}"
             raise InputError(f"the frame has no column '{name}'", hint=hint)
-    ends = columns.pop(src), columns.pop(dst)
-    numbers = {name: column for name, column in columns.items() if holds_numbers(column)}
-    return edge_columns("the frame", *ends, numbers)
+    ends = edge_columns("the frame", columns.pop(src), columns.pop(dst), {})
+    return _source("the frame", ends, columns, given_vertices(vertices), (src, dst))
 
 
-def networkx_rows(graph: Any) -> tuple[list[Any], EdgeRows]:
-    """The nodes, and the edges with every attribute that is a number or a truth value.
+def _source(
+    what: str,
+    ends: EdgeRows,
+    columns: Mapping[str, Any],
+    vertices: GivenVertices,
+    names: tuple[str, str] = ("src", "dst"),
+) -> Source:
+    """Edges with those of the columns that a property can hold."""
+    given = given_properties(what, columns, len(ends))
+    numbers = {name: column for name, column in given.numbers.items() if holds_numbers(column)}
+    rows = edge_columns(what, ends.src, ends.dst, numbers)
+    return Source(rows, given.kept, vertices, names)
 
-    An attribute that some edges lack is missing (NaN) there.
+
+def networkx_source(graph: Any) -> Source:
+    """The nodes and the edges, with every attribute that a property can hold.
+
+    An attribute that some edges lack is missing there.
     """
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise InputError(f"{type(graph).__name__} is no NetworkX graph")
@@ -61,15 +102,25 @@ def networkx_rows(graph: Any) -> tuple[list[Any], EdgeRows]:
         edges += [(dst, src, data) for src, dst, data in edges if src != dst]
     names = dict.fromkeys(name for _, _, data in edges for name in data)
     columns = {name: [data.get(name) for _, _, data in edges] for name in names}
-    numbers = {str(name): values for name, values in columns.items() if holds_numbers(values)}
     src, dst = ([edge[at] for edge in edges] for at in (0, 1))
-    return list(graph.nodes), edge_columns("the NetworkX graph", src, dst, numbers)
+    ends = edge_columns("the NetworkX graph", src, dst, {})
+    described = {str(name): values for name, values in columns.items()}
+    return _source("the NetworkX graph", ends, described, _networkx_vertices(graph))
 
 
-def stored_rows(stored: StoredGraph) -> tuple[list[Any], EdgeRows]:
-    """Ids and edges of a stored graph, read by Arrow, in the order of their numbers.
+def _networkx_vertices(graph: Any) -> GivenVertices:
+    nodes = list(graph.nodes(data=True))
+    names = dict.fromkeys(name for _, data in nodes for name in data)
+    columns = {str(name): [data.get(name) for _, data in nodes] for name in names}
+    usable = {name: values for name, values in columns.items() if typed_column(values) is not None}
+    return GivenVertices([node for node, _ in nodes], vertex_columns(usable, len(nodes)))
 
-    Where vertices have several labels, an id is the pair of its label and its id.
+
+def stored_source(stored: StoredGraph) -> Source:
+    """A stored graph, read by Arrow, in the order of its numbers.
+
+    Where vertices have several labels, an id is the pair of its label and its id; views know
+    both apart.
     """
     several = len(stored.schema.vertex_labels) > 1
     vertices, columns = vertex_rows(stored), frame_columns("the graph", edge_rows(stored, None))
@@ -82,5 +133,8 @@ def stored_rows(stored: StoredGraph) -> tuple[list[Any], EdgeRows]:
             list(zip(label.to_pylist(), end.to_pylist(), strict=True))
             for label, end in zip(labels, ends, strict=True)
         ]
-    numbers = {name: column for name, column in columns.items() if holds_numbers(column)}
-    return ids, edge_columns("the graph", ends[0], ends[1], numbers)
+    read = {name: typed_column(column) for name, column in frame_columns("", vertices).items()}
+    if not several:
+        del read["id"]
+    given = GivenVertices(ids, pa.table(read))
+    return _source("the graph", edge_columns("the graph", ends[0], ends[1], {}), columns, given)

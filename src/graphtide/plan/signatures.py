@@ -38,6 +38,7 @@ from graphtide.plan.predicates import (
 Side = Literal["edge", "src", "dst", "mixed"]
 SIDES: tuple[Side, ...] = ("edge", "src", "dst", "mixed")
 VERTEX_NUMBER = "_vertex"
+EDGE_NUMBER = "_edge"
 _WORD_LIMIT = 2**62
 
 

@@ -95,14 +95,11 @@ class StoredCollection:
 
     def delta(self, step: int) -> Delta:
         """The edges that enter and leave at a step of the plan, by number, in no order."""
-        item = self.plan.steps[step]
-        grouped = self.grouped_edges
-        return Delta(grouped.of_classes(item.inserted), grouped.of_classes(item.deleted))
+        return self.grouped_edges.delta(self.plan.steps[step])
 
     def view_edges(self, view: int) -> EdgeIds:
         """The edges of a view, sorted, put together from the deltas on its path."""
-        held = self.plan.membership(self.plan.view_steps[view])
-        return np.sort(self.grouped_edges.of_classes(np.flatnonzero(held)))
+        return self.grouped_edges.of_view(self.plan, view)
 
 
 @dataclass(frozen=True)
@@ -118,6 +115,15 @@ class GroupedEdges:
             return no_edges()
         slices = [self.edges[self.offsets[item] : self.offsets[item + 1]] for item in classes]
         return np.concatenate(slices)
+
+    def delta(self, step: PlanStep) -> Delta:
+        """The edges that enter and leave at a step, in no order."""
+        return Delta(self.of_classes(step.inserted), self.of_classes(step.deleted))
+
+    def of_view(self, plan: CollectionPlan, view: int) -> EdgeIds:
+        """The edges of a view, sorted, put together from the deltas on its path."""
+        held = plan.membership(plan.view_steps[view])
+        return np.sort(self.of_classes(np.flatnonzero(held)))
 
 
 def group_edges(edges: EdgeIds, classes: NDArray[np.int32], count: int) -> GroupedEdges:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, get_args
 
-from graphtide.api.collection import Collection
 from graphtide.api.pictures.picture import Picture, picture_format
 from graphtide.api.pictures.similarity import draw_similarity
 from graphtide.api.pictures.style import styled
 from graphtide.api.pictures.summary import draw_summary, draw_top
 from graphtide.api.pictures.times import draw_times
 from graphtide.api.run import Run
+from graphtide.api.view_sequence import AnyCollection
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 
@@ -36,7 +36,7 @@ def draw_run(
         return draw_top(run, field, count) if of == "top" else draw_summary(run, field)
 
 
-def draw_collection(collection: Collection) -> Picture:
+def draw_collection(collection: AnyCollection) -> Picture:
     """The similarity of a collection's views, before and after ordering."""
     with styled():
         return draw_similarity(collection)

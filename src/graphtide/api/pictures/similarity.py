@@ -15,9 +15,9 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from graphtide.api.cells import visible
-from graphtide.api.collection import Collection
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import headed, shortened
+from graphtide.api.view_sequence import AnyCollection
 from graphtide.optimize.distances import distances_between
 
 Float = NDArray[np.float64]
@@ -29,7 +29,7 @@ _NAMED = 8
 _LONGEST = 20
 
 
-def draw_similarity(collection: Collection) -> Picture:
+def draw_similarity(collection: AnyCollection) -> Picture:
     """Two matrices: views in the given order, and in the order of the plan."""
     given = np.arange(len(collection))
     planned = np.array([step.view for step in collection.plan.steps if step.view is not None])
@@ -57,7 +57,7 @@ def similarity(distances: NDArray[np.int64], left: Float, right: Float) -> Float
     return np.where(either > 0, (both - distances) / np.maximum(either, 1), 1.0)
 
 
-def _similarities(collection: Collection, orders: list[NDArray[np.int64]]) -> list[Float]:
+def _similarities(collection: AnyCollection, orders: list[NDArray[np.int64]]) -> list[Float]:
     wanted = np.unique(np.concatenate(orders))
     points = _memberships(collection, wanted)
     weights = collection.weights
@@ -74,7 +74,7 @@ def _similarities(collection: Collection, orders: list[NDArray[np.int64]]) -> li
     return found
 
 
-def _memberships(collection: Collection, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _memberships(collection: AnyCollection, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """The classes of the wanted views, a row each."""
     plan = collection.plan
     rows = {int(view): at for at, view in enumerate(wanted)}
@@ -85,7 +85,7 @@ def _memberships(collection: Collection, wanted: NDArray[np.int64]) -> NDArray[n
     return found
 
 
-def _room(collection: Collection) -> int:
+def _room(collection: AnyCollection) -> int:
     """How many views are shown: fewer where each has very many classes."""
     affordable = _MOST_CELLS // max(collection.plan.classes, 1)
     return int(np.clip(affordable, _FEWEST_SHOWN, _MOST_SHOWN))
@@ -129,7 +129,7 @@ def _name_places(axes: Axes, names: list[str]) -> None:
         axes.spines[side].set_visible(True)
 
 
-def _subtitle(collection: Collection, shown: int) -> str:
+def _subtitle(collection: AnyCollection, shown: int) -> str:
     totals = collection.plan.totals
     views = f"{len(collection):,} view{'s' if len(collection) != 1 else ''}"
     if shown < len(collection):

@@ -1,0 +1,186 @@
+"""Views and collections of a graph in memory: no store, no Spark.
+
+They are those of the version that the graph was at when they were made, and stay so while the
+graph advances. Everything but where edges come from is as in the catalog: the same language, the
+same classes and plans.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.api.networkx_export import Included, network, present, wants_all
+from graphtide.api.progress import shown
+from graphtide.api.requests import Views, view_list, written_order, written_predicate
+from graphtide.api.view_edges import ViewEdges
+from graphtide.api.view_sequence import ViewSequence
+from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
+from graphtide.lang.gvdl.statements import CreateCollection, CreateView
+from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.model.delta import EdgeIds
+from graphtide.optimize.planner import Order
+from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.modes import Mode
+from graphtide.run.views.build import ViewsInMemory, build_views
+from graphtide.run.views.facts import SnapshotFacts
+from graphtide.run.views.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import networkx
+
+    from graphtide.api.graph import Graph
+    from graphtide.api.run import Run
+    from graphtide.lang.python import AnyProgram
+    from graphtide.run.collection.facts import Strategy
+
+IN_MEMORY = "a graph in memory"
+"""What the graph of such a collection is called."""
+
+
+class MemoryView(ViewEdges):
+    """One view of a graph in memory."""
+
+    def __init__(self, made: ViewsInMemory, position: int) -> None:
+        super().__init__(made, position)
+        self._made = made
+
+    def vertices(self) -> pa.Table:
+        """The vertices that its edges touch: id, properties."""
+        return self._snapshot.vertex_table(self._vertices(everything=False))
+
+    def to_graph(self, *, vertices: Included = "touched") -> Graph:
+        """The view as a graph of its own; `vertices="all"` adds those without edges.
+
+        Its edges have numbers of their own, in the order of those that they had.
+        """
+        from graphtide.api.graph import Graph
+
+        chosen = self._vertices(wants_all(vertices))
+        return Graph._of_snapshot(self._snapshot, self._rows, chosen)
+
+    def to_networkx(self, *, vertices: Included = "touched") -> networkx.MultiDiGraph[Any]:
+        """The view as a NetworkX multigraph; `vertices="all"` adds those without edges."""
+        snapshot, rows = self._snapshot, self._rows
+        chosen = self._vertices(wants_all(vertices))
+        names = snapshot.names
+        ours = ["edge", names.src, names.dst]
+        ends = [[snapshot.ids[int(at)] for at in end[rows]] for end in (snapshot.src, snapshot.dst)]
+        links = zip(*ends, present(self.to_arrow().drop_columns(ours)), strict=True)
+        described = present(snapshot.vertex_table(chosen).drop_columns("id"))
+        nodes = zip((snapshot.ids[int(at)] for at in chosen), described, strict=True)
+        return network(nodes, links)
+
+    def _table(self, edges: EdgeIds) -> pa.Table:
+        return self._snapshot.edge_table(np.searchsorted(self._snapshot.numbers, edges))
+
+    @property
+    def _snapshot(self) -> Snapshot:
+        return self._made.snapshot
+
+    @property
+    def _rows(self) -> NDArray[np.int64]:
+        """Where its edges stand in the snapshot."""
+        return np.searchsorted(self._snapshot.numbers, self.edge_ids)
+
+    def _vertices(self, everything: bool) -> NDArray[np.int64]:
+        """The numbers of its vertices, ascending."""
+        snapshot, rows = self._snapshot, self._rows
+        if everything:
+            return np.arange(len(snapshot.ids))
+        touched = np.zeros(len(snapshot.ids), np.bool_)
+        touched[snapshot.src[rows]] = True
+        touched[snapshot.dst[rows]] = True
+        return np.flatnonzero(touched)
+
+
+class MemoryCollection(ViewSequence[MemoryView]):
+    """Views of a graph in memory, in the order in which they were given."""
+
+    def __init__(self, made: ViewsInMemory) -> None:
+        super().__init__(made)
+        self._made = made
+
+    @property
+    def graph(self) -> str:
+        """What it is made of, for pictures and tables."""
+        return IN_MEMORY
+
+    @property
+    def statement(self) -> str:
+        """The GVDL that makes this collection."""
+        return self._made.statement
+
+    def run(
+        self,
+        program: AnyProgram,
+        *,
+        strategy: Strategy = "adaptive",
+        mode: Mode = "auto",
+        verify: int | None = None,
+        grid: tuple[int, int] | None = None,
+        progress: bool | None = None,
+    ) -> Run:
+        """Run a program on every view, and return all results, in memory.
+
+        The parameters are those of `Collection.run`; `progress` forces the progress line on or off.
+        """
+        from graphtide.api.runs_in_memory import Called, run_versions
+        from graphtide.run.collection.runner import RunSettings
+        from graphtide.run.collection.start import check_strategy, check_verify
+
+        check_strategy(strategy, grid)
+        check_verify(verify)
+        chosen = chosen_program(program, mode)
+        called = Called(f"{self.name}-{chosen.bound.program.name}", self.name)
+        with shown(f"run {called.run}", enabled=progress) as report:
+            settings = RunSettings(verify=verify, report=report)
+            versions = self._made.versions()
+            return run_versions(versions, chosen, strategy, settings, grid, called)
+
+    def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
+        """What a run of the program would do: its mode and why, the plan, an estimate of the time.
+
+        Runs the program on one view.
+        """
+        from graphtide.run.collection.start import RunInHand
+
+        hand = RunInHand(chosen_program(program, mode), self._made.versions())
+        return hand.explain(self.plan)
+
+    def _view(self, position: int) -> MemoryView:
+        return MemoryView(self._made, position)
+
+
+def memory_view(snapshot: Snapshot, name: str, where: str) -> MemoryView:
+    """The view of the edges that satisfy a predicate."""
+    statement = CreateView(name, written_predicate(where))
+    named = lower_view(statement, snapshot.schema)
+    text = unparse_statement(statement)
+    lowered = LoweredViews((named,))
+    made = build_views(snapshot, lowered, name=name, statement=text, order="manual")
+    return MemoryView(made, 0)
+
+
+def memory_collection(
+    snapshot: Snapshot,
+    name: str,
+    views: Views,
+    *,
+    within: str | None,
+    order: Order,
+    effort: float | None,
+) -> MemoryCollection:
+    """A collection of views, whatever they are written as."""
+    written = view_list(views, within)
+    ordering = written_order(order)
+    statement = CreateCollection(name, written.items, within=written.within, ordering=ordering)
+    with shown(f"collection {name}") as report:
+        report("finding the classes of the edges")
+        lowered = lower_views(statement, snapshot.schema, SnapshotFacts(snapshot))
+        text = unparse_statement(statement)
+        made = build_views(snapshot, lowered, name=name, statement=text, order=order, effort=effort)
+    return MemoryCollection(made)

@@ -1,0 +1,88 @@
+"""What every view has, stored or in memory: a name, a predicate, and edges as tables."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from graphtide.model.delta import EdgeIds
+from graphtide.store.collection import StoredView
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class HeldViews(Protocol):
+    """A collection that knows the edges of its views."""
+
+    @property
+    def views(self) -> tuple[StoredView, ...]:
+        """Its views, in the order in which they were given."""
+
+    def view_edges(self, view: int) -> EdgeIds:
+        """The edges of a view by number, sorted."""
+
+
+class ViewEdges:
+    """One view of a collection. Reads nothing until it is asked for edges."""
+
+    def __init__(self, held: HeldViews, position: int) -> None:
+        self._held = held
+        self._position = position
+
+    @property
+    def name(self) -> str:
+        """The name within the collection."""
+        return self._item.name
+
+    @property
+    def predicate(self) -> str:
+        """The predicate, resolved, as GVDL."""
+        return self._item.predicate
+
+    def __len__(self) -> int:
+        return self._item.size
+
+    @property
+    def edge_ids(self) -> EdgeIds:
+        """The numbers of the edges, sorted, put together from the collection's deltas."""
+        return self._held.view_edges(self._position)
+
+    def to_arrow(self) -> pa.Table:
+        """The ends and properties of every edge, without Spark."""
+        return self._table(self.edge_ids)
+
+    def head(self, rows: int = 10) -> pa.Table:
+        """The first edges, in the order of their numbers, as `to_arrow` gives them."""
+        return self._table(self.edge_ids[:rows])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The edges as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def __repr__(self) -> str:
+        return f"<view '{self.name}': {len(self):,} edges where {shortened(self.predicate)}>"
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import view_html
+
+        return view_html(self)
+
+    @abstractmethod
+    def _table(self, edges: EdgeIds) -> pa.Table:
+        """Some edges as users know them."""
+
+    @property
+    def _item(self) -> StoredView:
+        return self._held.views[self._position]
+
+
+def shortened(text: str, width: int = 80) -> str:
+    """One line of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 3] + "..."

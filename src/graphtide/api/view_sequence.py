@@ -1,0 +1,206 @@
+"""Views in the order in which they were given, and the plan that arranges them.
+
+What a collection of the catalog and one in memory have in common: both are a plan over classes
+of edges, and differ in where the edges are and in who runs programs on them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overload
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.delta import Delta
+from graphtide.model.errors import NotFoundError
+from graphtide.model.schema import closest
+from graphtide.plan.collection import CollectionPlan
+from graphtide.store.collection import StoredView
+
+if TYPE_CHECKING:
+    from graphtide.api.pictures.picture import Picture
+
+OneView = TypeVar("OneView")
+
+
+class ArrangedViews(Protocol):
+    """What is known of a collection, stored or not."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def views(self) -> tuple[StoredView, ...]:
+        """Its views, in the order in which they were given."""
+
+    @property
+    def plan(self) -> CollectionPlan:
+        """Its plan by classes."""
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """The number of edges of each class."""
+
+    def delta(self, step: int) -> Delta:
+        """The edges that enter and leave at a step of the plan."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One version of a collection's plan: a view, or a stepping stone (`view` is None).
+
+    `parent` is the index of the step that `delta` starts from; -1 is the empty version.
+    """
+
+    index: int
+    view: str | None
+    stone: str | None
+    parent: int
+    delta: Delta
+
+
+class ViewSequence(Sequence[OneView]):
+    """Views in the order in which they were given; `steps` follows the plan."""
+
+    def __init__(self, arranged: ArrangedViews) -> None:
+        self._arranged = arranged
+        self._positions = {view.name: at for at, view in enumerate(arranged.views)}
+
+    @property
+    @abstractmethod
+    def graph(self) -> str:
+        """What the graph is called."""
+
+    @abstractmethod
+    def _view(self, position: int) -> OneView:
+        """One view."""
+
+    @property
+    def name(self) -> str:
+        """The name of the collection."""
+        return self._arranged.name
+
+    @property
+    def plan(self) -> CollectionPlan:
+        """The plan by classes; `plan.totals` says what the other arrangements would cost."""
+        return self._arranged.plan
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """The number of edges of each class of the plan."""
+        return self._arranged.weights
+
+    @property
+    def differences(self) -> int:
+        """All edges that enter or leave along the plan, loading the first version included."""
+        return self.plan.differences(self._arranged.weights)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the views, in the order in which they were given."""
+        return list(self._positions)
+
+    def __len__(self) -> int:
+        return len(self._arranged.views)
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> OneView: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[OneView]: ...
+    def __getitem__(self, key: SupportsIndex | str | slice) -> OneView | list[OneView]:
+        if isinstance(key, slice):
+            return [self[at] for at in range(*key.indices(len(self)))]
+        if isinstance(key, SupportsIndex):
+            return self._view(self._place(key))
+        if key not in self._positions:
+            near = closest(str(key), self._positions)
+            raise NotFoundError(
+                f"the collection '{self.name}' has no view '{key}'",
+                hint=f"did you mean '{near}'?" if near else "see its names: collection.names",
+            )
+        return self._view(self._positions[key])
+
+    def _place(self, key: SupportsIndex) -> int:
+        """A position counted from the front; IndexError past the end, as sequences must."""
+        try:
+            return range(len(self))[key]
+        except IndexError:
+            raise IndexError(
+                f"the collection '{self.name}' has {len(self):,} views, and none at {key!r}"
+            ) from None
+
+    def steps(self) -> Iterator[Step]:
+        """The versions of the plan, depth first, each with the delta from its parent."""
+        for index, step in enumerate(self.plan.steps):
+            name = None if step.view is None else self._arranged.views[step.view].name
+            yield Step(index, name, step.stone, step.parent, self._arranged.delta(index))
+
+    def to_arrow(self) -> pa.Table:
+        """A row a step of the plan: view or stone, size, parent, edges in and out."""
+        steps, weights = self.plan.steps, self._arranged.weights
+        inserted = np.array([weights[step.inserted].sum() for step in steps], np.int64)
+        deleted = np.array([weights[step.deleted].sum() for step in steps], np.int64)
+        sizes: list[int] = []
+        for at, step in enumerate(steps):
+            before = 0 if step.parent < 0 else sizes[step.parent]
+            sizes.append(before + int(inserted[at]) - int(deleted[at]))
+        labels = [self._label(at) for at in range(len(steps))]
+        parents = [None if step.parent < 0 else labels[step.parent] for step in steps]
+        return pa.table(
+            {
+                "view": pa.array(labels, pa.string()),
+                "stone": pa.array([step.view is None for step in steps], pa.bool_()),
+                "edges": pa.array(sizes, pa.int64()),
+                "parent": pa.array(parents, pa.string()),
+                "inserted": inserted,
+                "deleted": deleted,
+            }
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def explain(self) -> str:
+        """The plan as text, with what chain and tree would cost and the lower bounds."""
+        names = [view.name for view in self._arranged.views]
+        return self.plan.explain(names, self._arranged.weights)
+
+    def picture(self, path: str | Path | None = None) -> Picture:
+        """Draw how like the views are, in the given order and as arranged.
+
+        To a PNG, SVG or PDF file if a path is given; a notebook shows what it returns.
+        """
+        from graphtide.api.pictures.draw import check_path, draw_collection
+
+        check_path(path)
+        drawn = draw_collection(self)
+        if path is not None:
+            drawn.save(path)
+        return drawn
+
+    def __repr__(self) -> str:
+        totals = self.plan.totals
+        return (
+            f"<collection '{self.name}' on {self.graph}: {len(self):,} views, "
+            f"{self.plan.kind} of {self.differences:,} differences "
+            f"({totals.given:,} in the given order)>"
+        )
+
+    def _repr_html_(self) -> str:
+        from graphtide.api.notebook import collection_html
+
+        return collection_html(self)
+
+    def _label(self, step: int) -> str:
+        item = self.plan.steps[step]
+        return f"({item.stone})" if item.view is None else self._arranged.views[item.view].name
+
+
+AnyCollection = ViewSequence[Any]
+"""A collection, stored or in memory."""

@@ -1,0 +1,1 @@
+"""Views of a graph in memory: which edges satisfy predicates, told by NumPy and Arrow alone."""

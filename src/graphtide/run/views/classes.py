@@ -1,0 +1,77 @@
+"""Which edges, or vertices, satisfy which predicates: signatures, their counts, classes.
+
+What two Spark jobs do for a stored graph, in memory: features of endpoints are worked out once a
+vertex and taken by the edges, and the views are evaluated on the distinct signatures alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.plan.classes import EdgeClasses, classify_signatures
+from graphtide.plan.predicates import Predicate
+from graphtide.plan.signatures import SignatureLayout, Word, layout_signatures
+from graphtide.run.views.feature_codes import Codes, word_codes
+from graphtide.run.views.snapshot import Snapshot
+
+OfRow = NDArray[np.int32]
+
+
+def edge_classes(snapshot: Snapshot, predicates: Sequence[Predicate]) -> tuple[OfRow, EdgeClasses]:
+    """The class of each edge, -1 where no predicate is true of it, and the classes."""
+
+    def codes(word: Word) -> Codes:
+        if word.side not in ("src", "dst"):
+            return word_codes(word, snapshot.edge_values)
+        ends = snapshot.src if word.side == "src" else snapshot.dst
+        return word_codes(word, snapshot.vertex_values)[ends]
+
+    return _classes(len(snapshot), codes, predicates)
+
+
+def matching_edges(snapshot: Snapshot, predicate: Predicate) -> NDArray[np.bool_]:
+    """The edges of which a predicate is true, as a mask."""
+    return edge_classes(snapshot, [predicate])[0] >= 0
+
+
+def matching_vertices(snapshot: Snapshot, predicate: Predicate) -> NDArray[np.bool_]:
+    """The vertices of which a predicate over their own properties is true, as a mask."""
+
+    def codes(word: Word) -> Codes:
+        return word_codes(word, snapshot.vertex_values)
+
+    return _classes(len(snapshot.ids), codes, [predicate])[0] >= 0
+
+
+def _classes(
+    rows: int, codes: Callable[[Word], Codes], predicates: Sequence[Predicate]
+) -> tuple[OfRow, EdgeClasses]:
+    layout = layout_signatures(predicates)
+    signatures, of_row, counts = _distinct(_signatures(layout, rows, codes))
+    classes = classify_signatures(layout, signatures, counts, predicates)
+    return classes.of_signature[of_row], classes
+
+
+def _signatures(layout: SignatureLayout, rows: int, codes: Callable[[Word], Codes]) -> list[Codes]:
+    """The columns of the signature; at least one, also where there are no atoms."""
+    found = []
+    for column in layout.columns:
+        packed: Codes | None = None
+        for word in reversed(column):
+            packed = codes(word) if packed is None else packed * word.radix + codes(word)
+        assert packed is not None
+        found.append(packed)
+    return found or [np.zeros(rows, np.int64)]
+
+
+def _distinct(columns: Sequence[Codes]) -> tuple[Codes, NDArray[np.intp], NDArray[np.int64]]:
+    """The distinct rows, which of them each row is, and how often each is there."""
+    _, of_row = np.unique(columns[0], return_inverse=True)
+    for column in columns[1:]:
+        values, places = np.unique(column, return_inverse=True)
+        _, of_row = np.unique(of_row * len(values) + places, return_inverse=True)
+    _, first, counts = np.unique(of_row, return_index=True, return_counts=True)
+    return np.column_stack([column[first] for column in columns]), of_row, counts

@@ -1,0 +1,147 @@
+"""An advance of a graph that keeps columns for views: rows apart for the graph and for the table.
+
+Every inserted row becomes a new edge there, so that the number of an edge is the row of its
+values for good. The graph is told so by one more property, `ROW_NUMBER`, in which no two edges
+agree: a row never takes an edge that is known and has left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.run.live.edge_rows import ColumnNames, frame_columns
+from graphtide.run.live.vertex_ids import named_rows
+from graphtide.run.views.typed_columns import property_type, typed_column
+
+ROW_NUMBER = "number of the edge"
+"""A property of every edge of a graph with columns for views. No program can name it."""
+
+
+def with_numbers(properties: Mapping[str, Any], edges: int) -> dict[str, Any]:
+    """The properties of the first edges of such a graph, with their numbers."""
+    return {**properties, ROW_NUMBER: np.arange(edges)}
+
+
+def without_numbers(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that users gave."""
+    return {name: column for name, column in properties.items() if name != ROW_NUMBER}
+
+
+def user_names(names: ColumnNames) -> ColumnNames:
+    """The columns that users gave."""
+    return replace(names, properties=tuple(n for n in names.properties if n != ROW_NUMBER))
+
+
+class KeptRows:
+    """Reads the rows of one advance. `kept` has the values of the edges that are known."""
+
+    def __init__(self, names: ColumnNames, kept: pa.Table) -> None:
+        numbers = user_names(names).properties
+        only = tuple(name for name in kept.column_names if name not in numbers)
+        self._names = ColumnNames(names.src, names.dst, (*numbers, *only))
+        self._only = only
+        self._kept = kept
+
+    def inserted(self, given: Any, first: int) -> tuple[Any, pa.Table]:
+        """What the graph is to insert, whose next edge is `first`, and the table from then on.
+
+        The table is right whether or not the graph then takes the rows.
+        """
+        columns = self._columns("insert", given)
+        if columns is None:
+            return given, self._kept
+        rows = len(columns[self._names.src])
+        values = {name: self._values(name, columns.get(name), rows) for name in self._types}
+        told = {name: values for name, values in columns.items() if name not in self._only}
+        told[ROW_NUMBER] = np.arange(first, first + rows)
+        added = pa.table(values, self._kept.schema)
+        return told, pa.concat_tables([self._kept.slice(0, first), added]).combine_chunks()
+
+    def deleted(self, given: Any) -> Any:
+        """What the graph is to delete; refuses values that only views read."""
+        columns = self._columns("delete", given)
+        if columns is None:
+            return given
+        for name in self._only:
+            if name in columns:
+                raise InputError(
+                    f"delete gives a value for '{name}', which only views read",
+                    hint=f"leave it out, or give the numbers of the edges: "
+                    f'delete=graph.view("{name} = ...").edge_ids',
+                )
+        return columns
+
+    @property
+    def _types(self) -> dict[str, pa.DataType]:
+        return {name: self._kept.schema.field(name).type for name in self._kept.column_names}
+
+    def _values(self, name: str, given: Any, rows: int) -> pa.Array:
+        """The values of new edges in the type of the column; missing where none are given."""
+        wanted = self._types[name]
+        found = pa.nulls(rows, wanted) if given is None else typed_column(given)
+        if found is not None and found.null_count == len(found):
+            found = pa.nulls(len(found), wanted)
+        if found is None or found.type != wanted:
+            kind = property_type(self._kept.column(name))
+            raise InputError(
+                f"insert: the property '{name}' holds values of type {kind}, and the rows give "
+                "others",
+                hint="give values of the same type",
+            )
+        if len(found) != rows:
+            raise InputError(f"the columns of insert differ in length: {name} {len(found):,}")
+        return found
+
+    def _columns(self, what: str, given: Any) -> dict[str, Any] | None:
+        """The columns of rows; None where no rows were given, but numbers, nothing or a mistake."""
+        if isinstance(given, Mapping):
+            columns = dict(given)
+        elif hasattr(given, "__arrow_c_stream__") and not isinstance(given, pa.ChunkedArray):
+            columns = frame_columns(what, given)
+        elif isinstance(given, list) and given and isinstance(given[0], tuple | list | Mapping):
+            columns = self._listed(what, given)
+        else:
+            return None
+        for name in columns:
+            if name not in self._names.all:
+                near = closest(str(name), self._names.all)
+                known = ", ".join(self._names.all)
+                hint = f"did you mean `{near}`?" if near else f"the columns are {known}"
+                raise InputError(
+                    f"{what} has a column '{name}', which edges do not have", hint=hint
+                )
+        return columns if self._names.src in columns else None
+
+    def _listed(self, what: str, rows: Sequence[Any]) -> dict[str, Any]:
+        """Rows as columns; all must be alike."""
+        first = rows[0]
+        if isinstance(first, Mapping):
+            names: Sequence[Any] = list(first)
+            bad = [at for at, row in enumerate(rows) if not _has_keys(row, names)]
+        else:
+            names = self._names.all[: len(first)]
+            bad = [at for at, row in enumerate(rows) if not _is_row(row, len(first))]
+            bad = bad if 2 <= len(first) <= len(self._names.all) else [0]
+        if bad:
+            raise InputError(
+                f"{what} has rows that are no edges, or differ in what they give",
+                where=named_rows(bad, lambda at: repr(rows[at])),
+                hint=f"a row is ({', '.join(self._names.all)})",
+            )
+        by = names if isinstance(first, Mapping) else range(len(names))
+        return {name: [row[key] for row in rows] for name, key in zip(names, by, strict=True)}
+
+
+def _has_keys(row: Any, names: Sequence[Any]) -> bool:
+    return isinstance(row, Mapping) and set(row) == set(names)
+
+
+def _is_row(row: Any, width: int) -> bool:
+    return isinstance(row, tuple | list) and len(row) == width

@@ -1,0 +1,126 @@
+"""Columns as views read them: Arrow arrays of the six types that a property can have.
+
+Whatever a user gives (lists, NumPy arrays, columns of frames) is brought to one Arrow type a
+property type, as a load into the catalog does it: NaN is a missing number, a timestamp without an
+offset is in UTC, and what is finer than a microsecond is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphtide.model.schema import PropertyType
+
+_MICROS, _MICROS_UTC = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
+
+ARROW_TYPES: dict[PropertyType, pa.DataType] = {
+    PropertyType.STRING: pa.large_string(),
+    PropertyType.INT: pa.int64(),
+    PropertyType.FLOAT: pa.float64(),
+    PropertyType.BOOL: pa.bool_(),
+    PropertyType.DATE: pa.date32(),
+    PropertyType.TIMESTAMP: _MICROS_UTC,
+}
+"""The Arrow type of each property type here."""
+
+_TYPES = {arrow: type_ for type_, arrow in ARROW_TYPES.items()}
+
+_TARGETS = [
+    (pa.types.is_boolean, pa.bool_()),
+    (pa.types.is_integer, pa.int64()),
+    (pa.types.is_floating, pa.float64()),
+    (pa.types.is_decimal, pa.float64()),
+    (pa.types.is_string, pa.large_string()),
+    (pa.types.is_large_string, pa.large_string()),
+    (pa.types.is_string_view, pa.large_string()),
+    (pa.types.is_date, pa.date32()),
+    (pa.types.is_null, pa.large_string()),
+]
+
+
+def property_type(column: pa.Array | pa.ChunkedArray) -> PropertyType:
+    """The property type of a column that `typed_column` made."""
+    return _TYPES[column.type]
+
+
+def typed_column(values: Any) -> pa.Array | None:
+    """A column in the Arrow type of its property type; None where no property can hold it."""
+    try:
+        return _converted(_arrow_array(values))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+
+
+def views_only(values: Any) -> pa.Array | None:
+    """The column where views need it beside, or in place of, what programs read; else None.
+
+    Programs read numbers and truth values. Texts, dates and timestamps are for views alone; whole
+    numbers and truth values of which some are missing become floats for programs, and keep their
+    type for views.
+    """
+    if _plainly_numbers(values):
+        return None
+    found = typed_column(values)
+    if found is None:
+        return None
+    match property_type(found):
+        case PropertyType.FLOAT:
+            return found if pa.types.is_decimal(getattr(values, "type", None)) else None
+        case PropertyType.INT | PropertyType.BOOL:
+            return found if found.null_count else None
+        case _:
+            return found
+
+
+def is_for_programs(column: pa.Array) -> bool:
+    """Whether a column that views need is one that programs read, too."""
+    return property_type(column) in (PropertyType.INT, PropertyType.BOOL)
+
+
+def _plainly_numbers(values: Any) -> bool:
+    """A quick look at what is there most often, so that no column is converted for nothing."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.kind in "iufb"
+    if not isinstance(values, list):
+        return False
+    first = next((item for item in values if item is not None), None)
+    if first is None or type(first) is float:
+        return True
+    return type(first) in (int, bool) and None not in values
+
+
+def _arrow_array(values: Any) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values
+    if isinstance(values, np.ndarray):
+        return pa.array(values, from_pandas=True)
+    if not isinstance(values, pa.ChunkedArray) and hasattr(values, "__arrow_c_stream__"):
+        values = pa.chunked_array(values)
+    if isinstance(values, pa.ChunkedArray):
+        return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(values)
+    return pa.array(list(values))
+
+
+def _converted(array: pa.Array) -> pa.Array | None:
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_floating(array.type):
+        array = array.cast(pa.float64())
+        return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    if pa.types.is_timestamp(array.type):
+        if array.type.tz is not None:
+            return array.cast(_MICROS_UTC, safe=False)
+        return array.cast(_MICROS, safe=False).cast(pa.int64()).cast(_MICROS_UTC)
+    for is_type, target in _TARGETS:
+        if is_type(array.type):
+            return array.cast(target)
+    return None
