@@ -1,11 +1,13 @@
 """Text to tree. The grammar is `grammar.lark`; `mistakes` says what went wrong.
 
-The parser is built once a process, on first use (about a third of a second), and builds nodes
-while it reads: a statement of 200 views takes a few hundredths of a second.
+The tables of the parser are worked out once (about half a second) and then found in the cache; a
+process loads them on first use. The parser builds nodes while it reads: a statement of 200 views
+takes a few hundredths of a second.
 """
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -20,6 +22,7 @@ from graphtide.lang.gvdl.mistakes import explain_failure
 from graphtide.lang.gvdl.sections import AggregateCall, Grouping
 from graphtide.lang.gvdl.statements import Statement
 from graphtide.lang.gvdl.tree import Duration, Literal, Predicate, PropertyName, ViewList
+from graphtide.model.cache import cache_folder_for
 
 _STARTS = (
     "script",
@@ -132,5 +135,12 @@ def _parser() -> tuple[Lark, Builder]:
         start=list(_STARTS),
         transformer=cast(Any, _Callbacks(builder)),
         maybe_placeholders=True,
+        cache=_tables_file(grammar),
     )
     return parser, builder
+
+
+def _tables_file(grammar: str) -> str:
+    """Where the tables of a grammar are kept; lark makes them anew where they do not fit."""
+    digest = hashlib.sha256(grammar.encode()).hexdigest()[:16]
+    return str(cache_folder_for("grammars") / f"gvdl-{digest}.lark")
