@@ -66,7 +66,7 @@ class TestMaking:
         graph = gt.Graph.from_frame(frame, "from", "to")
         live = graph.maintain(ShortestPaths(source="a"))
         assert rows(live.table()) == [("a", 0.0), ("b", 1.0), ("c", 3.0)]
-        assert graph.edges().column_names == ["edge", "from", "to", "weight"]
+        assert graph.edges().column_names == ["edge", "from", "to", "weight", "name"]
         live.advance(insert=kind({"from": ["a"], "to": ["c"], "weight": [1]}))
         assert live.at("c") == {"dist": 1.0}
 

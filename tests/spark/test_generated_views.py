@@ -84,7 +84,16 @@ def check(collection: gt.Collection, expected: dict[str, Test]) -> None:
 
 
 def make(session: Session, views: Any, **options: Any) -> gt.Collection:
-    return session.graph("G").collection("views", views, replace=True, **options)
+    """The collection, which is the same as that of the graph in memory."""
+    graph = session.graph("G")
+    made = graph.collection("views", views, replace=True, **options)
+    ours = graph.to_memory().collection("views", views, **options)
+    assert ours.names == made.names
+    assert ours.to_arrow() == made.to_arrow()
+    for one, other in zip(ours, made, strict=True):
+        assert one.predicate == other.predicate
+        assert one.edge_ids.tolist() == other.edge_ids.tolist()
+    return made
 
 
 def has(edge: Row, name: str) -> bool:

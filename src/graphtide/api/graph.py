@@ -37,6 +37,7 @@ from graphtide.run.live.source_memory import check_sources
 from graphtide.run.live.versions import Versions
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.turns import Turns, in_turn
+from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.inserted_columns import (
     KeptRows,
     user_names,
@@ -205,6 +206,7 @@ class Graph:
         values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
         chosen = chosen_program(program, mode)
+        check_readable(chosen.needed, self._columns.edges)
         check_sources(chosen, self.num_vertices)
         kept, pairs = begin_maintained(self._known, chosen, Knobs(tolerance, keep))
         kept.start(self.version, self.num_vertices)
@@ -239,6 +241,7 @@ class Graph:
         check_strategy(strategy, grid)
         check_verify(verify)
         chosen = chosen_program(program, mode)
+        check_readable(chosen.needed, self._columns.edges)
         with shown(f"run {chosen.bound.program.name}", enabled=progress) as report:
             report("arranging the versions")
             arranged = self._arranged(versions, order)

@@ -23,10 +23,11 @@ from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.delta import EdgeIds
 from graphtide.optimize.planner import Order
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.chosen_program import ChosenProgram, chosen_program
 from graphtide.run.live.modes import Mode
 from graphtide.run.views.build import ViewsInMemory, build_views
 from graphtide.run.views.facts import SnapshotFacts
+from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class MemoryCollection(ViewSequence[MemoryView]):
 
         check_strategy(strategy, grid)
         check_verify(verify)
-        chosen = chosen_program(program, mode)
+        chosen = self._chosen(program, mode)
         called = Called(f"{self.name}-{chosen.bound.program.name}", self.name)
         with shown(f"run {called.run}", enabled=progress) as report:
             settings = RunSettings(verify=verify, report=report)
@@ -148,8 +149,13 @@ class MemoryCollection(ViewSequence[MemoryView]):
         """
         from graphtide.run.collection.start import RunInHand
 
-        hand = RunInHand(chosen_program(program, mode), self._made.versions())
+        hand = RunInHand(self._chosen(program, mode), self._made.versions())
         return hand.explain(self.plan)
+
+    def _chosen(self, program: AnyProgram, mode: Mode) -> ChosenProgram:
+        chosen = chosen_program(program, mode)
+        check_readable(chosen.needed, self._made.snapshot.columns.edges)
+        return chosen
 
     def _view(self, position: int) -> MemoryView:
         return MemoryView(self._made, position)

@@ -46,8 +46,9 @@ class Conditions:
         """Refuse a graph whose edges lack a property, or have it in another type."""
         for name, wanted in self.properties.items():
             if name not in columns:
-                near = closest(name, columns)
-                known = ", ".join(columns) or "none"
+                readable = [item for item in columns if item.isidentifier()]
+                near = closest(name, readable)
+                known = ", ".join(readable) or "none"
                 raise InputError(
                     f"{self.program} reads the edge property '{name}', which the edges do not have",
                     hint=f"did you mean `{near}`?" if near else f"they have: {known}",

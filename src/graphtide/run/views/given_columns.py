@@ -14,9 +14,16 @@ import pyarrow as pa
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.snapshot import NO_COLUMNS
-from graphtide.run.views.typed_columns import is_for_programs, typed_column, views_only
+from graphtide.run.views.typed_columns import (
+    PROGRAM_TYPES,
+    for_programs,
+    property_type,
+    typed_column,
+    views_only,
+)
 
 
 class GivenProperties(NamedTuple):
@@ -40,8 +47,9 @@ def given_properties(what: str, properties: Mapping[str, Any], edges: int) -> Gi
     for name, given in properties.items():
         values = list(given) if _is_passing(given) else given
         column = views_only(values)
-        if column is None or is_for_programs(column):
-            numbers[name] = values
+        rounded = values if column is None else for_programs(column)
+        if rounded is not None:
+            numbers[name] = rounded
         if column is not None:
             kept[name] = column
             if len(column) != edges:
@@ -86,6 +94,18 @@ def vertex_columns(columns: Mapping[str, Any], vertices: int) -> pa.Table:
             )
         found[str(name)] = column
     return pa.table(found)
+
+
+def check_readable(needed: Conditions, kept: pa.Table) -> None:
+    """Refuse a program that reads what only views can."""
+    for name in needed.properties:
+        kind = property_type(kept.column(name)) if name in kept.column_names else None
+        if kind is not None and kind not in PROGRAM_TYPES:
+            raise InputError(
+                f"{needed.program} reads the edge property '{name}', which holds values of type "
+                f"{kind}",
+                hint="programs compute with numbers and truth values; views read all types",
+            )
 
 
 def _as_frame(vertices: Any) -> dict[str, Any] | None:

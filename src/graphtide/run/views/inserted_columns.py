@@ -18,7 +18,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.live.edge_rows import ColumnNames, frame_columns
 from graphtide.run.live.vertex_ids import named_rows
-from graphtide.run.views.typed_columns import property_type, typed_column
+from graphtide.run.views.typed_columns import for_programs, property_type, typed_column
 
 ROW_NUMBER = "number of the edge"
 """A property of every edge of a graph with columns for views. No program can name it."""
@@ -57,9 +57,11 @@ class KeptRows:
         columns = self._columns("insert", given)
         if columns is None:
             return given, self._kept
+        self._check_numbers(columns)
         rows = len(columns[self._names.src])
         values = {name: self._values(name, columns.get(name), rows) for name in self._types}
-        told = {name: values for name, values in columns.items() if name not in self._only}
+        told = {name: given for name, given in columns.items() if name not in self._only}
+        told |= {name: for_programs(values[name]) for name in told if name in values}
         told[ROW_NUMBER] = np.arange(first, first + rows)
         added = pa.table(values, self._kept.schema)
         return told, pa.concat_tables([self._kept.slice(0, first), added]).combine_chunks()
@@ -77,6 +79,15 @@ class KeptRows:
                     f'delete=graph.view("{name} = ...").edge_ids',
                 )
         return columns
+
+    def _check_numbers(self, columns: Mapping[str, Any]) -> None:
+        """Refuse rows without a value for a property that programs read."""
+        for name in self._names.properties:
+            if name not in columns and name not in self._only:
+                raise InputError(
+                    f"insert has no value for the property '{name}'",
+                    hint=f"a row is ({', '.join(self._names.all)})",
+                )
 
     @property
     def _types(self) -> dict[str, pa.DataType]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from graphtide.model.schema import PropertyType
 
@@ -27,6 +28,9 @@ ARROW_TYPES: dict[PropertyType, pa.DataType] = {
     PropertyType.TIMESTAMP: _MICROS_UTC,
 }
 """The Arrow type of each property type here."""
+
+PROGRAM_TYPES = (PropertyType.INT, PropertyType.BOOL)
+"""Columns of these types are for programs, too, where views need them."""
 
 _TYPES = {arrow: type_ for type_, arrow in ARROW_TYPES.items()}
 
@@ -77,9 +81,17 @@ def views_only(values: Any) -> pa.Array | None:
             return found
 
 
-def is_for_programs(column: pa.Array) -> bool:
-    """Whether a column that views need is one that programs read, too."""
-    return property_type(column) in (PropertyType.INT, PropertyType.BOOL)
+def for_programs(column: pa.Array) -> NDArray[np.float64] | None:
+    """A column that views need as programs read it, NaN where it is missing; None if they cannot.
+
+    Whole numbers beyond 2**53 are rounded here, and only here.
+    """
+    if property_type(column) not in PROGRAM_TYPES:
+        return None
+    found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
+        zero_copy_only=False
+    )
+    return found
 
 
 def _plainly_numbers(values: Any) -> bool:
@@ -97,12 +109,13 @@ def _plainly_numbers(values: Any) -> bool:
 def _arrow_array(values: Any) -> pa.Array:
     if isinstance(values, pa.Array):
         return values
-    if isinstance(values, np.ndarray):
-        return pa.array(values, from_pandas=True)
     if not isinstance(values, pa.ChunkedArray) and hasattr(values, "__arrow_c_stream__"):
         values = pa.chunked_array(values)
     if isinstance(values, pa.ChunkedArray):
         return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if hasattr(values, "__array__"):
+        values = pa.array(values, from_pandas=True)
+        return _arrow_array(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(values)
     return pa.array(list(values))
