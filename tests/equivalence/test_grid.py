@@ -95,7 +95,7 @@ def test_grids_that_cannot_be() -> None:
 
 
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphtide.api.runs_in_memory import EdgeList, arranged
+    from graphtide.api.runs_in_memory import arranged
     from graphtide.run.collection.grid import GridRun, as_grid
     from graphtide.run.collection.runner import RunSettings
     from graphtide.run.collection.start import RunInHand
@@ -106,10 +106,8 @@ def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None
     graph = gt.Graph(*zip(*pairs, strict=True), vertices=range(9))
     masks = grid_masks(pick, 30, 3, 4, "random")
     whole = graph.run(gt.algorithms.SCC(), masks, grid=(3, 4))
-    numbers = np.arange(30, dtype=np.int32)
-    edges = EdgeList(graph._known, graph._resident.numbers, numbers)
     chosen = chosen_program(gt.algorithms.SCC(), "auto")
-    grid, versions = as_grid(chosen, arranged(edges, masks, "manual"), (3, 4))
+    grid, versions = as_grid(chosen, arranged(graph._snapshot(), masks, "manual"), (3, 4))
     parts = PartsInMemory()
     hand = RunInHand(chosen, versions)
     base = hand.base()

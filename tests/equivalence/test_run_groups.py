@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api.runs_in_memory import EdgeList
+from graphtide.api.runs_in_memory import arranged
 from graphtide.engine.lane_groups import LaneGroups
 from graphtide.engine.synchronous import SynchronousMaintainer
 from graphtide.optimize.strategy import AlwaysScratch, Move
 from graphtide.run.collection import groups as grouping
-from graphtide.run.collection import in_memory
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
@@ -119,9 +118,8 @@ def windows_in_hand(order: Any) -> RunInHand:
     edge = np.arange(2000)
     versions = {f"from-{at}": (edge >= 90 * at) & (edge < 90 * at + 900) for at in range(12)}
     graph = gt.Graph(src, dst, vertices=150)
-    edges = EdgeList(graph._known, graph._resident.numbers, edge.astype(np.int32))
     chosen = chosen_program(gt.algorithms.PageRank, "auto")
-    return RunInHand(chosen, in_memory.arranged(edges, versions, order))
+    return RunInHand(chosen, arranged(graph._snapshot(), versions, order))
 
 
 @pytest.mark.parametrize("order", ["chain", "tree", "manual"])

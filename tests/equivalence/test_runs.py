@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api.runs_in_memory import EdgeList
+from graphtide.api.runs_in_memory import arranged
 from graphtide.optimize.strategy import Move
-from graphtide.run.collection import in_memory, start, states
+from graphtide.run.collection import start, states
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.runner import RunSettings
@@ -110,9 +110,7 @@ def test_a_state_at_a_stone_whose_results_were_left_out(
 
 def in_hand(given: RunCase, program: Any, order: Any) -> RunInHand:
     graph = given.graph()
-    numbers = np.arange(len(given.campaign.ends), dtype=np.int32)
-    edges = EdgeList(graph._known, graph._resident.numbers, numbers)
-    versions = in_memory.arranged(edges, given.versions, order)
+    versions = arranged(graph._snapshot(), given.versions, order)
     return RunInHand(chosen_program(program, "auto"), versions)
 
 

@@ -89,7 +89,7 @@ class TestMaking:
         stored = open_graph(Catalog(write_catalog(tmp_path / "data").root), "Calls")
         graph = gt.Graph.from_stored(stored)
         assert (graph.num_vertices, graph.num_edges) == (3, 60)
-        assert graph.edges().column_names == ["edge", "src", "dst", "year"]
+        assert graph.edges().column_names == ["edge", "src", "dst", "year", "note"]
         assert CatalogGraph(None, stored).to_memory().num_edges == 60  # type: ignore[arg-type]
 
     def test_a_simple_graph_has_no_parallel_edges(self) -> None:
@@ -358,7 +358,7 @@ class TestRefusing:
             (lambda: gt.Graph([1, None], [2, 2]), r"cannot be ids\n.*row 1: None"),
             (lambda: gt.Graph([1], [5], vertices=3), r"not among the vertices\n.*\(1, 5\)"),
             (lambda: gt.Graph([], [], vertices=[1, 1]), r"twice\n.*row 1: 1"),
-            (lambda: gt.Graph([1], [2], name=["x"]), "does not hold numbers"),
+            (lambda: gt.Graph([1], [2], name=[["x"]]), "does not hold numbers"),
             (lambda: gt.Graph("ab", "bc"), "no column of ids"),
             (lambda: gt.Graph.from_frame([1, 2]), "list is no frame"),
             (lambda: gt.Graph.from_frame(pd.DataFrame({"scr": [1], "dst": [2]})), "`scr`"),

@@ -11,8 +11,9 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import PairHops
+from graphtide.api.runs_in_memory import arranged
 from graphtide.model.errors import LimitError
-from graphtide.run.collection import in_memory, pieces
+from graphtide.run.collection import pieces
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
@@ -58,11 +59,8 @@ def test_pieces_have_the_results_of_one_walk(
 
 
 def hand(graph: gt.Graph, versions: list[Any]) -> RunInHand:
-    resident = graph._resident
-    live = resident.live_edges()
-    edges = in_memory.EdgeList(graph._known, live, graph._outside(live))
-    arranged = in_memory.arranged(edges, versions, "chain")
-    return RunInHand(chosen_program(PairHops(pairs=PAIRS), "auto"), arranged)
+    chain = arranged(graph._snapshot(), versions, "chain")
+    return RunInHand(chosen_program(PairHops(pairs=PAIRS), "auto"), chain)
 
 
 @pytest.mark.parametrize("stored", [False, True])
