@@ -16,6 +16,7 @@ from graphtide.run.views.given_columns import (
     GivenVertices,
     given_properties,
     given_vertices,
+    kept_table,
     vertex_columns,
 )
 from graphtide.run.views.typed_columns import typed_column
@@ -52,10 +53,9 @@ class Source:
 
 def column_source(src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any]) -> Source:
     """Columns that are given one by one."""
-    ends = edge_columns("the graph", src, dst, {})
-    given = given_properties("the graph", properties, len(ends))
-    rows = edge_columns("the graph", ends.src, ends.dst, given.numbers)
-    return Source(rows, given.kept, given_vertices(vertices))
+    given = given_properties(properties)
+    rows = edge_columns("the graph", src, dst, given.numbers)
+    return Source(rows, kept_table("the graph", given.kept, len(rows)), given_vertices(vertices))
 
 
 def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
@@ -72,22 +72,22 @@ def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
             known = ", ".join(columns) or "none"
             hint = f"did you mean `{near}`?" if near else f"it has: {known}"
             raise InputError(f"the frame has no column '{name}'", hint=hint)
-    ends = edge_columns("the frame", columns.pop(src), columns.pop(dst), {})
+    ends = columns.pop(src), columns.pop(dst)
     return _source("the frame", ends, columns, given_vertices(vertices), (src, dst))
 
 
 def _source(
     what: str,
-    ends: EdgeRows,
+    ends: tuple[Any, Any],
     columns: Mapping[str, Any],
     vertices: GivenVertices,
     names: tuple[str, str] = ("src", "dst"),
 ) -> Source:
     """Edges with those of the columns that a property can hold."""
-    given = given_properties(what, columns, len(ends))
+    given = given_properties(columns)
     numbers = {name: column for name, column in given.numbers.items() if holds_numbers(column)}
-    rows = edge_columns(what, ends.src, ends.dst, numbers)
-    return Source(rows, given.kept, vertices, names)
+    rows = edge_columns(what, *ends, numbers)
+    return Source(rows, kept_table(what, given.kept, len(rows)), vertices, names)
 
 
 def networkx_source(graph: Any) -> Source:
@@ -102,8 +102,7 @@ def networkx_source(graph: Any) -> Source:
         edges += [(dst, src, data) for src, dst, data in edges if src != dst]
     names = dict.fromkeys(name for _, _, data in edges for name in data)
     columns = {name: [data.get(name) for _, _, data in edges] for name in names}
-    src, dst = ([edge[at] for edge in edges] for at in (0, 1))
-    ends = edge_columns("the NetworkX graph", src, dst, {})
+    ends = [edge[0] for edge in edges], [edge[1] for edge in edges]
     described = {str(name): values for name, values in columns.items()}
     return _source("the NetworkX graph", ends, described, _networkx_vertices(graph))
 
@@ -137,4 +136,4 @@ def stored_source(stored: StoredGraph) -> Source:
     if not several:
         del read["id"]
     given = GivenVertices(ids, pa.table(read))
-    return _source("the graph", edge_columns("the graph", ends[0], ends[1], {}), columns, given)
+    return _source("the graph", (ends[0], ends[1]), columns, given)

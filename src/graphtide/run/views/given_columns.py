@@ -30,7 +30,7 @@ class GivenProperties(NamedTuple):
     """Properties of edges: columns for programs as they were given, and columns for views."""
 
     numbers: dict[str, Any]
-    kept: pa.Table
+    kept: dict[str, pa.Array]
 
 
 class GivenVertices(NamedTuple):
@@ -40,8 +40,8 @@ class GivenVertices(NamedTuple):
     columns: pa.Table = NO_COLUMNS
 
 
-def given_properties(what: str, properties: Mapping[str, Any], edges: int) -> GivenProperties:
-    """Properties of so many edges, apart for programs and for views."""
+def given_properties(properties: Mapping[str, Any]) -> GivenProperties:
+    """Properties of edges, apart for programs and for views."""
     numbers: dict[str, Any] = {}
     kept: dict[str, pa.Array] = {}
     for name, given in properties.items():
@@ -52,10 +52,16 @@ def given_properties(what: str, properties: Mapping[str, Any], edges: int) -> Gi
             numbers[name] = rounded
         if column is not None:
             kept[name] = column
-            if len(column) != edges:
-                told = f"{name} {len(column):,}, and there are {edges:,} edges"
-                raise InputError(f"the columns of {what} differ in length: {told}")
-    return GivenProperties(numbers, pa.table(kept))
+    return GivenProperties(numbers, kept)
+
+
+def kept_table(what: str, kept: Mapping[str, pa.Array], edges: int) -> pa.Table:
+    """The columns for views of so many edges."""
+    for name, column in kept.items():
+        if len(column) != edges:
+            told = f"{name} {len(column):,}, and there are {edges:,} edges"
+            raise InputError(f"the columns of {what} differ in length: {told}")
+    return pa.table(dict(kept))
 
 
 def given_vertices(vertices: Any) -> GivenVertices:

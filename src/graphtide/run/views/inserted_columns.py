@@ -64,7 +64,7 @@ class KeptRows:
         told |= {name: for_programs(values[name]) for name in told if name in values}
         told[ROW_NUMBER] = np.arange(first, first + rows)
         added = pa.table(values, self._kept.schema)
-        return told, pa.concat_tables([self._kept.slice(0, first), added]).combine_chunks()
+        return told, _appended(self._kept.slice(0, first), added)
 
     def deleted(self, given: Any) -> Any:
         """What the graph is to delete; refuses values that only views read."""
@@ -148,6 +148,18 @@ class KeptRows:
             )
         by = names if isinstance(first, Mapping) else range(len(names))
         return {name: [row[key] for row in rows] for name, key in zip(names, by, strict=True)}
+
+
+def _appended(table: pa.Table, added: pa.Table) -> pa.Table:
+    """A table with more rows, in few parts, none of which is copied often.
+
+    A part is joined with the one before it unless that is longer: O(log rows) copies a row.
+    """
+    parts = table.to_batches()
+    while parts and parts[-1].num_rows <= added.num_rows:
+        last = pa.Table.from_batches([parts.pop()])
+        added = pa.concat_tables([last, added]).combine_chunks()
+    return pa.Table.from_batches([*parts, *added.to_batches()], table.schema)
 
 
 def _has_keys(row: Any, names: Sequence[Any]) -> bool:

@@ -127,7 +127,9 @@ class Snapshot:
         properties = {name: column[rows] for name, column in self.properties.items()}
         if kept.num_columns:
             properties = with_numbers(properties, len(rows))
-        graph = ResidentGraph(len(ids), places[self.src[rows]], places[self.dst[rows]], properties, grows=True)
+        graph = ResidentGraph(
+            len(ids), places[self.src[rows]], places[self.dst[rows]], properties, grows=True
+        )
         names = ColumnNames(self.names.src, self.names.dst, tuple(properties))
         columns = ViewColumns(
             _taken(kept, self.numbers[rows]), _taken(self.columns.vertices, vertices)
