@@ -107,6 +107,8 @@ _HANDED_OUT = {
     "Session",
     "CatalogGraph",
     "Collection",
+    "MemoryCollection",
+    "MemoryView",
     "View",
     "Run",
     "Live",

@@ -24,6 +24,8 @@ CLASSES = (
     "Program",
     "View",
     "Collection",
+    "MemoryView",
+    "MemoryCollection",
     "Step",
     "Run",
     "Delta",

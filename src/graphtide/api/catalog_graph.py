@@ -58,7 +58,8 @@ class CatalogGraph:
         """The graph in memory, without Spark, ready to maintain programs on.
 
         Vertices keep their order and edges their numbers; where vertices have several labels, an
-        id is the pair of label and id. Properties that hold numbers or truth values come along.
+        id is the pair of label and id. All properties come along: programs read numbers and truth
+        values, views all of them.
         """
         return Graph.from_stored(self._stored, simple=simple)
 
