@@ -79,3 +79,24 @@ def top(
 
 def _same(one: float, other: float) -> bool:
     return one == other or (one != one and other != other)
+
+
+def touched(edges: Sequence[tuple[Any, ...]]) -> set[int]:
+    """The vertices with an edge."""
+    return {end for edge in edges for end in edge[:2]}
+
+
+def cut_off(before: Sequence[int], after: Sequence[int]) -> int:
+    """Vertices that are not with the greatest part of what was their component."""
+    parts: dict[int, Counter[int]] = {}
+    for old, new in zip(before, after, strict=True):
+        parts.setdefault(old, Counter())[new] += 1
+    return sum(sum(part.values()) - max(part.values()) for part in parts.values())
+
+
+def farther(before: Sequence[float], after: Sequence[float]) -> tuple[int, int, float | None]:
+    """How many are no longer reached, how many are farther, and by how much on average."""
+    pairs = list(zip(before, after, strict=True))
+    lost = sum(old != math.inf and new == math.inf for old, new in pairs)
+    more = [Fraction(new) - Fraction(old) for old, new in pairs if math.inf not in (old, new)]
+    return lost, sum(item > 0 for item in more), float(sum(more) / len(more)) if more else None

@@ -81,6 +81,33 @@ def test_vertices_that_are_not_there(run: Path, words: tuple[str, ...], told: st
     assert "graph.vertices" not in result.stderr
 
 
+def test_part_of_the_vertices_and_losses(run: Path) -> None:
+    session = gt.session(run)
+    wcc = session.results("years-WCC")
+    narrowed = rows("results", "years-WCC", "--touched", "--data", run)
+    assert narrowed == wcc.summary(vertices="touched").to_pylist()
+    assert (narrowed[0]["vertices"], narrowed[0]["single"]) == (2, 0)
+    lost = rows("results", "years-WCC", "--losses", "upto-2039", "--data", run)
+    assert lost == wcc.losses("upto-2039").to_pylist()
+    assert lost[0] == {
+        "view": "upto-2010",
+        "edges_lost": 58,
+        "cut_off": 1,
+        "components_more": 1,
+    }
+    for words in (("--losses", "upto-2039", "--touched"), ("--top", "3", "--label", "Person")):
+        assert graphtide("results", "years-WCC", *words, "--data", run).exit_code == 2
+
+
+def test_touched_vertices_need_the_collection(run: Path) -> None:
+    session = gt.session(run)
+    session.delete_collection("years")
+    wcc = session.results("years-WCC")
+    assert len(wcc.summary()) == 30
+    with pytest.raises(gt.GraphtideError, match="'years' behind the run 'years-WCC' is gone"):
+        wcc.summary(vertices="touched")
+
+
 def test_every_table_of_a_run(run: Path) -> None:
     session = gt.session(run)
     hops, wcc = session.results("hops"), session.results("years-WCC")
@@ -148,7 +175,8 @@ def test_pictures_as_files(run: Path, tmp_path: Path) -> None:
     [
         ["--view", "upto-2010"],
         ["hops", "--view", "a", "--record"],
-        ["hops", "--label", "x"],
+        ["hops", "--label", "x", "--top", "3"],
+        ["hops", "--touched", "--picture", "a.png"],
         ["hops", "--view", "upto-2010", "--picture", "a.png"],
         ["hops", "--reference", "years-WCC"],
         ["hops", "--field", "hops"],

@@ -18,7 +18,9 @@ from graphtide.api.whole_files import whole_stream
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.collection import leaders, summaries, tables
+from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
 from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.losses import losses_table
 
 if TYPE_CHECKING:
     import pandas
@@ -106,9 +108,15 @@ class Run:
         name = self._contents.field(field)
         return self._contents.values(self._contents.position(view))[name].copy()
 
-    def table(self, view: str | int) -> pa.Table:
-        """Every vertex with its id (every pair with both) and its results in one view."""
-        return tables.view_table(self._contents, self._contents.position(view))
+    def table(
+        self, view: str | int, *, vertices: Counted = "all", label: str | None = None
+    ) -> pa.Table:
+        """Every vertex with its id (every pair with both) and its results in one view.
+
+        `vertices="touched"` leaves out those without an edge in the view, `label` all but its own.
+        """
+        chosen = ChosenVertices(vertices, label)
+        return tables.view_table(self._contents, self._contents.position(view), chosen)
 
     def changes(self, one: str | int, other: str | int) -> pa.Table:
         """The vertices whose results differ between two views: `id`, `old` and `new`."""
@@ -123,13 +131,35 @@ class Run:
         """The results as they are kept: what each step of the plan changed from its parent."""
         return tables.difference_table(self._contents, self._contents.field(field))
 
-    def summary(self) -> pa.Table:
-        """A row a view: its edges, and what sums up its results, exactly."""
-        return summaries.summary_table(self._contents)
+    def summary(self, *, vertices: Counted = "all", label: str | None = None) -> pa.Table:
+        """A row a view: its edges, and what sums up its results, exactly.
 
-    def components(self, view: str | int) -> pa.Table:
-        """The components of a view with their sizes, the largest first."""
-        return summaries.components_table(self._contents, self._contents.position(view))
+        `vertices="touched"` counts those with an edge in the view only, and `label` those of a
+        label; the column `vertices` then says how many there are.
+        """
+        return summaries.summary_table(self._contents, ChosenVertices(vertices, label))
+
+    def components(
+        self, view: str | int, *, vertices: Counted = "all", label: str | None = None
+    ) -> pa.Table:
+        """The components of a view with their sizes, the largest first.
+
+        `vertices` and `label` choose which vertices count, as for `summary`.
+        """
+        chosen = ChosenVertices(vertices, label)
+        return summaries.components_table(self._contents, self._contents.position(view), chosen)
+
+    def losses(self, baseline: str | int, *, field: str | None = None) -> pa.Table:
+        """What was lost in each view beside the view `baseline`, the worst views first.
+
+        Of components, how many vertices were cut off from theirs, and how many components more
+        there are; of distances, how many vertices are no longer reached, how many are farther, and
+        by how much those that are reached in both are on average; of truth values, how many are no
+        longer true; of other numbers, how much less there is in all, in how many vertices, and in
+        one vertex at most.
+        """
+        place, name = self._contents.position(baseline), self._contents.field(field)
+        return losses_table(self._contents, name, place)
 
     def top(self, count: int = 10, field: str | None = None) -> pa.Table:
         """The vertices with the greatest values of each view, and how many places they rose.
@@ -193,17 +223,20 @@ class Run:
         field: str | None = None,
         count: int | None = None,
         reference: Run | None = None,
+        bars: bool | None = None,
     ) -> Picture:
         """Draw the run, to a PNG, SVG or PDF file if a path is given; a notebook shows it.
 
         `of="summary"` is what was found view by view; `of="top"` the values of the `count`
         vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
-        `reference`, a run from scratch, or beside what that was predicted to take.
+        `reference`, a run from scratch, or beside what that was predicted to take. Views whose
+        names do not go up, such as outages, are bars and dots rather than lines, unless `bars`
+        says otherwise.
         """
         from graphtide.api.pictures.draw import check_path, draw_run
 
         check_path(path)
-        drawn = draw_run(self, of=of, field=field, count=count, reference=reference)
+        drawn = draw_run(self, of=of, field=field, count=count, reference=reference, bars=bars)
         if path is not None:
             drawn.save(path)
         return drawn

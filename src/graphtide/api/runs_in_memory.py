@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from graphtide.run.collection.facts import RunFacts, Strategy, component_field, 
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.chosen_program import ChosenProgram
 from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
 from graphtide.run.views.snapshot import Snapshot
@@ -84,7 +85,14 @@ def run_versions(
     rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
     facts = _facts(called, chosen, strategy, hand.pairs)
     facts = facts if reason is None else replace(facts, reason=reason)
-    return Run(RunContents(facts, hand.steps, differences, base, rows))
+    touched = partial(
+        TouchedVertices,
+        versions.plan,
+        versions.names,
+        versions.grouped,
+        versions.known.resident.ends,
+    )
+    return Run(RunContents(facts, hand.steps, differences, base, rows, touched))
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from graphtide.api.progress import shown
@@ -26,9 +27,10 @@ from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, Versions, base_table, base_values
 from graphtide.run.collection.steps import steps_from, steps_table
 from graphtide.run.collection.stored_graph import StoredVertices, load_graph
+from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.chosen_program import ChosenProgram
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
-from graphtide.store.collection import StoredCollection
+from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.results import (
     Parts,
@@ -117,8 +119,34 @@ def open_stored_run(session: Session, name: str) -> Run:
         )
     steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.fields)
     rows = _rows(graph, facts.pairs)
-    contents = RunContents(facts, steps, differences, base_values(stored.base()), rows)
+    touched = partial(_touched, session, facts, graph)
+    contents = RunContents(facts, steps, differences, base_values(stored.base()), rows, touched)
     return Run(contents, lambda: session.spark)
+
+
+def _touched(session: Session, facts: RunFacts, graph: StoredGraph) -> TouchedVertices:
+    """The vertices that views touch, from the collection as it was when the run was made."""
+    try:
+        stored = open_collection(session.catalog, facts.collection)
+    except NotFoundError:
+        stored = None
+    if stored is None or _versions_text(stored) != facts.versions:
+        raise StoreError(
+            f"the collection '{facts.collection}' behind the run '{facts.name}' "
+            + ("is gone" if stored is None else "has been made anew since"),
+            hint="which vertices its views touch is not known any more: run the program again",
+        )
+    src, dst = (
+        graph.generation.table("edges", [name]).column(name).to_numpy() for name in ("_src", "_dst")
+    )
+    names = [view.name for view in stored.views]
+    ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
+    return TouchedVertices(stored.plan, names, stored.grouped_edges, ends)
+
+
+def _versions_text(stored: StoredCollection) -> str:
+    """A collection as of now, as text."""
+    return f"{stored.name}|{stored.created.isoformat()}|{stored.facts.graph_identity}"
 
 
 def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
@@ -157,7 +185,8 @@ def _run_unkept(session: Session, stored: StoredCollection, work: _Work) -> Run:
     work.go(base, parts)
     differences = Differences(parts, work.facts.fields)
     rows = _rows(graph_of(session, stored), pairs)
-    contents = RunContents(work.facts, work.hand.steps, differences, base, rows)
+    touched = partial(_touched, session, work.facts, graph_of(session, stored))
+    contents = RunContents(work.facts, work.hand.steps, differences, base, rows, touched)
     return Run(contents, lambda: session.spark)
 
 
@@ -182,9 +211,8 @@ def _check_same(run: StoredRun, wanted: RunFacts) -> None:
 
 def _facts(stored: StoredCollection, request: RunRequest, pairs: Pairs | None) -> RunFacts:
     chosen, facts = request.chosen, stored.facts
-    versions = f"{stored.name}|{stored.created.isoformat()}|{facts.graph_identity}"
-    if request.grid is not None:
-        versions += f"|{request.grid}"
+    versions = _versions_text(stored)
+    gridded = versions if request.grid is None else f"{versions}|{request.grid}"
     return RunFacts(
         name=request.name,
         program=str(chosen.bound),
@@ -196,7 +224,8 @@ def _facts(stored: StoredCollection, request: RunRequest, pairs: Pairs | None) -
         collection=stored.name,
         graph=facts.graph,
         graph_identity=facts.graph_identity,
-        identity=run_identity(chosen, versions),
+        identity=run_identity(chosen, gridded),
         created=now(),
         pairs=pairs,
+        versions=versions,
     )

@@ -92,9 +92,10 @@ class ValuesTable(ResultTable):
 def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
     """The table that was asked for: the summary, where nothing else was."""
     program = f"{run.program} on {run.collection}"
+    part: Any = {"vertices": "touched" if choice.touched else "all", "label": choice.label}
     if choice.view is not None:
         view = choice.view
-        return ResultTable(f"{program}, view '{view}'", lambda: run.table(view))
+        return ResultTable(f"{program}, view '{view}'", lambda: run.table(view, **part))
     if choice.changes is not None:
         one, other = choice.changes
         title = f"{program}, what differs between '{one}' and '{other}'"
@@ -103,7 +104,12 @@ def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
         return _history(run, program, choice.vertex, choice)
     if choice.components is not None:
         view = choice.components
-        return ResultTable(f"{program}, components of '{view}'", lambda: run.components(view))
+        title = f"{program}, components of '{view}'"
+        return ResultTable(title, lambda: run.components(view, **part))
+    if choice.losses is not None:
+        baseline, field = choice.losses, choice.field
+        title = f"{program}, what was lost beside '{baseline}'"
+        return ResultTable(title, lambda: run.losses(baseline, field=field))
     if choice.top is not None:
         count, field = choice.top, choice.field
         title = f"{program}, the {count:,} greatest of each view"
@@ -112,7 +118,7 @@ def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
         return ResultTable(f"{program}, how each step was reached", run.record, COUNTS)
     if choice.values:
         return ValuesTable(run, f"{program}, every vertex in every view")
-    return _summary(run)
+    return _summary(run, part)
 
 
 def _history(run: Run, program: str, text: str, choice: ResultsOptions) -> ResultTable:
@@ -126,10 +132,10 @@ def _history(run: Run, program: str, text: str, choice: ResultsOptions) -> Resul
     return ResultTable(title, lambda: run.history(vertex))
 
 
-def _summary(run: Run) -> ResultTable:
+def _summary(run: Run, part: Any) -> ResultTable:
     from graphtide.api.run_answers import run_text
 
-    return ResultTable(run_text(run), run.summary, COUNTS)
+    return ResultTable(run_text(run), lambda: run.summary(**part), COUNTS)
 
 
 def vertex_id(run: Run, text: str, label: str | None) -> Any:

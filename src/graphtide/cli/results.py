@@ -6,6 +6,7 @@ it whole to a file if one is named; a picture shows the same thing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +21,8 @@ from graphtide.cli.result_tables import ResultTable, result_table
 if TYPE_CHECKING:
     from graphtide.api.run import Run
 
-_CHOICES = ("view", "changes", "vertex", "components", "top", "record", "values")
+_CHOICES = ("view", "changes", "vertex", "components", "losses", "top", "record", "values")
+_OF_PART: tuple[list[str], ...] = ([], ["view"], ["components"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +44,24 @@ class ResultsOptions(GlobalOptions):
     ] = None
     label: Annotated[
         str | None,
-        typer.Option(metavar="LABEL", help="The label of --vertex, where several have its id."),
+        typer.Option(
+            metavar="LABEL",
+            help="The label of --vertex, where several have its id; or count vertices of it only.",
+        ),
     ] = None
+    touched: Annotated[
+        bool, typer.Option("--touched", help="Count vertices with an edge in the view only.")
+    ] = False
     to: Annotated[
         str | None,
         typer.Option(metavar="ID", help="The target of --vertex, where results are of pairs."),
     ] = None
     components: Annotated[
         str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
+    ] = None
+    losses: Annotated[
+        str | None,
+        typer.Option(metavar="VIEW", help="What each view lost beside this one, worst first."),
     ] = None
     top: Annotated[
         int | None,
@@ -63,7 +75,7 @@ class ResultsOptions(GlobalOptions):
     ] = False
     field: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Which result --top and --picture are about."),
+        typer.Option(metavar="NAME", help="Which result --top, --losses and --picture are about."),
     ] = None
     rows: Annotated[
         int | None, typer.Option(min=0, metavar="N", help=f"So many rows, not {FIRST_ROWS}.")
@@ -82,6 +94,10 @@ class ResultsOptions(GlobalOptions):
             help="Draw the summary by view, or with --record the time by view: PNG, SVG or PDF.",
         ),
     ] = None
+    bars: Annotated[
+        bool | None,
+        typer.Option("--bars/--lines", help="How to draw views; by their names if not said."),
+    ] = None
     reference: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="A run from scratch to draw beside the times."),
@@ -91,6 +107,11 @@ class ResultsOptions(GlobalOptions):
     def writes(self) -> bool:
         """True if something goes to a file rather than to the terminal."""
         return any(item is not None for item in (self.csv, self.parquet, self.picture))
+
+    @property
+    def narrows(self) -> bool:
+        """True if only some of the vertices are to be counted or shown."""
+        return self.touched or self.label is not None
 
 
 def results(invocation: Invocation, options: ResultsOptions) -> None:
@@ -125,17 +146,42 @@ def _check(options: ResultsOptions) -> None:
     if len(chosen) > 1:
         said = " and ".join(f"--{name}" for name in chosen)
         raise typer.BadParameter(f"{said} are different tables: choose one")
-    if options.run is None and (chosen or options.writes):
+    if options.run is None and (chosen or options.writes or options.narrows):
         raise typer.BadParameter("name a run: 'graphtide results' lists them")
-    for name in ("label", "to"):
-        if getattr(options, name) is not None and options.vertex is None:
-            raise typer.BadParameter(f"--{name} goes with --vertex")
-    if options.picture is not None and chosen not in ([], ["record"], ["top"]):
-        raise typer.BadParameter("--picture draws the summary, --top N or --record")
-    if options.reference is not None and (options.picture is None or not options.record):
-        raise typer.BadParameter("--reference goes with --record --picture FILE")
-    if options.field is not None and options.top is None and options.picture is None:
-        raise typer.BadParameter("--field goes with --top or --picture")
+    told = [text for wrong, text in _misplaced(options, chosen) if wrong]
+    if told:
+        raise typer.BadParameter(told[0])
+
+
+def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[bool, str]]:
+    """Options that say something about another table or about none: is it so, and what to say."""
+    drawn = options.picture is not None
+    yield options.to is not None and chosen != ["vertex"], "--to goes with --vertex"
+    yield (
+        options.touched and chosen not in _OF_PART,
+        "--touched goes with the summary, --view or --components",
+    )
+    yield (
+        options.label is not None and chosen not in (*_OF_PART, ["vertex"]),
+        "--label goes with the summary, --view, --components or --vertex",
+    )
+    yield drawn and options.narrows, "a picture is of all vertices: leave out --touched and --label"
+    yield (
+        drawn and chosen not in ([], ["record"], ["top"]),
+        "--picture draws the summary, --top N or --record",
+    )
+    yield (
+        options.bars is not None and (not drawn or options.record),
+        "--bars and --lines go with a --picture of the summary or of --top N",
+    )
+    yield (
+        options.reference is not None and not (drawn and options.record),
+        "--reference goes with --record --picture FILE",
+    )
+    yield (
+        options.field is not None and chosen not in (["top"], ["losses"]) and not drawn,
+        "--field goes with --top, --losses or --picture",
+    )
 
 
 def _show_runs(invocation: Invocation) -> None:
@@ -185,6 +231,7 @@ def _draw(invocation: Invocation, options: ResultsOptions, run: Run) -> None:
         field=options.field,
         count=options.top,
         reference=other,
+        bars=options.bars,
     )
     picture.save(options.picture)
     invocation.printer.answer(Answer(f"{picture.title}: drawn to {options.picture}"))

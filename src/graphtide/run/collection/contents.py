@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,19 +16,24 @@ from graphtide.model.schema import closest
 from graphtide.run.collection.facts import RunFacts
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.steps import RunSteps
+from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.result_rows import ResultRows
 from graphtide.store.results import RecordOnly
 
 
 @dataclass(frozen=True)
 class RunContents:
-    """A run, finished or not. `base` holds the results of the empty version, one for each row."""
+    """A run, finished or not. `base` holds the results of the empty version, one for each row.
+
+    `find_touched` opens what tells which vertices have an edge in a view, when that is asked for.
+    """
 
     facts: RunFacts
     steps: RunSteps
     differences: Differences
     base: Values
     rows: ResultRows
+    find_touched: Callable[[], TouchedVertices] | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -51,6 +57,19 @@ class RunContents:
     def cursor(self) -> Cursor:
         """Where reading stands."""
         return Cursor(self.steps, self.differences, self.base)
+
+    @cached_property
+    def _touched(self) -> TouchedVertices:
+        if self.find_touched is None:
+            raise InputError(
+                f"the run '{self.facts.name}' does not know the edges of its views",
+                hint="run the program again",
+            )
+        return self.find_touched()
+
+    def touched(self) -> TouchedVertices:
+        """Which vertices have an edge in a view; an error where the views are gone."""
+        return self._touched
 
     def finished_views(self) -> list[int]:
         """The positions of the views whose results are there, in the order they were given."""

@@ -23,6 +23,7 @@ class RunFacts:
     `identity` is that of the program with its parameters and of the collection: only what has the
     same can be resumed. `labels` names the result that holds components, if one does. `pairs` are
     those that results belong to, by the numbers of their vertices; None where they are vertices'.
+    `versions` is the collection as of the run; empty where none is stored.
     """
 
     name: str
@@ -38,6 +39,7 @@ class RunFacts:
     identity: str
     created: str
     pairs: Pairs | None = None
+    versions: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest holds it."""
@@ -48,10 +50,12 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
         given = manifest["run"]
-        known = {item.name: given[item.name] for item in fields(RunFacts) if item.name != "pairs"}
+        later = ("pairs", "versions")
+        known = {item.name: given[item.name] for item in fields(RunFacts) if item.name not in later}
         known |= {"name": name, "fields": tuple(given["fields"])}
         pairs = given.get("pairs")
-        return RunFacts(**known, pairs=None if pairs is None else tuple(map(tuple, pairs)))
+        pairs = None if pairs is None else tuple(map(tuple, pairs))
+        return RunFacts(**known, pairs=pairs, versions=given.get("versions", ""))
     except (KeyError, TypeError) as error:
         raise StoreError(
             f"the manifest of the run '{name}' is damaged: {error!r}", hint="run it again"

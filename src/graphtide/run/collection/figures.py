@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 
 Figures = dict[str, pa.Array]
@@ -29,8 +30,13 @@ _LITTLE = 1 << 20
 _A_VIEW = 1_000
 
 
-def figures_of(contents: RunContents, field: str) -> Figures:
-    """A column a figure, a row a finished view in the order of the views."""
+def figures_of(contents: RunContents, field: str, chosen: ChosenVertices = EVERY_VERTEX) -> Figures:
+    """A column a figure, a row a finished view in the order of the views.
+
+    Of part of the vertices, figures are computed anew in every view.
+    """
+    if not chosen.everything:
+        return whole_figures(contents, field, chosen)
     if contents.base[field].ndim == 1 and not is_little(contents, field):
         from graphtide.run.collection.followed import followed_figures
 
@@ -46,12 +52,17 @@ def is_little(contents: RunContents, field: str) -> bool:
     return views * (contents.base[field].size + _A_VIEW) <= _LITTLE
 
 
-def whole_figures(contents: RunContents, field: str) -> Figures:
+def whole_figures(
+    contents: RunContents, field: str, chosen: ChosenVertices = EVERY_VERTEX
+) -> Figures:
     """The same, from the whole results of each view. O(vertices) a view."""
     views = contents.finished_views()
     rows: list[Figure] = [{} for _ in views]
     for at in np.argsort(contents.step_of[views], kind="stable").tolist():
-        rows[at] = _figure(contents, field, contents.values(views[at])[field])
+        values = contents.values(views[at])[field]
+        if not chosen.everything:
+            values = values[chosen.mask(contents, views[at])]
+        rows[at] = _figure(contents, field, values)
     kind = pa.int64() if contents.base[field].dtype.kind in "iu" else pa.float64()
     kinds = {"least": kind, "greatest": kind, "mean": pa.float64()}
     names = rows[0] if rows else {}

@@ -95,18 +95,13 @@ class Cursor:
 
     def values(self, step: int) -> Values:
         """The results of a finished step; they are overwritten by the next move."""
-        down: list[int] = []
-        target, depth = step, self._steps.depth
-        while target != self._at:
-            if target >= 0 and (self._at < 0 or depth[target] >= depth[self._at]):
-                down.append(target)
-                target = int(self._steps.parent[target])
-            else:
-                self._current.undo(self._differences.of(self._at))
-                self._at = int(self._steps.parent[self._at])
-        for child in reversed(down):
-            self._current.apply(self._differences.of(child))
-            self._at = child
+        up, down = self._steps.way(self._at, step)
+        for passed in up:
+            self._current.undo(self._differences.of(passed))
+            self._at = int(self._steps.parent[passed])
+        for passed in down:
+            self._current.apply(self._differences.of(passed))
+            self._at = passed
         return self._current.values
 
 

@@ -65,6 +65,19 @@ class RunSteps:
             step = int(self.parent[step])
         return found[::-1]
 
+    def way(self, at: int, step: int) -> tuple[list[int], list[int]]:
+        """From one step to another along the plan: the steps to undo, then those to apply."""
+        up: list[int] = []
+        down: list[int] = []
+        while step != at:
+            if step >= 0 and (at < 0 or self.depth[step] >= self.depth[at]):
+                down.append(step)
+                step = int(self.parent[step])
+            else:
+                up.append(at)
+                at = int(self.parent[at])
+        return up, down[::-1]
+
     @cached_property
     def skipped(self) -> NDArray[np.bool_]:
         """The stepping stones that need no results where nothing is shared.

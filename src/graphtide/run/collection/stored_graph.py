@@ -86,8 +86,7 @@ class StoredVertices(VertexIds):
         same = self._same(given)
         if not self._several or same is None:
             return []
-        found: list[str] = pc.unique(self._rows.column("_label").filter(same)).to_pylist()
-        return found
+        return list(pc.unique(self._rows.column("_label").filter(same)).to_pylist())
 
     def _number(self, given: Any) -> int:
         label, given = self._parted(given)

@@ -11,34 +11,52 @@ import pyarrow as pa
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.optimize.strategy import Move
+from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import figures_of
 
 
-def summary_table(contents: RunContents) -> pa.Table:
-    """A row a finished view, in the order of the views."""
+def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
+    """A row a finished view, in the order of the views; how many vertices count, if not all."""
+    chosen.check(contents)
     views = contents.finished_views()
     names = [contents.steps.names[view] for view in views]
     columns: dict[str, pa.Array] = {
         "view": pa.array(names, pa.string()),
         "edges": pa.array(contents.steps.edges[contents.step_of[views]]),
     }
+    if not chosen.everything:
+        columns["vertices"] = pa.array(_counts(contents, views, chosen), pa.int64())
     for field in contents.fields:
         prefix = "" if len(contents.fields) == 1 else f"{field}_"
-        figures = figures_of(contents, field)
+        figures = figures_of(contents, field, chosen)
         columns |= {prefix + name: column for name, column in figures.items()}
     return pa.table(columns)
 
 
-def components_table(contents: RunContents, view: int) -> pa.Table:
-    """The first vertex of each component, and how many vertices it has."""
+def _counts(contents: RunContents, views: list[int], chosen: ChosenVertices) -> list[int]:
+    """How many vertices count in each view, asked for in the order of the plan."""
+    found = {
+        view: int(np.count_nonzero(chosen.mask(contents, view)))
+        for view in sorted(views, key=lambda view: int(contents.step_of[view]))
+    }
+    return [found[view] for view in views]
+
+
+def components_table(
+    contents: RunContents, view: int, chosen: ChosenVertices = EVERY_VERTEX
+) -> pa.Table:
+    """The first vertex of each component, and how many vertices it has that count."""
+    chosen.check(contents)
     field = contents.facts.labels
     if field is None:
         raise InputError(
             f"{contents.facts.program} does not compute components",
             hint="use a program that does, such as gt.algorithms.WCC",
         )
-    labels, sizes = np.unique(contents.values(view)[field], return_counts=True)
+    values = contents.values(view)[field]
+    values = values if chosen.everything else values[chosen.mask(contents, view)]
+    labels, sizes = np.unique(values, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     ids = contents.rows.columns(labels[order])
     return pa.table({**ids, "size": pa.array(sizes[order])})

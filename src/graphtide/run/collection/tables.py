@@ -12,15 +12,18 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from graphtide.optimize.strategy import Move
+from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.live.arrow_columns import arrow_column
 
 
-def view_table(contents: RunContents, view: int) -> pa.Table:
-    """Every vertex with its results in one view."""
+def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
+    """Every vertex that counts with its results in one view."""
+    chosen.check(contents)
     columns = {name: arrow_column(column) for name, column in contents.values(view).items()}
-    return pa.table({**contents.rows.columns(), **columns})
+    table = pa.table({**contents.rows.columns(), **columns})
+    return table if chosen.everything else table.filter(pa.array(chosen.mask(contents, view)))
 
 
 def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
