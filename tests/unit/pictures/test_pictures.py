@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+from graphtide.api.pictures.bars import have_order
 from graphtide.api.pictures.picture import Picture
 from graphtide.model.errors import InputError
 from graphtide.optimize.strategy import Move
@@ -52,7 +53,7 @@ def test_distances_by_view() -> None:
 
 
 def test_a_view_that_reaches_nothing_is_a_gap() -> None:
-    made = Made(["a", "b"], {"hops": np.array([[np.inf] * 3, [0.0, 1.0, np.inf]])}, base=np.inf)
+    made = Made(["1", "2"], {"hops": np.array([[np.inf] * 3, [0.0, 1.0, np.inf]])}, base=np.inf)
     reached, hops, _ = made.run().picture().figure.axes
     assert line(reached).tolist() == [0, 2]
     assert np.isnan(line(hops)[0])
@@ -83,7 +84,7 @@ def test_top_draws_as_many_as_asked_for() -> None:
 
 def test_several_results_and_truth() -> None:
     rows = np.array([[True, False], [True, True]])
-    made = Made(["a", "b"], {"reached": rows, "size": np.array([[1, 2], [3, 4]])})
+    made = Made(["1", "2"], {"reached": rows, "size": np.array([[1, 2], [3, 4]])})
     true, _ = made.run().picture().figure.axes
     assert line(true).tolist() == [1, 2]
     assert made.run().picture(field="size").figure.axes[0].get_ylabel() == "size"
@@ -178,3 +179,51 @@ def test_an_interrupted_run_shows_what_is_finished() -> None:
     assert len(line(picture.figure.axes[0])) == 4
     said = " ".join(item.get_text() for item in picture.figure.texts)
     assert "4 of 9 views" in said
+
+
+@pytest.mark.parametrize(
+    ("names", "ordered"),
+    [
+        (["upto-2019", "upto-2020"], True),
+        (["2020-01-30", "2020-02-01", "2020-02-02"], True),
+        (["-5..0", "0..5"], True),
+        (["0.5", "0.75", "1"], True),
+        (["all"], True),
+        (["without 1-2", "without 2-3"], False),
+        (["CA", "NY"], False),
+        (["everything", "without 1", "without 2"], False),
+        (["2020", "2019"], False),
+    ],
+)
+def test_names_that_go_up_have_an_order(names: list[str], ordered: bool) -> None:
+    assert have_order(names) is ordered
+    figure = ranks(len(names), names=names).run().picture().figure
+    assert bool(figure.axes[-1].patches) is not ordered
+
+
+def test_bars_and_lines_by_hand() -> None:
+    run = components(4).run()
+    assert run.picture(bars=True).figure.axes[0].patches
+    assert not run.picture(bars=False).figure.axes[0].patches
+
+
+def test_outages_that_stand_out_are_named() -> None:
+    labels = np.zeros((60, 9), np.int64)
+    labels[17] = range(9)
+    labels[40, :3] = [1, 2, 3]
+    made = Made([f"without line {at}" for at in range(60)], {"c": labels}, labels="c")
+    largest, number, _ = made.run().picture().figure.axes
+    assert [item.get_text() for item in number.texts] == ["without line 17"]
+    assert [item.get_text() for item in largest.texts] == ["without line 17"]
+    heights = [bar.get_height() for bar in number.patches]
+    assert (len(heights), heights[17], heights[40], heights[0]) == (60, 9, 4, 1)
+
+
+def test_names_of_bars_stand_apart() -> None:
+    labels = np.zeros((400, 9), np.int64)
+    labels[::10] = range(9)
+    made = Made([f"without {at}-{at + 1}" for at in range(400)], {"c": labels}, labels="c")
+    number = made.run().picture().figure.axes[1]
+    places = [item.xy[0] for item in number.texts]
+    assert len(places) == 5
+    assert min(abs(a - b) for a in places for b in places if a != b) > 400 * 0.1

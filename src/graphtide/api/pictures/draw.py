@@ -25,6 +25,7 @@ def draw_run(
     field: str | None = None,
     count: int | None = None,
     reference: Run | None = None,
+    bars: bool | None = None,
 ) -> Picture:
     """A picture of a run: its `summary` or the `top` vertices by view, or the `times` it took."""
     if of not in get_args(Drawn):
@@ -33,7 +34,9 @@ def draw_run(
     with styled():
         if of == "times":
             return draw_times(run, reference)
-        return draw_top(run, field, count) if of == "top" else draw_summary(run, field)
+        if of == "top":
+            return draw_top(run, field, count, bars)
+        return draw_summary(run, field, bars)
 
 
 def draw_collection(collection: AnyCollection) -> Picture:

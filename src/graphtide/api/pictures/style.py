@@ -91,16 +91,21 @@ def count_axis(axes: Axes, title: str) -> None:
     """
     axes.set_ylabel(title)
     least, most = axes.dataLim.y0, axes.dataLim.y1
-    if 0 < most - least < _ALIKE * most:
-        edge = max(0.08 * (most - least), 0.5)
+    if are_alike(least, most):
+        edge = max(0.08 * (most - least), 0.5) * (2 if axes.texts else 1)
         axes.set_ylim(least - edge, most + edge)
         axes.set_ylabel(f"{title}\n(not from 0)")
     else:
-        axes.set_ylim(0, max(1.06 * most, 1.0))
+        axes.set_ylim(0, max((1.16 if axes.texts else 1.06) * most, 1.0))
     axes.yaxis.set_major_locator(
         MaxNLocator(nbins=5, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
     )
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
+
+
+def are_alike(least: float, most: float) -> bool:
+    """True where all values are far from 0, and differ by little of that."""
+    return bool(0 < most - least < _ALIKE * most)
 
 
 def number_axis(axes: Axes, title: str) -> None:

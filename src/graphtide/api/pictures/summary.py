@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from graphtide.api.cells import visible
+from graphtide.api.pictures.bars import draw_bars, have_order
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import (
     BLUE,
@@ -54,8 +55,11 @@ _REACHED = (Counted("reached", "reached", "vertices", BLUE),)
 _TRUE = (Counted("true", "true", "vertices", BLUE),)
 
 
-def draw_summary(run: Run, field: str | None) -> Picture:
-    """The panels that suit a result of the run, the first one unless a field is named."""
+def draw_summary(run: Run, field: str | None, bars: bool | None = None) -> Picture:
+    """The panels that suit a result of the run, the first one unless a field is named.
+
+    A line along the views where they have an order, else bars; `bars` has the last word.
+    """
     _check_drawable(run)
     field = run._contents.field(field)
     table = run.summary()
@@ -65,19 +69,24 @@ def draw_summary(run: Run, field: str | None) -> Picture:
     title = f"{run.program} on {run.collection}"
     heights = [_PANEL] * (len(counted) + spread) + [_EDGES]
     names = table.column("view").to_pylist()
-    figure, axes = panels(heights, title, _subtitle(run, field), room_below(names))
+    bars = not have_order(names) if bars is None else bars
+    figure, axes = panels(heights, title, _subtitle(run, field, bars), room_below(names))
     for item, panel in zip(counted, axes, strict=False):
-        draw_series(panel, _column(table, prefix + item.column), item.colour)
+        values = _column(table, prefix + item.column)
+        if bars:
+            draw_bars(panel, values, item.colour, names)
+        else:
+            draw_series(panel, values, item.colour)
         panel.set_title(f"{field} is true" if item.column == "true" else item.title)
         count_axis(panel, "pairs" if run.of_pairs else item.unit)
     if spread:
-        _draw_spread(axes[len(counted)], run, field, table, prefix)
-    _draw_edges(axes[-1], table)
+        _draw_spread(axes[len(counted)], run, field, table, prefix, "" if bars else "-")
+    _draw_edges(axes[-1], table, bars)
     name_views(axes[-1], names, "view")
     return Picture(title, figure)
 
 
-def draw_top(run: Run, field: str | None, count: int | None) -> Picture:
+def draw_top(run: Run, field: str | None, count: int | None, bars: bool | None = None) -> Picture:
     """The values, view by view, of the vertices that have the greatest ones in the last view."""
     _check_drawable(run)
     field = run._contents.field(field)
@@ -89,8 +98,9 @@ def draw_top(run: Run, field: str | None, count: int | None) -> Picture:
         )
     title = f"{run.program} on {run.collection}"
     names = [run.views[at] for at in run._contents.finished_views()]
+    apart = not have_order(names) if bars is None else bars
     figure, axes = panels([3.6], title, _subtitle(run, field), room_below(names))
-    last = _draw_leaders(axes[0], run, field, wanted)
+    last = _draw_leaders(axes[0], run, field, wanted, "" if apart else "-")
     drawn = min(wanted, len(run._contents.base[field]))
     axes[0].set_title(f"the {drawn} greatest of the last view, '{shortened(last, 40)}'")
     number_axis(axes[0], field)
@@ -113,24 +123,29 @@ def _counted(table: pa.Table, prefix: str) -> tuple[Counted, ...]:
     return ()
 
 
-def _draw_spread(axes: Axes, run: Run, field: str, table: pa.Table, prefix: str) -> None:
-    """Mean and greatest value; for values without a reach, the leaders instead of the greatest."""
+def _draw_spread(
+    axes: Axes, run: Run, field: str, table: pa.Table, prefix: str, style: str
+) -> None:
+    """Mean and greatest value; for values without a reach, the leaders instead of the greatest.
+
+    Without a `style` of lines there are dots alone.
+    """
     reached = prefix + "reached" in table.column_names
     mean = _column(table, prefix + "mean")
-    draw_series(axes, mean, GREEN if reached else GREY, "mean")
+    draw_series(axes, mean, GREEN if reached else GREY, "mean", style)
     if reached or run._contents.base[field].ndim > 1 or len(mean) == 1:
-        draw_series(axes, _column(table, prefix + "greatest"), RED, "greatest")
+        draw_series(axes, _column(table, prefix + "greatest"), RED, "greatest", style)
         if not reached:
-            draw_series(axes, _column(table, prefix + "least"), BLUE, "least")
+            draw_series(axes, _column(table, prefix + "least"), BLUE, "least", style)
         axes.set_title(f"{field}, of what is reached" if reached else field)
     else:
-        _draw_leaders(axes, run, field, _USUAL_LINES)
+        _draw_leaders(axes, run, field, _USUAL_LINES, style)
         axes.set_title(f"{field}: the greatest of the last view, and the mean of all")
     number_axis(axes, field)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
 
 
-def _draw_leaders(axes: Axes, run: Run, field: str, count: int) -> str:
+def _draw_leaders(axes: Axes, run: Run, field: str, count: int, style: str) -> str:
     """A line for each vertex with the greatest values of the last view; returns that view."""
     contents = run._contents
     views = contents.finished_views()
@@ -143,14 +158,15 @@ def _draw_leaders(axes: Axes, run: Run, field: str, count: int) -> str:
     for at, name in enumerate(row_names(contents.rows, best)):
         label = shortened(visible(name), 18)
         known = np.where(np.isfinite(found[:, at]), found[:, at], np.nan)
-        style = "-" if at < len(LINES) else ":"
-        draw_series(axes, known, LINES[at % len(LINES)], label, style)
+        dotted = style and at >= len(LINES)
+        draw_series(axes, known, LINES[at % len(LINES)], label, ":" if dotted else style)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
     return contents.steps.names[views[-1]]
 
 
-def _draw_edges(axes: Axes, table: pa.Table) -> None:
-    draw_series(axes, _column(table, "edges"), GREY)
+def _draw_edges(axes: Axes, table: pa.Table, bars: bool) -> None:
+    draw = draw_bars if bars else draw_series
+    draw(axes, _column(table, "edges"), GREY)
     axes.set_title("size of the view")
     count_axis(axes, "edges")
 
@@ -161,10 +177,13 @@ def _column(table: pa.Table, name: str) -> Float:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _subtitle(run: Run, field: str) -> str:
+def _subtitle(run: Run, field: str, bars: bool = False) -> str:
     done = len(run)
     views = f"{done:,} view{'s' if done != 1 else ''} in the given order"
+    if bars and done > 1:
+        views = f"{done:,} views; bars from the median where all are alike"
     if not run.finished:
         views = f"{done:,} of {len(run.views):,} views, then the run was interrupted"
     result = f"result '{field}', " if len(run.fields) > 1 else ""
-    return f"{result}{views}{groups_note(done)}"
+    shown = "least, greatest" if bars else "least, median, greatest"
+    return f"{result}{views}{groups_note(done, shown)}"

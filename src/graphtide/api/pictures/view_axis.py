@@ -88,9 +88,12 @@ def name_views(axes: Axes, names: Sequence[str], title: str) -> None:
 def draw_series(
     axes: Axes, values: Float, colour: str, label: str | None = None, style: str = "-"
 ) -> None:
-    """A line along the views: marked where they are few, a band where they are very many."""
+    """A line along the views: marked where they are few, a band where they are very many.
+
+    Without a style of lines, dots alone; a band still where they are very many.
+    """
     if len(values) > PLACES:
-        band = banded(values)
+        band, style = banded(values), style or "-"
         axes.fill_between(
             band.place, band.least, band.greatest, color=colour, alpha=0.3, linewidth=0
         )
@@ -101,15 +104,15 @@ def draw_series(
         axes.plot(band.place, band.least, color=colour, linewidth=0.5, alpha=0.7)
         axes.plot(band.place, band.greatest, color=colour, linewidth=0.5, alpha=0.7)
         return
-    marker = "o" if len(values) <= _MARKED else None
+    marker = "o" if len(values) <= _MARKED or not style else None
     axes.plot(
         np.arange(len(values)),
         values,
         color=colour,
-        linestyle=style,
+        linestyle=style or "none",
         linewidth=1.6,
         marker=marker,
-        markersize=4.5,
+        markersize=4.5 if len(values) <= _MARKED else 2.5,
         clip_on=marker is None,
         label=label,
     )
@@ -127,8 +130,8 @@ def banded(values: Float, places: int = PLACES) -> Band:
     return Band((bounds[:-1] + bounds[1:] - 1) / 2, least, median, greatest)
 
 
-def groups_note(count: int) -> str:
+def groups_note(count: int, shown: str = "least, median, greatest") -> str:
     """What is said where several views share a place."""
     if count <= PLACES:
         return ""
-    return f"; each place is about {round(count / PLACES)} views: least, median, greatest"
+    return f"; each place is about {round(count / PLACES)} views: {shown}"
