@@ -58,15 +58,15 @@ def draw_bars(axes: Axes, values: Float, colour: str, names: Sequence[str] | Non
     if not len(known):
         return
     bottom = float(np.median(known)) if are_alike(known.min(), known.max()) else 0.0
-    place, ends = np.arange(len(values), dtype=np.float64), (values,)
+    place, ends = np.arange(len(values), dtype=np.float64), [values]
     if len(values) > PLACES:
         band = banded(values)
-        place, ends = band.place, (band.least, band.greatest)
+        place, ends = band.place, [band.least, band.greatest]
     touching = len(values) > _GAPS
     width = (1.0 if touching else 0.8) * len(values) / len(place)
     for end in ends:
-        line = {"edgecolor": colour, "linewidth": 0.5 if touching else 0.0}
-        axes.bar(place, end - bottom, width, bottom, color=colour, **line)
+        heights, line = end - bottom, 0.5 if touching else 0.0
+        axes.bar(place, heights, width, bottom, color=colour, edgecolor=colour, linewidth=line)
     if bottom:
         axes.axhline(bottom, color=colour, linewidth=0.8)
     if names is not None and len(labels_of(names).places) < len(names):

@@ -112,7 +112,7 @@ def _check_drawable(run: Run) -> None:
     if not len(run):
         raise InputError(
             f"no view of the run '{run.name}' is finished, so there is nothing to draw",
-            hint="resume it: collection.run(..., resume=True)",
+            hint="resume it: resume=True in Python, `run ... resume` in GVDL",
         )
 
 

@@ -37,7 +37,7 @@ def draw_times(run: Run, reference: Run | None) -> Picture:
     if "seconds" not in record.column_names or not record.num_rows:
         raise InputError(
             f"no view of the run '{run.name}' is finished, so there is nothing to draw",
-            hint="resume it: collection.run(..., resume=True)",
+            hint="resume it: resume=True in Python, `run ... resume` in GVDL",
         )
     seconds = record.column("seconds").to_numpy()
     scratch, told = _reference(run, record, reference)

@@ -20,6 +20,8 @@ from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.result_rows import ResultRows
 from graphtide.store.results import RecordOnly
 
+_LISTED = 5
+
 
 @dataclass(frozen=True)
 class RunContents:
@@ -86,7 +88,8 @@ class RunContents:
         if isinstance(view, str):
             if view not in names:
                 near = closest(view, names)
-                hint = f"did you mean '{near}'?" if near else "see its views: run.views"
+                listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
+                hint = f"did you mean '{near}'?" if near else f"there is: {listed}"
                 raise NotFoundError(f"the run '{self.facts.name}' has no view '{view}'", hint=hint)
             found = names.index(view)
         else:
@@ -94,7 +97,8 @@ class RunContents:
         if self.step_of[found] >= self.differences.finished:
             raise InputError(
                 f"the view '{names[found]}' is not finished: the run was interrupted",
-                hint=f"resume it: collection.run(..., name='{self.facts.name}', resume=True)",
+                hint=f"resume it: collection.run(..., name='{self.facts.name}', resume=True) in "
+                "Python, `run ... resume` in GVDL",
             )
         return found
 

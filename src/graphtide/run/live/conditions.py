@@ -31,6 +31,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
 }
 _TAKEN = {ValueType.FLOAT: "bif", ValueType.INT: "bi", ValueType.BOOL: "b"}
+_ANY = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"
 _WORDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
 
 
@@ -108,7 +109,7 @@ class Conditions:
             raise InputError(
                 f"{self.program} settles only where {obligation}",
                 where=named_rows(bad.tolist(), text),
-                hint="leave these edges out, or give the program a number of iterations",
+                hint=f"leave these edges out; {_ANY}",
             )
 
 
@@ -121,7 +122,7 @@ def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Cond
             value = bound.value(item.subject.name)
             raise InputError(
                 f"{bound.program.name} settles only where {item}, and it is {value!r}",
-                hint="give another value, or give the program a number of iterations",
+                hint=f"give another value; {_ANY}",
             )
     return Conditions(bound.program.name, edge_properties(bound.program), obligations)
 
