@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Report(Protocol):
-    """Is told the stage that work has reached, and the share that is done if that is known."""
+    """Called with the stage that work has reached, and the share that is done if that is known."""
 
     def __call__(self, stage: str, done: float | None = None) -> None:
         """Called at the start of each stage."""

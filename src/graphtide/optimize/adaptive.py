@@ -1,10 +1,10 @@
 """The strategy that learns: every step by the way that is expected to be the fastest.
 
-What a state is worth to the steps below is part of the price: sizes and deltas of all steps are
-known beforehand. Because they are, hardly anything has to be tried: the first step tells what a
-run from scratch takes, and what is followed because it is expected to pay tells the rest. Only
-what is not expected to pay, and could, is tried, as long as all trials together take no more than
-a small share of the run; each trial in vain doubles the time until the next.
+The price of a way includes what its state is worth to the steps below, since the sizes and deltas
+of all steps are known beforehand. So the strategy hardly has to try anything: the first step shows
+what a run from scratch takes, and the steps that it follows because that should pay show the rest.
+It tries a way that is not expected to pay, and could, as long as all trials together take no more
+than a small share of the run; each trial in vain doubles the time until the next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRIAL_SHARE = 0.03
 """The share of its time that a run may spend on trying what it does not expect to be better."""
 
 TRIAL_EVERY = 8
-"""So many steps at least lie between what was seen of a strategy and its trial."""
+"""The least number of steps from the last time that a strategy was seen to its next trial."""
 
 LOOKAHEAD, LOOKAHEAD_FAR = 1 << 10, 1 << 12
 """How many steps ahead the worth of a state is looked for, and where states are dear."""
@@ -155,7 +155,7 @@ class Adaptive:
             self._learned, self._unlooked = False, 0
 
     def _surprising(self, step: int, move: Move, seconds: float) -> bool:
-        """True where a step told more than what was known, or where many have been told of."""
+        """True where a step took other than expected, or where the outlook is many steps old."""
         known = move in (Move.FOLLOW, Move.PASS) and self._outlook.covers(step)
         if not known or self._unlooked >= _UNLOOKED:
             return True

@@ -1,15 +1,15 @@
 """What each way to reach a step is expected to take, by what the run has seen so far.
 
-Flipping the edges of a delta is part of every way, at one price an edge. From scratch, time is a
-line over the size of the version, with a state to go on from (`start`) and
-without (`scratch`). Following is a line over the size of the delta, up to a border: a repair that
-looks at too much of the graph is broken off and run anew, and from there on it takes what a start
-takes, and what was tried in vain. The border is a share of the version, learned from repairs that
-were broken off, and widened when one beyond it goes well.
+Every way flips the edges of the delta, at one price an edge. The time from scratch is a line over
+the size of the version, one line with a state to go on from (`start`) and one without (`scratch`).
+The time to follow is a line over the size of the delta, up to a border. Beyond the border a repair
+looks at too much of the graph: the maintainer breaks it off and runs the version anew, which takes
+the time of a start and that of the repair in vain. The border is a share of the version. `Expected`
+learns it from repairs that were broken off, and widens it when a repair beyond it goes well.
 
-Before anything was followed, an edge is taken to be followed in the time that it takes to flip,
-which is known from the first step on, or at the prices that are known. Where a program adds up,
-its border is taken to be near nothing: a few rounds on, any change has reached nearly everything.
+Before the first step is followed, `Expected` assumes that following an edge takes the time to flip
+it, which the first step shows, or takes the prices that it was given. For a program that adds up it
+assumes a border near nothing: within a few rounds any change reaches nearly everything.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _IN_VAIN = 1.25
 """A repair that is broken off and run anew, as a multiple of a start."""
 
 _BROKEN_OFF = 0.8
-"""From this share of that on, a repair is taken to have been broken off."""
+"""A repair that took this share of that, or more, counts as broken off."""
 
 _BEYOND, _WIDER, _NARROWER = 2.0, 1.05, 1.2
 """How far the border is moved: beyond a step that went well, after one near it, and back."""
 
 _DEAR = 3.0
-"""A repair in vain is dear if it takes so many runs from scratch."""
+"""A repair in vain is dear if it takes as long as this many runs from scratch."""
 
 _LOOKS = 4.0
-"""Following an edge takes, beside its flip, what a run from scratch takes for so many of them."""
+"""Following an edge takes its flip, and as long as a run from scratch takes for this many edges."""
 
 _COLD = 2.0
-"""The first step that is followed finds cold memory: it may take so many times what others do."""
+"""The first step that is followed finds cold memory: it may take this many times the others."""
 
 _CALL, _FLIP, _FEWEST_FLIPS, _FEWEST_EDGES = 2e-5, 3e-8, 1000, 256
 _SPREADING = 1e-3
@@ -125,7 +125,7 @@ class Expected:
         return self._free[step]
 
     def saw_flips(self, step: int, seconds: float) -> None:
-        """The edges of a step were flipped; in no time at all where nobody looked."""
+        """The edges of a step were flipped; 0 seconds mean that nobody measured it."""
         if seconds > 0.0:
             self._flips += self._delta[step]
             self._flipping += seconds
@@ -190,9 +190,10 @@ class Expected:
         self._border, self._largest = min(self._border, found), min(self._largest, share)
 
     def _learn(self, step: int, seconds: float) -> None:
-        """A step was followed. One alone says nothing of the slope: what was expected does.
+        """Learn from a step that was followed.
 
-        The first one, whose memory is cold, is not taken at its word where it took very long.
+        One step alone says nothing of the slope, so the first one is joined by what was expected.
+        Its memory is cold: the fit believes at most `_COLD` times what was expected.
         """
         delta, model = self._delta[step], self._followed
         if not model.observations:

@@ -54,7 +54,7 @@ class LinearModel:
         return self._base, self._slope
 
     def predict_all(self, count: int, sizes: float) -> float:
-        """Seconds that so many runs are expected to take, whose sizes add up to this."""
+        """Seconds that `count` runs are expected to take, whose sizes add up to `sizes`."""
         return self._base * count + self._slope * float(sizes)
 
     def _believed(self, size: float, seconds: float) -> float:

@@ -1,7 +1,8 @@
 """The best ways through the steps to come, at the prices that are expected now.
 
-Worked out anew whenever something was learned, for as many steps as matter: a microsecond or
-two for a hundred steps. What was worked out last is kept for as long as nobody asks for more.
+The strategy works them out anew whenever it has learned something, for as many steps as matter: a
+microsecond or two for a hundred steps. It keeps what it worked out last until somebody asks for
+more.
 """
 
 from __future__ import annotations
@@ -65,6 +66,6 @@ class Outlook:
         return int(places[0]) if len(places) else len(moves)
 
     def sums(self, step: int, count: int) -> tuple[float, float]:
-        """What so many steps take, all followed, and all from scratch."""
+        """Seconds of `count` steps: if all are followed, and if all run from scratch."""
         part = slice(step, step + count)
         return float(self._ways.follow[part].sum()), float(self._ways.scratch[part].sum())

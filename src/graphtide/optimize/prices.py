@@ -1,7 +1,8 @@
 """Programs whose states are dear: what is known of them before anything runs.
 
-Where beginning a state costs hundreds of runs from scratch, it must not be tried to find out what
-it is worth: that is reckoned from the sizes of all versions and deltas, at prices known before.
+Where a state costs as much to begin as hundreds of runs from scratch, nobody may begin one to find
+out what it is worth. This module reckons that from the sizes of all versions and deltas, at prices
+that are known before.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def _sorted_together(one: Lists, other: Lists, limit: int) -> Lists:
 
 
 def _first_equal(lists: Lists, limit: int) -> Int64:
-    """For each list the first that is equal to it, told by 128 random bits a bound."""
+    """For each list the first that is equal to it, compared by 128 random bits a bound."""
     random = np.random.default_rng(_SEED)
     sums = np.empty((2, len(lists)), np.uint64)
     for half in sums:

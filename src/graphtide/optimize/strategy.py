@@ -80,14 +80,14 @@ class Chooser(Protocol):
     def choose(self, step: int, ready: bool) -> Move:
         """The way to take; `ready` tells that there is a state at the parent.
 
-        Steps that are passed together are asked for before any of them was told of.
+        Of steps that run from scratch together, all are asked for before `observe` hears of one.
         """
 
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds differentially and from scratch as expected now; NaN where nothing is known."""
 
     def observe(self, step: int, seen: Observation) -> None:
-        """Told after every step."""
+        """Hear how a step went; called after every step."""
 
     def certain(self, step: int, behind: int) -> int:
         """How many steps, from this one on and before `behind`, are followed without asking.
@@ -99,16 +99,16 @@ class Chooser(Protocol):
         """For how many seconds steps may be followed without asking."""
 
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
-        """Told what each of the steps took that were followed without asking."""
+        """Hear what each of the steps took that were followed without asking."""
 
     def observe_stuck(self, step: int) -> None:
-        """Told that steps were followed together up to this one, which would look at too much."""
+        """Hear that a stretch ended before this step, which would look at too much."""
 
     def probes(self, step: int) -> bool:
         """True where the step, having been followed, is to be timed from scratch as well."""
 
     def observe_probe(self, step: int, seconds: float) -> None:
-        """Told what such a trial took."""
+        """Hear what such a trial took."""
 
 
 class AlwaysScratch:
@@ -126,11 +126,11 @@ class AlwaysScratch:
         """Nothing is learned."""
 
     def certain(self, step: int, behind: int) -> int:
-        """None: it wants to be asked."""
+        """None: the runner has to ask for every step."""
         return 0
 
     def patience(self) -> float:
-        """Until somebody may want to be told how far it is."""
+        """Until somebody may want to see how far the run is."""
         return LONGEST_STRETCH
 
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:

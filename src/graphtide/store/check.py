@@ -26,7 +26,7 @@ ItemKind = Literal["graph", "collection", "run"]
 _BATCH = 16
 
 Read = Callable[[int], None]
-"""Is told how many bytes have been read."""
+"""Called with the number of bytes that have been read."""
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class RecordOnly(PartsInMemory):
     """The records of finished steps, and none of their results."""
 
     def append(self, part: Part) -> None:
-        """Keep what is said of the steps; their differences are let go."""
+        """Keep the record of the steps, and drop their differences."""
         super().append(Part(part.record, {}))
 
     def differences(self, part: int, field: str) -> pa.Table:
@@ -290,7 +290,7 @@ def start_parts(folder: Path) -> None:
 
 
 def write_differences(table: pa.Table, path: Path) -> None:
-    """Steps come in runs, and so cost nothing; the rest is as it is: twice as fast to write."""
+    """Write a table and encode `step` alone, which has long runs: twice as fast as all columns."""
     pq.write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)
 
 

@@ -26,7 +26,7 @@ _SEPARATOR_WORDS = {
 
 
 class Progress(Protocol):
-    """Is told the stage a load has reached, and how much of the load is done (0 to 1)."""
+    """Called with the stage a load has reached, and how much of the load is done (0 to 1)."""
 
     def __call__(self, stage: str, done: float | None) -> None:
         """Called at the start of each stage and at the end, from the thread of the load."""
