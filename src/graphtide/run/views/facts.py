@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -47,13 +47,23 @@ class SnapshotFacts:
         _check_limit(numbers, limit, "vertices")
         return list(map(VertexFact, numbers.tolist(), self._texts(numbers)))
 
+    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
+        """The distinct values over the edges that match, ascending."""
+        values = self._snapshot.edge_values(property)
+        values = values.filter(pa.array(matching_edges(self._snapshot, where))).drop_null()
+        if property.type is PropertyType.FLOAT:
+            values = values.filter(pc.invert(pc.is_nan(values)))
+        found = pc.unique(values)
+        _check_limit(found, limit, "values")
+        return list(found.take(pc.sort_indices(found)).to_pylist())
+
     def _texts(self, vertices: NDArray[Any]) -> list[str]:
         """The ids of vertices, as text."""
         ids = self._snapshot.vertex_column("id").take(pa.array(vertices))
         return [str(item) for item in ids.to_pylist()]
 
 
-def _check_limit(rows: NDArray[Any], limit: int, what: str) -> None:
+def _check_limit(rows: Sized, limit: int, what: str) -> None:
     if len(rows) > limit:
         raise LimitError(
             f"more than {limit:,} {what} match, and each would make a view",
