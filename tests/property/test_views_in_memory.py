@@ -95,6 +95,8 @@ def test_bounds_are_those_of_the_rows_that_match(
     values = [value for value in values if value is not None and value == value]
     found = SnapshotFacts(snapshot).bounds(item, where)
     assert found == ((min(values), max(values)) if values else None)
+    distinct = SnapshotFacts(snapshot).values(item, where, 100)
+    assert list(distinct) == sorted(set(values))
     if found is not None and item.type == "timestamp":
         assert isinstance(found[0], dt.datetime)
         assert found[0].tzinfo is not None

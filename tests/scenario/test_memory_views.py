@@ -170,6 +170,7 @@ def test_views_are_written_in_every_form() -> None:
         (gt.sliding("at", width="2 days", step="1 day"), []),
         (gt.without_each("edge", where="line = 'work'"), []),
         (gt.without_each("vertex", where="city = 'London'"), ["without ann", "without cat"]),
+        (gt.without_each_value("line"), ["without cell", "without home", "without work"]),
         (gt.without(1, {"work": "line = 'work'"}), ["without work"]),
         (gt.cross("[a: year < 2019] [b: true]", "[c: paid]"), ["a * c", "b * c"]),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,36 +26,36 @@ class SnapshotFacts:
 
     def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
         """Smallest and largest value over the edges that match."""
-        values = self._snapshot.edge_values(property)
-        values = values.filter(pa.array(matching_edges(self._snapshot, where)))
-        if property.type is PropertyType.FLOAT:
-            values = values.filter(pc.invert(pc.is_nan(values)))
-        found = pc.min_max(values).as_py()
+        found = pc.min_max(self._values(property, where)).as_py()
         return None if found["min"] is None else (found["min"], found["max"])
+
+    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
+        """The distinct values over the edges that match, ascending."""
+        found = self._values(property, where).unique()
+        _check_limit(len(found), limit, f"values of {property}")
+        return sorted(found.to_pylist())
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
         """The edges that match, by number."""
         snapshot = self._snapshot
         rows = np.flatnonzero(matching_edges(snapshot, where))
-        _check_limit(rows, limit, "edges")
+        _check_limit(len(rows), limit, "edges")
         ends = (self._texts(end[rows]) for end in (snapshot.src, snapshot.dst))
         return list(map(EdgeFact, snapshot.numbers[rows].tolist(), *ends))
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
         """The vertices that match, by number."""
         numbers = np.flatnonzero(matching_vertices(self._snapshot, where))
-        _check_limit(numbers, limit, "vertices")
+        _check_limit(len(numbers), limit, "vertices")
         return list(map(VertexFact, numbers.tolist(), self._texts(numbers)))
 
-    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
-        """The distinct values over the edges that match, ascending."""
+    def _values(self, property: PropertyRef, where: Predicate) -> pa.Array:
+        """The values that the edges that match have, without NaN; 0.0 for -0.0."""
         values = self._snapshot.edge_values(property)
         values = values.filter(pa.array(matching_edges(self._snapshot, where))).drop_null()
         if property.type is PropertyType.FLOAT:
-            values = values.filter(pc.invert(pc.is_nan(values)))
-        found = pc.unique(values)
-        _check_limit(found, limit, "values")
-        return list(found.take(pc.sort_indices(found)).to_pylist())
+            values = pc.add(values.filter(pc.invert(pc.is_nan(values))), 0.0)
+        return values
 
     def _texts(self, vertices: NDArray[Any]) -> list[str]:
         """The ids of vertices, as text."""
@@ -63,8 +63,8 @@ class SnapshotFacts:
         return [str(item) for item in ids.to_pylist()]
 
 
-def _check_limit(rows: Sized, limit: int, what: str) -> None:
-    if len(rows) > limit:
+def _check_limit(found: int, limit: int, what: str) -> None:
+    if found > limit:
         raise LimitError(
             f"more than {limit:,} {what} match, and each would make a view",
             hint="narrow the condition behind 'where'",
