@@ -52,6 +52,26 @@ def test_quarantine_keeps_every_bad_row_with_its_reason(
     ]
 
 
+def test_reasons_name_the_columns_that_the_user_has(spark: SparkSession, tmp_path: Path) -> None:
+    loaded = load(
+        spark,
+        tmp_path,
+        [("a", "b"), (None, "b"), ("a", "x")],
+        [("a", 1), ("b", 2), (None, 3)],
+        edge_columns=["von", "nach"],
+        vertex_columns=["kurz", "rang"],
+        id="kurz",
+        src="von",
+        dst="nach",
+        on_bad_rows="quarantine",
+    )
+    assert [row["reason"] for row in loaded.quarantine] == [
+        "missing id (column 'kurz')",
+        "missing src (column 'von')",
+        "unknown dst (column 'nach')",
+    ]
+
+
 def test_refusal_counts_and_shows_the_first(spark: SparkSession, tmp_path: Path) -> None:
     edges, vertices = files(tmp_path)
     with pytest.raises(InputError) as caught:

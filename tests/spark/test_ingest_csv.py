@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -228,9 +229,18 @@ def test_compressed_files_folders_and_globs(spark: SparkSession, tmp_path: Path)
     (folder / "2.csv.bz2").write_bytes(bz2.compress(b"# odd\nsrc,dst\n2,3\n"))
     (folder / "3.csv").write_text("src,dst\n3,1")
     (folder / "4.csv").write_text("")
+    with pa.output_stream(folder / "5.csv.zst", compression="zstd") as packed:
+        packed.write(b"src,dst\n1,1\n")
     (folder / "_SUCCESS").write_text("")
-    for source in (folder, str(folder / "*.csv*"), sorted(folder.glob("[1-4]*"))):
-        assert load(spark, tmp_path, source, comment="#").pairs() == [(1, 2), (2, 3), (3, 1)]
+    pairs = [(1, 2), (2, 3), (3, 1), (1, 1)]
+    for source in (folder, str(folder / "*.csv*"), sorted(folder.glob("[1-5]*"))):
+        assert load(spark, tmp_path, source, comment="#").pairs() == pairs
+
+
+def test_a_packed_file_that_is_none(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv.zst").write_text("src,dst\n1,2\n")
+    with pytest.raises(InputError, match="ZSTD decompress failed"):
+        load(spark, tmp_path, tmp_path / "edges.csv.zst")
 
 
 def test_names_of_files_may_be_odd(spark: SparkSession, tmp_path: Path) -> None:
