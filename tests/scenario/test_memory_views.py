@@ -297,6 +297,8 @@ def test_mistakes_are_told() -> None:
         graph.view("line > 10")
     with pytest.raises(InputError, match="order cannot be 'best'"):
         graph.collection("[a: true]", order="best")  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="a name is a text"):
+        graph.collection(["year > 3"], "years")  # type: ignore[call-overload]
     with pytest.raises(InputError, match="every view of 'views' is empty"):
         graph.collection("tumbling windows over year from 1990 until 1995 width 5 drop empty")
     with pytest.raises(InputError, match="differ in length"):

@@ -263,9 +263,9 @@ class Graph:
 
         `graph.view("year > 2010")`, or with a name first, as on a graph of the catalog.
         """
-        from graphtide.api.memory_views import memory_view
+        from graphtide.api.memory_views import given_name, memory_view
 
-        given = ("view", name) if where is None else (name, where)
+        given = ("view", name) if where is None else (given_name(name), where)
         return memory_view(self._snapshot(), *given)
 
     @overload
@@ -302,9 +302,9 @@ class Graph:
         `graph.collection(views)`, or with a name first. All parameters are those of
         `CatalogGraph.collection`.
         """
-        from graphtide.api.memory_views import memory_collection
+        from graphtide.api.memory_views import given_name, memory_collection
 
-        called, wanted = ("views", name) if views is None else (str(name), views)
+        called, wanted = ("views", name) if views is None else (given_name(name), views)
         return memory_collection(
             self._snapshot(), called, wanted, within=within, order=order, effort=effort
         )

@@ -22,6 +22,7 @@ from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.delta import EdgeIds
+from graphtide.model.errors import InputError
 from graphtide.optimize.planner import Order
 from graphtide.run.live.chosen_program import ChosenProgram, chosen_program
 from graphtide.run.live.modes import Mode
@@ -159,6 +160,13 @@ class MemoryCollection(ViewSequence[MemoryView]):
 
     def _view(self, position: int) -> MemoryView:
         return MemoryView(self._made, position)
+
+
+def given_name(name: object) -> str:
+    """The name of a view or collection; InputError if it is none."""
+    if isinstance(name, str):
+        return name
+    raise InputError(f"a name is a text, not {name!r}", hint="give the name first, then the views")
 
 
 def memory_view(snapshot: Snapshot, name: str, where: str) -> MemoryView:
