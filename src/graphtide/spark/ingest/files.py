@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.model.schema import closest
 
 _MAGIC = b"PAR1"
 
@@ -101,10 +102,8 @@ def _without_file_scheme(path: str) -> str:
 
 
 def _nearest(path: str) -> str:
-    import difflib
-
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         return f"the folder {folder} does not exist either"
-    near = difflib.get_close_matches(os.path.basename(path), os.listdir(folder), n=1)
-    return f"did you mean {os.path.join(folder, near[0])}?" if near else f"look in {folder}"
+    near = closest(os.path.basename(path), sorted(os.listdir(folder)))
+    return f"did you mean {os.path.join(folder, near)}?" if near else f"look in {folder}"
