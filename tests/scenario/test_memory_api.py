@@ -257,7 +257,7 @@ class TestRefusing:
             ({"insert": [("a", "c")]}, r"no value for the property 'weight'"),
             ({"insert": [("a", "c", 1.0, 2.0)]}, r"no edges\n.*row 0"),
             ({"insert": [("a", "c", "near")]}, r"'weight' of insert does not hold numbers"),
-            ({"insert": [{"src": "a", "dst": "c", "wait": 1.0}]}, r"'wait'(.|\n)*`weight`"),
+            ({"insert": [{"src": "a", "dst": "c", "weigth": 1.0}]}, r"'weigth'(.|\n)*`weight`"),
             (
                 {"insert": [{"src": "a", "dst": "c"}, {"src": "a"}]},
                 r"differ in their keys\n.*row 1",

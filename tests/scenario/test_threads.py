@@ -17,6 +17,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import InputError
+from graphtide.run.live import versions
 from graphtide.run.turns import uninterrupted
 from tests.oracle import algorithms as oracle
 
@@ -219,7 +220,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Iter
         yield
 
 
-@pytest.mark.parametrize("moment", ["_flip", "_unflip"])
+@pytest.mark.parametrize("moment", ["bring_in", "take_out"])
 def test_an_interrupt_leaves_one_version_or_the_other(
     monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
@@ -227,11 +228,11 @@ def test_an_interrupt_leaves_one_version_or_the_other(
     live = graph.maintain(gt.algorithms.WCC)
     graph.advance(insert=[("d", "e")])
     edges = [("e", "f"), ("a", "g")]
-    act = partial(graph.advance, insert=edges) if moment == "_flip" else graph.rollback
-    with interrupting(monkeypatch, graph._versions, moment), pytest.raises(KeyboardInterrupt):
+    act = partial(graph.advance, insert=edges) if moment == "bring_in" else graph.rollback
+    with interrupting(monkeypatch, versions, moment), pytest.raises(KeyboardInterrupt):
         act()
-    assert graph.version == (1 if moment == "_flip" else 0)
-    assert graph.num_vertices == len(live.table()) == (5 if moment == "_flip" else 3)
+    assert graph.version == (1 if moment == "bring_in" else 0)
+    assert graph.num_vertices == len(live.table()) == (5 if moment == "bring_in" else 3)
     live.verify()
     graph.advance(insert=[("c", "d"), ("x", "y")])
     live.verify()
