@@ -74,8 +74,10 @@ def look_at(run: gt.Run) -> None:
 
 
 def main() -> None:
-    """Everything, one after the other; what is not there yet is compiled."""
+    """Everything, or the programs that are named; what is not there yet is compiled."""
     for name, program in programs():
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
         print(name, file=sys.stderr, flush=True)
         try:
             exercise(program)

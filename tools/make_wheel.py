@@ -1,4 +1,4 @@
-"""Make a wheel that brings machine code: `python tools/make_wheel.py [folder]`.
+"""Make a wheel that brings machine code: `python tools/make_wheel.py [folder [programs...]]`.
 
 The library's programs are compiled for a named baseline of processors into an empty cache; what is
 then in it goes into the package, with a manifest that says what it fits. The wheel installs
@@ -61,7 +61,7 @@ def compiled(cache: Path, staged: Path) -> Path:
     }
     cache.mkdir(mode=0o700)
     script = str(ROOT / "tools" / "compile_library.py")
-    subprocess.run([sys.executable, script], check=True, env=environment)
+    subprocess.run([sys.executable, script, *sys.argv[2:]], check=True, env=environment)
     return cache
 
 
