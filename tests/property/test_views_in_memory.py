@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.model.schema import Property
+from graphtide.model.schema import Property, PropertyType
 from graphtide.plan import predicates as p
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.vertex_ids import VertexIds
@@ -29,10 +30,16 @@ def graphs(draw: st.DrawFn) -> tuple[Snapshot, list[Row]]:
     edges = draw(st.lists(edge_rows(), max_size=12))
     places = st.integers(0, len(vertices) - 1)
     src, dst = (draw(st.lists(places, min_size=len(edges), max_size=len(edges))) for _ in "sd")
+    return made_of(vertices, edges, (src, dst))
+
+
+def made_of(
+    vertices: list[dict[str, Any]], edges: list[dict[str, Any]], ends: tuple[list[int], list[int]]
+) -> tuple[Snapshot, list[Row]]:
     snapshot = Snapshot(
         numbers=np.arange(len(edges), dtype=np.int32),
-        src=np.array(src, np.int32),
-        dst=np.array(dst, np.int32),
+        src=np.array(ends[0], np.int32),
+        dst=np.array(ends[1], np.int32),
         properties={},
         ids=VertexIds(np.arange(len(vertices))),
         names=ColumnNames("src", "dst"),
@@ -41,7 +48,7 @@ def graphs(draw: st.DrawFn) -> tuple[Snapshot, list[Row]]:
     )
     rows = [
         {"edge": edge, "src": vertices[one], "dst": vertices[other]}
-        for edge, one, other in zip(edges, src, dst, strict=True)
+        for edge, one, other in zip(edges, *ends, strict=True)
     ]
     return snapshot, rows
 
@@ -49,7 +56,7 @@ def graphs(draw: st.DrawFn) -> tuple[Snapshot, list[Row]]:
 def table(rows: list[dict[str, Any]], properties: tuple[Property, ...]) -> pa.Table:
     return pa.table(
         {
-            item.name: pa.array([row[item.name] for row in rows], ARROW_TYPES[item.type])
+            item.name: pa.array([row.get(item.name) for row in rows], ARROW_TYPES[item.type])
             for item in properties
         }
     )
@@ -100,3 +107,24 @@ def test_bounds_are_those_of_the_rows_that_match(
     if found is not None and item.type == "timestamp":
         assert isinstance(found[0], dt.datetime)
         assert found[0].tzinfo is not None
+
+
+INTS = [-(2**63), -(2**53) - 1, -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1, None]
+FLOATS = [-math.inf, -(2.0**63), -(2.0**53), -1.0, -0.0, 0.0, 0.5, 2.0**53, 2.0**63, math.inf]
+
+
+def test_ints_and_floats_are_compared_exactly() -> None:
+    pairs = [{"year": one, "weight": two} for one in INTS for two in [*FLOATS, math.nan, None]]
+    snapshot, rows = made_of([{}], pairs, ([0] * len(pairs), [0] * len(pairs)))
+    year = p.PropertyRef("edge", "year", PropertyType.INT)
+    weight = p.PropertyRef("edge", "weight", PropertyType.FLOAT)
+    for left, right in ((year, weight), (weight, year), (weight, weight), (year, year)):
+        for operator in p.Operator:
+            view = p.Comparison(operator, left, right)
+            assert matching_edges(snapshot, view).tolist() == [holds(view, row) for row in rows]
+
+
+def test_both_zeros_are_one_value() -> None:
+    snapshot, _ = made_of([{}], [{"weight": -0.0}, {"weight": 0.0}], ([0, 0], [0, 0]))
+    weight = p.PropertyRef("edge", "weight", PropertyType.FLOAT)
+    assert list(SnapshotFacts(snapshot).values(weight, p.EVERYTHING, 1)) == [0.0]
