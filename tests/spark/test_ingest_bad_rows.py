@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from graphtide.model.errors import InputError, LimitError
-from graphtide.spark.ingest import edges as edges_module
+from graphtide.spark.ingest import driver_ids as ids_module
 from graphtide.spark.ingest import load as load_module
 from tests.spark.loading import load
 
@@ -99,8 +99,8 @@ def test_shuffled_joins_give_the_same_graph(
 ) -> None:
     given: dict[str, Any] = {"types": TYPES, "on_bad_rows": "quarantine"}
     sent = load(spark, tmp_path, *files(tmp_path), **given)
-    monkeypatch.setattr(edges_module, "BROADCAST_VERTICES", {})
-    monkeypatch.setattr(edges_module, "_BROADCAST_OTHERS", -1)
+    monkeypatch.setattr(ids_module, "BROADCAST_VERTICES", {})
+    monkeypatch.setattr(ids_module, "_BROADCAST_OTHERS", -1)
     monkeypatch.setattr(load_module, "_MANY_PARTS", 0)
     shuffled = load(spark, tmp_path, *files(tmp_path), **given)
     assert shuffled.edges == sent.edges

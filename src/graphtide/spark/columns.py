@@ -276,8 +276,8 @@ def _look_up(value: Column, grid: Grid) -> Column:
     first, last = grid.cuts[0], grid.cuts[-1]
     inside = F.least(F.greatest(value, F.lit(first)), F.lit(last)) - F.lit(first)
     cell = F.shiftright(inside.cast("long"), grid.bits).cast("int")
-    before = F.get(_constant_array(grid.before, "int"), cell)
-    cuts = _constant_array(grid.cuts, "bigint")
+    before = F.get(constant_array(grid.before, "int"), cell)
+    cuts = constant_array(grid.cuts, "bigint")
     reached = [
         F.coalesce(value >= F.get(cuts, before + F.lit(place)), F.lit(False)).cast("int")
         for place in range(grid.most)
@@ -293,7 +293,7 @@ def _search(value: Column, cuts: Sequence[int | float | str], type_: PropertyTyp
     the last of them is.
     """
     element = {PropertyType.FLOAT: "double", PropertyType.STRING: "string"}.get(type_, "bigint")
-    array = _constant_array(cuts, element)
+    array = constant_array(cuts, element)
     powers = [2**bit for bit in reversed(range(len(cuts).bit_length()))]
 
     def step(found: Column, power: Column) -> Column:
@@ -304,7 +304,7 @@ def _search(value: Column, cuts: Sequence[int | float | str], type_: PropertyTyp
     return F.when(value.isNotNull(), found)
 
 
-def _constant_array(values: Sequence[int | float | str], element: str) -> Column:
+def constant_array(values: Sequence[int | float | str], element: str) -> Column:
     """One JSON literal that Spark folds to a constant: a literal an element would take a call
     into the JVM each."""
     return F.from_json(F.lit(json.dumps(list(values), ensure_ascii=False)), f"array<{element}>")

@@ -39,6 +39,17 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = Spark %p %c{1}: %m%n
 """
 
+_TASKS, _SMALLEST_SPLIT = 8, 4 << 20
+
+
+def _split_settings(size: int) -> dict[str, str]:
+    """One split a task: a second one never fits beside the first."""
+    return {
+        "spark.sql.files.maxPartitionBytes": str(size),
+        "spark.sql.files.openCostInBytes": str(size + 1),
+    }
+
+
 # Ours for the length of a job. A split a task makes the number of a row within its task the
 # number of the row within its split, which is what line numbers are counted from.
 _PRIVATE_SETTINGS = {
@@ -47,8 +58,7 @@ _PRIVATE_SETTINGS = {
     "spark.sql.caseSensitive": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "zstd",
-    "spark.sql.files.maxPartitionBytes": str(SPLIT_BYTES),
-    "spark.sql.files.openCostInBytes": str(SPLIT_BYTES + 1),
+    **_split_settings(SPLIT_BYTES),
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.maxRecordsPerFile": "0",
@@ -115,6 +125,16 @@ def private_session(session: SparkSession) -> SparkSession:
         # for an answer if that has been stopped.
         atexit.register(private.client.close)
     return private
+
+
+def split_reads(private: SparkSession, size: int) -> None:
+    """Let a private session read files of that size, all together, in several tasks of one split.
+
+    Eight keep the cores of most machines at work and are still large enough to be worth a task.
+    """
+    split = min(max(size // _TASKS, _SMALLEST_SPLIT), SPLIT_BYTES)
+    for key, value in _split_settings(split).items():
+        private.conf.set(key, value)
 
 
 def release(private: SparkSession) -> None:

@@ -28,10 +28,11 @@ KeptColumns = Callable[[Sequence[str]], list[tuple[int, str]]]
 
 @dataclass(frozen=True)
 class WrittenParts:
-    """How many rows were written, the names of the columns `c0`, `c1`, ..., and all names."""
+    """How many rows were written; names and types of the columns `c0`, `c1`, ...; all names."""
 
     rows: int
     columns: tuple[str, ...]
+    types: tuple[pa.DataType, ...]
     found: tuple[str, ...]
 
 
@@ -52,7 +53,8 @@ def write_arrow_parts(
         rows += part.num_rows
     if rows == 0:
         pq.write_table(schema.empty_table(), folder / part_name(0))
-    return WrittenParts(rows, tuple(name for _, name in kept), tuple(reader.schema.names))
+    names = tuple(name for _, name in kept)
+    return WrittenParts(rows, names, tuple(targets), tuple(reader.schema.names))
 
 
 def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:

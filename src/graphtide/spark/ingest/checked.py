@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from graphtide.model.schema import Property, PropertyType
+from graphtide.model.schema import Property
 from graphtide.spark.frames import SPARK_TYPES
-from graphtide.spark.ingest.convert import converted, is_missing
+from graphtide.spark.ingest.convert import always_readable, converted, is_missing
 from graphtide.spark.ingest.roles import PropertyColumn
 from graphtide.spark.ingest.staged import PLACE_COLUMNS
 from graphtide.spark.ingest.typed import TypedTable
@@ -25,7 +25,6 @@ REJECTED_COLUMNS = ("_table", *PLACE_COLUMNS, "_number", "_reason", "_text")
 
 
 def checked_tables(
-    spark: SparkSession,
     tables: Sequence[TypedTable],
     properties: Sequence[Property],
     timezone: str,
@@ -34,7 +33,7 @@ def checked_tables(
     frames = []
     start = 0
     for index, table in enumerate(tables):
-        frames.append(_checked(spark, table, properties, timezone, (index, start)))
+        frames.append(_checked(table, properties, timezone, (index, start)))
         start += table.staged.rows
     return frames
 
@@ -55,14 +54,13 @@ def no_properties(properties: Sequence[Property]) -> list[Column]:
 
 
 def _checked(
-    spark: SparkSession,
     table: TypedTable,
     properties: Sequence[Property],
     timezone: str,
     place: tuple[int, int],
 ) -> DataFrame:
     index, start = place
-    rows = table.staged.read(spark)
+    rows = table.staged.read()
     here = {column.name: column for column in table.roles.properties}
     return rows.select(
         F.lit(index).alias("_table"),
@@ -121,9 +119,15 @@ def name_of_key(name: str, column: PropertyColumn) -> str:
     return name if column.name == name else f"{name} (column '{column.name}')"
 
 
+def depends_on_keys_alone(table: TypedTable) -> bool:
+    """Whether a row of the table is good if and only if none of its keys is missing."""
+    columns = (*table.roles.keys, *table.roles.properties)
+    return not table.staged.is_text and not any(_may_be_unreadable(table, c) for c in columns)
+
+
 def _may_be_unreadable(table: TypedTable, column: PropertyColumn) -> bool:
-    is_string = table.specs[column.place].type is PropertyType.STRING
-    return not is_string and column.place not in table.certain
+    known = always_readable(table.staged.types[column.place], table.specs[column.place])
+    return not known and column.place not in table.certain
 
 
 def _is_missing(table: TypedTable, column: PropertyColumn, *, key: bool = False) -> Column:

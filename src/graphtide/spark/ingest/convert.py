@@ -71,6 +71,15 @@ def property_type_of(type_: DataType) -> PropertyType | None:
     return None
 
 
+def always_readable(type_: DataType, spec: TypeSpec) -> bool:
+    """Whether a column of that type holds nothing but values of the wanted one, or none at all."""
+    if spec.type is PropertyType.STRING:
+        return True
+    if spec.unit is not None or isinstance(type_, DecimalType | StringType | NullType):
+        return False
+    return property_type_of(type_) is spec.type and not isinstance(type_, TimestampNTZType)
+
+
 def converted(column: Column, type_: DataType, spec: TypeSpec, timezone: str) -> Column:
     """The column as values of the wanted type; null where missing or unreadable."""
     if isinstance(type_, StringType):

@@ -12,23 +12,18 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from graphtide.model.schema import PropertyType
 from graphtide.spark.ingest.checked import (
     REJECTED_COLUMNS,
     name_of_key,
     property_columns,
     union,
 )
+from graphtide.spark.ingest.driver_ids import fits_driver
 from graphtide.spark.ingest.load import Load, check_size, has_small_parts
 from graphtide.spark.ingest.rejected import reject
 from graphtide.spark.ingest.roles import PropertyColumn, Roles
 from graphtide.spark.ingest.spaces import Spaces
 from graphtide.spark.ingest.vertices import vertex_ids
-
-# Vertices whose ids are sent to every task. An int id with its number takes some 40 bytes in
-# Spark's hash table, a string three times that: at most 200 MB.
-BROADCAST_VERTICES = {PropertyType.INT: 5_000_000}
-_BROADCAST_OTHERS = 1_500_000
 
 
 def write_edges(
@@ -37,7 +32,7 @@ def write_edges(
     """Write `edges/` and return how many there are and how many rows were set aside."""
     tables = load.tables.edges
     rows = check_size(tables, "edge rows")
-    broadcast = vertices <= BROADCAST_VERTICES.get(load.tables.id_type, _BROADCAST_OTHERS)
+    broadcast = fits_driver(vertices, load.tables.id_type)
     resolved = union(
         [
             _resolved(load, spaces, frame, table.roles, broadcast=broadcast)

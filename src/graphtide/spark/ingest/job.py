@@ -34,7 +34,7 @@ from graphtide.spark.ingest.type_spec import check_names_are_columns
 from graphtide.spark.ingest.typed import TypedTable, find_types
 from graphtide.spark.ingest.vertices import hide_spaces, write_vertices
 from graphtide.spark.scratch import scratch_folder
-from graphtide.spark.session import private_session, release
+from graphtide.spark.session import private_session, release, split_reads
 
 _MOST_LABELS = 10_000
 
@@ -61,7 +61,7 @@ def write_graph(
             check_format(private, format_)
         staged = _stage(private, source_tables(source, options), options, staging, progress)
         progress("finding types", 0.4)
-        load = Load(private, folder, staging, options, find_types(private, staged, options))
+        load = Load(private, folder, staging, options, find_types(staged, options))
         summary = _write(load, source.describe(), progress)
     progress("done", 1.0)
     return summary
@@ -84,19 +84,29 @@ def _stage(
     for found, _ in staged:
         columns[found.table.kind].update(found.columns + found.left_out)
     check_names_are_columns(options, columns)
+    _fit_splits(spark, [found for found, _ in staged])
     return with_free_names(staged)
+
+
+def _fit_splits(spark: SparkSession, staged: Sequence[StagedTable]) -> None:
+    """Let all cores read. Lines of text are counted by split: those stay as they are."""
+    if not any(table.is_text for table in staged):
+        sizes = (path.stat().st_size for table in staged for path in table.paths)
+        split_reads(spark, sum(sizes))
 
 
 def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
     tables = load.tables
     spaces = find_spaces(tables.vertices, tables.edges)
     timezone = load.options.timezone
-    checked = checked_tables(load.spark, tables.edges, tables.edge_properties, timezone)
+    checked = checked_tables(tables.edges, tables.edge_properties, timezone)
     progress("numbering vertices", 0.55)
     listed, vertices, bad_vertices = write_vertices(load, spaces, checked)
     progress("writing edges", 0.7)
     edges, bad_edges = write_edges(load, spaces, checked, vertices)
     hide_spaces(load, spaces)
+    for table in (*tables.vertices, *tables.edges):
+        table.staged.check_unchanged()
     schema = GraphSchema(
         tables.id_type,
         tables.vertex_properties,

@@ -53,7 +53,7 @@ class Load:
         kept = self.staging / f"{name}-kept"
         rows.orderBy("_number").write.parquet(writing_path(kept))
         arrange_parts(kept, ("_number",))
-        dense = read_sequence(self.spark, kept)
+        dense = read_sequence(self.spark, kept, rows.schema)
         columns: list[Column | str] = [F.col("_position").alias("_number")]
         columns += [_quoted(column) for column in rows.columns if column != "_number"]
         return self.write_numbered(dense.select(*columns), name, number, sort=False)
@@ -77,7 +77,7 @@ def check_count(rows: int, what: str) -> None:
 
 def has_small_parts(tables: Sequence[TypedTable]) -> bool:
     """True if the staged parts are so many and so small that fewer, sorted, are better."""
-    parts = [path for table in tables for path in table.staged.folder.glob("*.parquet")]
+    parts = [path for table in tables for path in table.staged.paths]
     size = sum(path.stat().st_size for path in parts)
     return len(parts) > _MANY_PARTS and size < _SMALL_PART * len(parts)
 

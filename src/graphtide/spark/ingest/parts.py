@@ -20,6 +20,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from graphtide.model.errors import StoreError
 from graphtide.spark.addresses import reading_path
@@ -68,9 +69,9 @@ def positions() -> Column:
     return first + F.col("_metadata.row_index")
 
 
-def read_sequence(spark: SparkSession, folder: Path) -> DataFrame:
-    """All columns of a sequence and `_position`."""
-    frame = spark.read.parquet(reading_path(folder))
+def read_sequence(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:
+    """All columns of a sequence and `_position`. With the schema known, no job looks for it."""
+    frame = spark.read.schema(schema).parquet(reading_path(folder))
     return frame.select("*", positions().alias("_position"))
 
 

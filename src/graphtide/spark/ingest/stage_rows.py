@@ -1,8 +1,8 @@
 """Tables that have types already into staged tables: Parquet files, DataFrames and Arrow.
 
-Parquet files and DataFrames are copied by Spark. Arrow data (whatever has `__arrow_c_stream__`:
-pandas, Polars, DuckDB, ...) is streamed batch by batch into Parquet by this process, without
-importing the library that it comes from.
+DataFrames are copied by Spark; so are Parquet files that cannot be read where they are. Arrow
+data (whatever has `__arrow_c_stream__`: pandas, Polars, DuckDB, ...) is streamed batch by batch
+into Parquet by this process, without importing the library that it comes from.
 """
 
 from __future__ import annotations
@@ -11,20 +11,56 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DateType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from graphtide.model.errors import InputError
 from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.ingest.arrow_parts import write_arrow_parts
 from graphtide.spark.ingest.convert import property_type_of
 from graphtide.spark.ingest.files import FileList
+from graphtide.spark.ingest.in_place import Positioned, read_in_place
 from graphtide.spark.ingest.options import IngestOptions
-from graphtide.spark.ingest.parts import arrange_parts, read_part
+from graphtide.spark.ingest.parts import arrange_parts, read_part, read_sequence
 from graphtide.spark.ingest.source import TableSource
-from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, write_staged
+from graphtide.spark.ingest.staged import (
+    PLACE_COLUMNS,
+    StagedTable,
+    nothing_to_check,
+    staged_paths,
+    write_staged,
+)
 from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
+
+_PLACES = [
+    StructField("_file", IntegerType()),
+    StructField("_block", LongType()),
+    StructField("_row", LongType()),
+]
+STAGED_TYPES: dict[pa.DataType, DataType] = {
+    pa.bool_(): BooleanType(),
+    pa.int64(): LongType(),
+    pa.float64(): DoubleType(),
+    pa.string(): StringType(),
+    pa.date32(): DateType(),
+    pa.timestamp("us", tz="UTC"): TimestampType(),
+    pa.timestamp("us"): TimestampNTZType(),
+}
+"""How Spark reads what Arrow data is staged as."""
 
 
 def stage_parquet(
@@ -34,8 +70,13 @@ def stage_parquet(
     options: IngestOptions,
     folder: Path,
 ) -> StagedTable:
-    """Copy Parquet files, each row with its file and its row in that file."""
+    """Parquet files, each row with its file and its row in that file.
+
+    Files of this machine are read where they are. Others, and those whose folders hold columns, are
+    copied: their footers cannot be read here, or do not tell all.
+    """
     reader = spark.read.option("mergeSchema", len(found.paths) > 1)
+    in_place = found.local and not _is_partitioned(found)
     if _is_partitioned(found):
         frame = reader.option("basePath", _root(found)).parquet(*_addresses(found.paths))
         found = FileList(tuple(sorted(frame.inputFiles())), "parquet", local=False)
@@ -52,11 +93,28 @@ def stage_parquet(
     cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(kept)]
     types = [frame.schema.fields[place].dataType for place, _ in kept]
     _check_types(table, kept, types, options)
-    write_staged(frame.select(*places, *cells), folder)
-    rows = arrange_parts(folder, PLACE_COLUMNS)
+    rows = frame.select(*places, *cells)
+    positioned = read_in_place(rows, found) if in_place else _copied(spark, rows, folder)
     names = tuple(name for _, name in kept)
-    out = _left_out(frame.columns, names)
-    return StagedTable(table, folder, rows, names, tuple(types), found.paths, left_out=out)
+    return StagedTable(
+        table,
+        positioned.frame,
+        positioned.rows,
+        positioned.paths,
+        names,
+        tuple(types),
+        found.paths,
+        left_out=_left_out(frame.columns, names),
+        check_unchanged=positioned.check,
+        names_in_files=tuple(frame.columns[place] for place, _ in kept) if in_place else None,
+    )
+
+
+def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> Positioned:
+    write_staged(rows, folder)
+    count = arrange_parts(folder, PLACE_COLUMNS)
+    frame = read_sequence(spark, folder, rows.schema)
+    return Positioned(frame, count, staged_paths(folder), nothing_to_check)
 
 
 def stage_frame(
@@ -74,14 +132,16 @@ def stage_frame(
         row_in_task().alias("_row"),
     ]
     cells = [F.col(f"c{place}").alias(f"c{to}") for to, (place, _) in enumerate(kept)]
-    write_staged(renamed.select(*places, *cells), folder)
+    rows = renamed.select(*places, *cells)
+    write_staged(rows, folder)
     before = _rows_before(folder)
-    rows = arrange_parts(folder, ("_block", "_row"))
+    count = arrange_parts(folder, ("_block", "_row"))
     names = tuple(name for _, name in kept)
     return StagedTable(
         table,
-        folder,
-        rows,
+        read_sequence(spark, folder, rows.schema),
+        count,
+        staged_paths(folder),
         names,
         tuple(types),
         ("DataFrame",),
@@ -97,15 +157,17 @@ def stage_arrow(
     written = write_arrow_parts(
         table.name, table.data, folder, lambda names: kept_columns(table, names, options)
     )
-    schema = spark.read.parquet(reading_path(folder)).schema
-    types = [schema[f"c{place}"].dataType for place in range(len(written.columns))]
+    types = tuple(STAGED_TYPES[type_] for type_ in written.types)
+    cells = [StructField(f"c{place}", type_) for place, type_ in enumerate(types)]
+    schema = StructType([*_PLACES, *cells])
     what = f"{type(table.data).__module__.split('.')[0]} {type(table.data).__name__}"
     return StagedTable(
         table,
-        folder,
+        read_sequence(spark, folder, schema),
         written.rows,
+        staged_paths(folder),
         written.columns,
-        tuple(types),
+        types,
         (what,),
         left_out=_left_out(written.found, written.columns),
     )

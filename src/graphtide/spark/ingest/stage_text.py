@@ -21,7 +21,7 @@ from graphtide.model.errors import InputError
 from graphtide.spark.ingest.csv_cells import cells_of_line, cells_of_records
 from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
-from graphtide.spark.ingest.parts import arrange_parts
+from graphtide.spark.ingest.parts import arrange_parts, read_sequence
 from graphtide.spark.ingest.preview import (
     LINES,
     Line,
@@ -31,7 +31,13 @@ from graphtide.spark.ingest.preview import (
     read_preview,
 )
 from graphtide.spark.ingest.source import TableSource
-from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable, no_rows_before, write_staged
+from graphtide.spark.ingest.staged import (
+    PLACE_COLUMNS,
+    StagedTable,
+    no_rows_before,
+    staged_paths,
+    write_staged,
+)
 from graphtide.spark.ingest.text_files import (
     LinkedFiles,
     count_lines_before,
@@ -58,10 +64,12 @@ def stage_text(
     else:
         rows = cells_of_line(_rows(spark, files, headers, options), layout, options)
     write_staged(rows, folder)
+    count = arrange_parts(folder, PLACE_COLUMNS)
     return StagedTable(
         table=table,
-        folder=folder,
-        rows=arrange_parts(folder, PLACE_COLUMNS),
+        frame=read_sequence(spark, folder, rows.schema),
+        rows=count,
+        paths=staged_paths(folder),
         columns=layout.columns,
         types=(StringType(),) * len(layout.columns),
         files=found.paths,

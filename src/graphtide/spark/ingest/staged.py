@@ -1,5 +1,9 @@
 """A staged table: the rows of one source as they are, with where each came from.
 
+Most sources are copied into parts first. Parquet files of this machine are not: they have types,
+positions and a size already, so a copy would only cost a pass; they are read where they are, as
+long as nobody changes them meanwhile.
+
 The columns of the source are called `c0`, `c1`, ... in the parts, so that no name of theirs can
 meet one of ours. Beside them stand `_file`, `_block` and `_row` (the file, the split of it and
 the row within the split, all from zero), `_fault` (why a line could not be taken apart, else
@@ -12,13 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
 from graphtide.spark.addresses import writing_path
 from graphtide.spark.ingest.headers import DeclaredColumn
-from graphtide.spark.ingest.parts import read_sequence
 from graphtide.spark.ingest.source import TableSource
 
 PLACE_COLUMNS = ("_file", "_block", "_row")
@@ -32,37 +35,50 @@ def no_rows_before() -> dict[tuple[int, int], int]:
     return {}
 
 
+def nothing_to_check() -> None:
+    """Of copies: nobody else writes to them."""
+
+
 @dataclass(frozen=True)
 class StagedTable:
     """One table of the graph, staged.
 
-    `types` are the Spark types of its columns; for text all of them are strings, and `separator`
-    is what rows without a `_raw` were joined by. `left_out` are columns that were not staged.
+    `frame` holds its rows with their `_position`. `types` are the Spark types of its columns; for
+    text all of them are strings, and `separator` is what rows without a `_raw` were joined by.
+    `paths` are the files that tasks read; `check_unchanged` raises if they are not ours and
+    somebody has changed them. `left_out` are columns that were not staged.
     """
 
     table: TableSource
-    folder: Path
+    frame: DataFrame
     rows: int
+    paths: tuple[Path, ...]
     columns: tuple[str, ...]
     types: tuple[DataType, ...]
     files: tuple[str, ...]
     separator: str | None = None
     declared: tuple[DeclaredColumn, ...] | None = None
     rows_before: RowsBefore = no_rows_before
+    check_unchanged: Callable[[], None] = nothing_to_check
     left_out: tuple[str, ...] = ()
+    names_in_files: tuple[str, ...] | None = None
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The names of the columns in the files that tasks read."""
+        return self.names_in_files or tuple(f"c{place}" for place in range(len(self.columns)))
 
     @property
     def is_text(self) -> bool:
         """True if the columns are strings whose types are to be found."""
         return self.separator is not None
 
-    def read(self, spark: SparkSession) -> DataFrame:
+    def read(self) -> DataFrame:
         """The staged rows with their `_position`."""
-        frame = read_sequence(spark, self.folder)
         if self.is_text:
-            return frame
+            return self.frame
         nothing = F.lit(None).cast("string")
-        return frame.withColumns({"_fault": nothing, "_raw": nothing})
+        return self.frame.withColumns({"_fault": nothing, "_raw": nothing})
 
     def raw_text(self) -> Column:
         """A staged row as the text a user would recognise: its line, or its values as JSON."""
@@ -81,3 +97,8 @@ def write_staged(rows: DataFrame, folder: Path) -> None:
     """
     writer = rows.write.option("compression", "snappy").option("parquet.block.size", 32 << 20)
     writer.parquet(writing_path(folder))
+
+
+def staged_paths(folder: Path) -> tuple[Path, ...]:
+    """The parts of a table that was copied."""
+    return tuple(folder.glob("*.parquet"))

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import InputError
@@ -60,11 +59,9 @@ class _Evidence:
     kinds: ValueKind
 
 
-def find_types(
-    spark: SparkSession, tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptions
-) -> TypedTables:
+def find_types(tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptions) -> TypedTables:
     """Types for all columns. One pass over each table that has columns to infer."""
-    evidence = {id(staged): _evidence(spark, staged, roles, options) for staged, roles in tables}
+    evidence = {id(staged): _evidence(staged, roles, options) for staged, roles in tables}
     keys = [item for staged, roles in tables for item in evidence[id(staged)][: len(roles.keys)]]
     id_type = _id_type(keys, options)
     properties: dict[Kind, dict[str, PropertyType]] = {}
@@ -92,14 +89,12 @@ def find_types(
     )
 
 
-def _evidence(
-    spark: SparkSession, staged: StagedTable, roles: Roles, options: IngestOptions
-) -> list[_Evidence]:
+def _evidence(staged: StagedTable, roles: Roles, options: IngestOptions) -> list[_Evidence]:
     """Of every column of a table, keys first."""
     columns = [*roles.keys, *roles.properties]
     fixed = [_fixed_type(staged, column, options) for column in columns]
     open_ = [c for c, type_ in zip(columns, fixed, strict=True) if type_ is None]
-    sound = staged.read(spark).where(F.col("_fault").isNull())
+    sound = staged.read().where(F.col("_fault").isNull())
     kinds = kinds_of(sound, [f"c{column.place}" for column in open_])
     seen = dict(zip((column.place for column in open_), kinds, strict=True))
     return [

@@ -1,7 +1,7 @@
 """The vertex table: rows of vertex tables first, then vertices that only edges speak of.
 
 Vertices of tables are numbered in input order, and the first of an id stays. Vertices found in
-edges are numbered after them, sorted by space and id. The table is written part by part by the
+edges (`found_vertices`) are numbered after them. The table is written part by part by the
 tasks that read it; the only shuffles are over ids, to find duplicates and distinct endpoints.
 """
 
@@ -12,16 +12,15 @@ from pathlib import Path
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from graphtide.spark.addresses import reading_path, writing_path
-from graphtide.spark.ingest.checked import (
-    checked_tables,
-    no_properties,
-    property_columns,
-    union,
-)
+from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.ingest.checked import checked_tables, property_columns, union
+from graphtide.spark.ingest.driver_ids import distinct_rows, fits_driver
+from graphtide.spark.ingest.found_vertices import write_found
 from graphtide.spark.ingest.load import Load, check_count, check_size, has_small_parts
-from graphtide.spark.ingest.parts import arrange_parts, read_sequence
+from graphtide.spark.ingest.parts import arrange_parts
 from graphtide.spark.ingest.rejected import reject
 from graphtide.spark.ingest.spaces import Space, Spaces
 
@@ -34,17 +33,30 @@ def write_vertices(load: Load, spaces: Spaces, edges: Sequence[DataFrame]) -> tu
     `edges` are the checked edge tables, for the vertices that have no table.
     """
     given, rejected = _write_given(load, spaces) if load.tables.vertices else (0, 0)
-    found = _write_found(load, spaces, edges, given) if spaces.found else 0
+    has_space = _space_column(load, spaces) == "_space"
+    found = write_found(load, spaces, edges, given, has_space=has_space) if spaces.found else 0
     check_count(given + found, "vertices")
     return given, given + found, rejected
 
 
 def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:
     """`_id` and `_vertex` of all vertices of a space, from the table as written."""
-    vertices = load.spark.read.parquet(reading_path(load.folder / "vertices"))
+    vertices = _written_ids(load, spaces)
     if spaces.used:
         vertices = vertices.where(F.col(_space_column(load, spaces)) == F.lit(space))
     return vertices.select("_id", "_vertex")
+
+
+def _written_ids(load: Load, spaces: Spaces) -> DataFrame:
+    """The columns of the table as written that tell which vertex is which."""
+    fields = [
+        StructField("_vertex", IntegerType()),
+        StructField("_id", SPARK_TYPES[load.tables.id_type]),
+        StructField(_space_column(load, spaces), StringType()),
+    ]
+    return load.spark.read.schema(StructType(fields)).parquet(
+        reading_path(load.folder / "vertices")
+    )
 
 
 def hide_spaces(load: Load, spaces: Spaces) -> None:
@@ -66,7 +78,7 @@ def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
     tables = load.tables.vertices
     rows = check_size(tables, "vertex rows")
     properties = load.tables.vertex_properties
-    frames = checked_tables(load.spark, tables, properties, load.options.timezone)
+    frames = checked_tables(tables, properties, load.options.timezone)
     checked = union(
         [
             frame.withColumn("_space", F.lit(spaces.of(table.roles.spaces[0])).cast("string"))
@@ -75,7 +87,7 @@ def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
     )
     good = _table_columns(load, spaces, checked.where(F.col("_reason").isNull()))
     written = load.write_numbered(good, "vertices", "_vertex", sort=has_small_parts(tables))
-    if written == rows and not _has_duplicates(load, spaces):
+    if written == rows and not _has_duplicates(load, spaces, rows):
         return written, 0
     return _without_bad(load, spaces, checked)
 
@@ -90,9 +102,11 @@ def _without_bad(load: Load, spaces: Spaces, checked: DataFrame) -> tuple[int, i
     return load.write_renumbered(good, "vertices", "_vertex"), rejected
 
 
-def _has_duplicates(load: Load, spaces: Spaces) -> bool:
-    vertices = load.spark.read.parquet(reading_path(load.folder / "vertices"))
+def _has_duplicates(load: Load, spaces: Spaces, rows: int) -> bool:
     keys = ["_id", _space_column(load, spaces)] if spaces.used else ["_id"]
+    if fits_driver(rows, load.tables.id_type):
+        return distinct_rows(load.folder / "vertices", keys) < rows
+    vertices = _written_ids(load, spaces)
     return not vertices.groupBy(*keys).count().where(F.col("count") > 1).isEmpty()
 
 
@@ -110,43 +124,6 @@ def _with_duplicates(checked: DataFrame) -> DataFrame:
     return checked.join(repeated, same, "left").withColumn("_reason", reason)
 
 
-def _write_found(load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: int) -> int:
-    """Write the distinct endpoints of good edges as vertices numbered from `start`."""
-    ends = [
-        _endpoints(frame, [spaces.of(space) for space in table.roles.spaces], spaces)
-        for frame, table in zip(edges, load.tables.edges, strict=True)
-        if any(spaces.of(space) in spaces.found for space in table.roles.spaces)
-    ]
-    sorted_ids = load.staging / "endpoints"
-    distinct = union(ends).distinct().orderBy(*_KEYS)
-    distinct.write.parquet(writing_path(sorted_ids))
-    found = arrange_parts(sorted_ids)
-    check_count(start + found, "vertices")
-    numbered = read_sequence(load.spark, sorted_ids).select(
-        (F.col("_position") + start).cast("int").alias("_vertex"),
-        "_id",
-        F.col("_space").alias("_label"),
-        *([F.col("_space")] if _space_column(load, spaces) == "_space" else []),
-        *no_properties(load.tables.vertex_properties),
-    )
-    target = load.staging / "vertices-found"
-    numbered.write.parquet(writing_path(target))
-    arrange_parts(target, ("_vertex",), start)
-    _move_parts(target, load.folder / "vertices", found)
-    return found
-
-
-def _endpoints(frame: DataFrame, ends: Sequence[Space], spaces: Spaces) -> DataFrame:
-    """Space and id of the endpoints of good edges that have no vertex table. One scan for both."""
-    pairs = [
-        F.struct(F.lit(space).cast("string").alias("_space"), F.col(key).alias("_id"))
-        for space, key in zip(ends, ("_key0", "_key1"), strict=True)
-        if space in spaces.found
-    ]
-    good = frame.where(F.col("_reason").isNull())
-    return good.select(F.explode(F.array(*pairs)).alias("end")).select("end._space", "end._id")
-
-
 def _table_columns(load: Load, spaces: Spaces, checked: DataFrame) -> DataFrame:
     columns: list[Column | str] = ["_number", F.col("_key0").alias("_id"), "_label"]
     if _space_column(load, spaces) == "_space":
@@ -158,14 +135,6 @@ def _space_column(load: Load, spaces: Spaces) -> str:
     """Labels are the spaces, unless rows have labels of their own: then the table has both."""
     own = any(table.roles.label is not None for table in load.tables.vertices)
     return "_space" if own and spaces.used else "_label"
-
-
-def _move_parts(source: Path, target: Path, rows: int) -> None:
-    target.mkdir(exist_ok=True)
-    if rows == 0 and any(target.iterdir()):
-        return
-    for path in source.iterdir():
-        path.rename(target / path.name)
 
 
 def _clear(folder: Path) -> None:
