@@ -34,7 +34,7 @@ pytestmark = pytest.mark.spark
 
 FILES = [
     pa.table({"src": [5, 3, None], "dst": [3, 9, 8], "w": [1.0, 2.0, 3.0]}),
-    pa.table({"src": pa.array([], pa.int64()), "dst": pa.array([], pa.int64()), "w": [0.5] * 0}),
+    pa.table({"src": [5], "dst": [3], "w": [1.0]}).slice(1),
     pa.table({"src": [9, 3], "dst": [9, None], "w": [float("nan"), 4.0]}),
     pa.table({"src": [-(2**63), 3], "dst": [2**63 - 1, 3], "w": [None, 5.0]}),
 ]
