@@ -76,6 +76,7 @@ def test_campaigns_hold_with_every_index_checked() -> None:
 
 
 def test_checked_code_is_not_mixed_with_other_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = jit.cache_folder.__wrapped__()
+    plain = jit.kernels_digest.__wrapped__()
+    assert jit.cache_folder().name == f"kernels-{plain}"
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
-    assert jit.cache_folder.__wrapped__() != plain
+    assert jit.kernels_digest.__wrapped__() != plain
