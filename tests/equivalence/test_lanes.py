@@ -22,19 +22,16 @@ from tests.equivalence.algorithm_cases import CASES
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.lane_programs import LANE_PROGRAMS
 from tests.equivalence.summing_programs import SUMMING, PageRank, SettledRank
-from tests.equivalence.test_synchronous import agree, graph_of, inside, parameters_for
+from tests.equivalence.test_synchronous import ALL, agree, graph_of, inside, parameters_for
 from tests.oracle.programs import run
 from tests.resident_graphs import append
 
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "3"))
 PLANS = [item.plan for item in (*SUMMING, *LANE_PROGRAMS)]
 FITTING = [plan for plan in PLANS if why_not_lanes(plan) is None]
-# The rest takes long to compile, once.
-FAST = ("PageRank", "Branches", "Mixed")
-MARKED = [
-    pytest.param(plan, id=plan.name, marks=() if plan.name in FAST else pytest.mark.slow)
-    for plan in FITTING
-]
+# The rest takes long to compile: it is tried interpreted, or in the campaign.
+CHOSEN = ("PageRank", "Branches", "Mixed")
+MARKED = [plan for plan in FITTING if ALL or plan.name in CHOSEN]
 NOTHING = np.empty(0, np.int32)
 
 
@@ -94,7 +91,7 @@ def check_groups(program: VertexProgram, shape: Shape, seed: int) -> None:
                 assert agree(column.tolist(), expected[lane][name]), (seed, size, lane, name)
 
 
-@pytest.mark.parametrize("program", MARKED)
+@pytest.mark.parametrize("program", MARKED, ids=lambda plan: plan.name)
 def test_every_lane_and_version_equals_the_naive_run(program: VertexProgram) -> None:
     for shape in SHAPES:
         for seed in range(ROUNDS):
