@@ -43,8 +43,6 @@ from graphtide.plan.programs import VertexProgram
 Int32 = NDArray[np.int32]
 _TEMPLATES = "selecting", "settling", "rounds", "events", "visiting", "exact", "exact_call"
 _NO_ENTRIES = 0
-_SHORT = 4
-"""Entries of a history that are walked along in the time that a look takes anyway."""
 _NO_EDGES = np.empty(0, np.int32)
 
 
@@ -235,7 +233,7 @@ class ExactMaintainer(Maintainer):
         Returns why it ended, how many vertices and entries were logged, and how many last values
         changed.
         """
-        most = int(self.patience * self._work / self._lengthiness) + 1024
+        most = int(self.patience * self._work) + 1024
         self._orders[:] = self._advances, self._iterations, most
         while True:
             words = self._handed_over(len(delta.sources)).words
@@ -248,17 +246,6 @@ class ExactMaintainer(Maintainer):
             else:
                 self._room *= 4
                 self._desk = None
-
-    @property
-    def _lengthiness(self) -> float:
-        """How much more it costs to look at an edge than where histories are short.
-
-        A look walks along the history of a neighbour, a run from scratch only appends to it. On a
-        road network histories of components have hundreds of entries, and repairs that counted
-        edges alone took a thousand times what a run does.
-        """
-        entries = int(self._state.histories.free[1])
-        return max(1.0, entries / max(1, self._state.vertices) / _SHORT)
 
     def _handed_over(self, edges: int) -> Block:
         """All that an advance of so many edges works with; made anew where any of it is."""
