@@ -17,7 +17,7 @@ from bench.rmat import rmat
 from bench.streams import Input, Size, batches, rmat_input
 from graphtide.algorithms import dataflow as library
 from graphtide.engine.dataflow.reading import rows_held
-from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow import layout
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.flow import Dataflow

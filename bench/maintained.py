@@ -20,8 +20,8 @@ from bench.peers.differential import checksum
 from bench.streams import Batch, Input
 from bench.timing import clock, without_collector
 from graphtide.algorithms import BFS, WCC, ShortestPaths
-from graphtide.engine.exact import ExactMaintainer
-from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.exact.maintainer import ExactMaintainer
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 
 WARM_UP = 2

@@ -16,7 +16,7 @@ from bench.streams import Input, Size, batches
 from bench.timing import median_of, medians_in_turns
 from graphtide.algorithms import PageRank
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 
 DAMPING, ITERATIONS = 0.85, 10
 OVER_SCRATCH = (20.0, None, None, None)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.batches import REAL, TRUTH, WHOLE, Batch
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.batches import REAL, TRUTH, WHOLE, Batch
+from graphtide.kernels.graph.flips import Delta
 
 Rows = Sequence[tuple]
 _TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}

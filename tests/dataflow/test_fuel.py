@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from graphtide.engine.dataflow import machine as machines
 from graphtide.engine.dataflow.machine import Machine
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_adding import add_up_bucket
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.adding import add_up_bucket
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow

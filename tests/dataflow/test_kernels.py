@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.reading import trace_rows
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_memory import class_of, class_words
-from graphtide.kernels.dataflow_programs import float_of, word_of
-from graphtide.kernels.dataflow_times import (
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.memory import class_of, class_words
+from graphtide.kernels.dataflow.programs import float_of, word_of
+from graphtide.kernels.dataflow.times import (
     MOST_COORDINATES,
     field_width,
     lower_bound,

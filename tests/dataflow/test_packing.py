@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.reading import trace_rows
-from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow import layout
 from tests.dataflow.building import MEMORY
 
 MOST = (1 << 63) - 1

@@ -13,7 +13,7 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms.dataflow import distances, reachable
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.strong_components import label_strong_components, new_search
+from graphtide.kernels.graph.strong_components import label_strong_components, new_search
 from graphtide.run.collection.facts import run_identity
 from graphtide.run.dataflow import maintainer as maintainers
 from graphtide.run.dataflow.identity import dataflow_identity

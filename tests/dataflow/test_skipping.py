@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow import layout
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.flow import Dataflow

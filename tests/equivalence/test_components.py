@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from graphtide.algorithms import WCC
-from graphtide.engine.fixpoint import FixpointMaintainer
-from graphtide.engine.fixpoint_undo import Renamed
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
+from graphtide.engine.fixpoint.undo import Renamed
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.fixpoint_records import LAST_NUMBER
+from graphtide.kernels.fixpoint.records import LAST_NUMBER
 from tests.equivalence.programs import GreatestLabels
 
 PROGRAMS: dict[str, Any] = {"least": WCC, "greatest": GreatestLabels}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.engine.exact import ExactMaintainer
+from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan.programs import VertexProgram
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan.programs import ParameterKind, VertexProgram
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import graphtide.lang.python as gt
-from graphtide.engine.lane_groups import LaneGroups
+from graphtide.engine.lanes.groups import LaneGroups
+from graphtide.engine.lanes.write import why_not_lanes
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous import SynchronousMaintainer
-from graphtide.engine.write_lanes import why_not_lanes
-from graphtide.kernels.lane_values import LANES
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
+from graphtide.kernels.lanes.values import LANES
 from graphtide.model.errors import LimitError
 from graphtide.plan.programs import VertexProgram
 from tests.equivalence.algorithm_cases import CASES

@@ -16,10 +16,10 @@ import pytest
 
 import graphtide.lang.python as gt
 from graphtide.algorithms import BFS, WCC, ShortestPaths
-from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Followed, Patience
-from graphtide.kernels.stretch_records import Stretch
+from graphtide.kernels.runs.stretch_records import Stretch
 from tests.equivalence.programs import SELECTING
 from tests.oracle.programs import run
 

@@ -10,8 +10,8 @@ import pytest
 
 import graphtide as gt
 from graphtide.api.runs_in_memory import arranged
-from graphtide.engine.lane_groups import LaneGroups
-from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.engine.lanes.groups import LaneGroups
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.optimize.strategy import AlwaysScratch, Move
 from graphtide.run.collection import groups as grouping
 from graphtide.run.collection.reading import Differences

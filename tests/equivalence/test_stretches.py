@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from graphtide.algorithms import BFS, WCC, ShortestPaths
-from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience
-from graphtide.kernels.stretch_records import Stretch
+from graphtide.kernels.runs.stretch_records import Stretch
 
 VERTICES, EDGES, STEPS = 24, 70, 12
 Int32 = NDArray[np.int32]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.model.errors import InputError
 from graphtide.plan.programs import ParameterKind, VertexProgram
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign

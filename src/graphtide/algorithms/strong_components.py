@@ -8,7 +8,7 @@ from graphtide.lang.python import dataflow_program
 
 def _searched(graph):
     """The labels of a graph at rest, by a depth-first search."""
-    from graphtide.kernels.strong_components import label_strong_components, new_search
+    from graphtide.kernels.graph.strong_components import label_strong_components, new_search
 
     labels = np.empty(graph.vertices, np.int64)
     label_strong_components(graph.adjacency, new_search(graph.vertices), labels)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.changes import Changes
 from graphtide.engine.changes import first_difference
-from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.adjacency import Slabs, fill_slabs
-from graphtide.kernels.appending import wanted_room
+from graphtide.kernels.graph.adjacency import Slabs, fill_slabs
+from graphtide.kernels.graph.appending import wanted_room
 from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]

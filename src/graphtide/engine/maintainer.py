@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Changes
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
 
 Int32 = NDArray[np.int32]

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from graphtide.engine.growing import GrowingArray, GrowingSlabs, with_spare
-from graphtide.kernels.adjacency import Adjacency, live_edges, revive_all
-from graphtide.kernels.appending import INTO, OUT, forget_edges
-from graphtide.kernels.batches import (
+from graphtide.kernels.blocks import Block
+from graphtide.kernels.graph.adjacency import Adjacency, live_edges, revive_all
+from graphtide.kernels.graph.appending import INTO, OUT, forget_edges
+from graphtide.kernels.graph.batches import (
     APPENDED,
     FIRST,
     LACKING,
@@ -30,9 +31,8 @@ from graphtide.kernels.batches import (
     bring_in,
     find_parallel,
 )
-from graphtide.kernels.blocks import Block
-from graphtide.kernels.flips import Delta, flip_delta
-from graphtide.kernels.graph_records import KnownGraph
+from graphtide.kernels.graph.flips import Delta, flip_delta
+from graphtide.kernels.graph.records import KnownGraph
 from graphtide.model.errors import InputError
 
 Int32 = NDArray[np.int32]

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
 from graphtide.kernels.blocks import Block
-from graphtide.kernels.fixpoint_records import ChangeLog
-from graphtide.kernels.flips import Delta
-from graphtide.kernels.stretch_records import (
+from graphtide.kernels.fixpoint.records import ChangeLog
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.runs.stretch_records import (
     COUNT,
     DEPTH,
     DONE,

@@ -26,7 +26,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
-from graphtide.kernels.adjacency import Adjacency
+from graphtide.kernels.graph.adjacency import Adjacency
 
 Int64 = NDArray[np.int64]
 

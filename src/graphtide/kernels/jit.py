@@ -18,8 +18,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 import numpy as np
 
-from graphtide.kernels.first_use import tell_of_first_use
-from graphtide.kernels.unused_folders import mark_used
+from graphtide.kernels.compiling.first_use import tell_of_first_use
+from graphtide.kernels.compiling.unused_folders import mark_used
 from graphtide.model.cache import cache_folder_for
 
 Inputs = ParamSpec("Inputs")
@@ -73,7 +73,7 @@ def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Calla
         return np.errstate(all="ignore")(function)  # Compiled code divides by 0 without a word.
     compiled: Any = numba.njit(cache=not KEEPS, **_ALL, **more)(function)
     if KEEPS:
-        from graphtide.kernels.keeping import KernelCache
+        from graphtide.kernels.compiling.keeping import KernelCache
 
         compiled._cache = KernelCache(function, cache_folder(), kernels_digest())
     return cast(Callable[Inputs, Output], compiled)
@@ -84,7 +84,7 @@ def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callabl
     inner = {**more, "no_cpython_wrapper": True}
     if not LINKS or vars(numba.config)["DISABLE_JIT"]:
         return _compiled(function, inner)
-    from graphtide.kernels.linking import LinkedCache, LinkedCompiler
+    from graphtide.kernels.compiling.linking import LinkedCache, LinkedCompiler
 
     linked: Any = numba.njit(pipeline_class=LinkedCompiler, **_ALL, **inner)(function)
     linked._cache = LinkedCache(function, cache_folder(), kernels_digest())

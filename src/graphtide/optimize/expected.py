@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.ways_records import WayLines
+from graphtide.kernels.runs.ways_records import WayLines
 from graphtide.optimize.linear_model import LinearModel
 from graphtide.optimize.strategy import StepSizes
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.best_ways import best_ways
-from graphtide.kernels.ways_records import PlanSizes, WayLines, Ways
+from graphtide.kernels.runs.best_ways import best_ways
+from graphtide.kernels.runs.ways_records import PlanSizes, WayLines, Ways
 from graphtide.optimize.strategy import Move, StepSizes
 
 _MOVES = tuple(Move)

@@ -19,7 +19,7 @@ from graphtide.engine import (
     write,
 )
 from graphtide.engine.write import constant_text
-from graphtide.kernels import reversible
+from graphtide.kernels.synchronous import reversible
 from tests.oracle.class_runs import LONGEST
 
 

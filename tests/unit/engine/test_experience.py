@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.algorithms import BFS, WCC
-from graphtide.engine.exact import ExactMaintainer
+from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.experience import LONGEST, Experience
-from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 
 NOTHING = np.empty(0, np.int32)

@@ -10,7 +10,7 @@ import pytest
 
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.batches import DONE, MISSING, UNKNOWN
+from graphtide.kernels.graph.batches import DONE, MISSING, UNKNOWN
 from graphtide.model.errors import InputError
 from tests.resident_graphs import append, bring_in
 

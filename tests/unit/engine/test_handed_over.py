@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from graphtide.algorithms import BFS, WCC, ShortestPaths, WidestPath
-from graphtide.engine.exact import ExactMaintainer
-from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.exact.maintainer import ExactMaintainer
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.plan.programs import VertexProgram

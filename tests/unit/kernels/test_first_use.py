@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.kernels import first_use
-from graphtide.kernels.first_use import FirstUse
+from graphtide.kernels.compiling import first_use
+from graphtide.kernels.compiling.first_use import FirstUse
 
 FOLDER = Path("some-folder")
 
@@ -76,4 +76,4 @@ def test_it_is_watched_from_the_first_kernel_on() -> None:
 
     listeners = event._registered["numba:compile"]
     assert any(type(item).__module__ == first_use.__name__ for item in listeners)
-    assert "graphtide.kernels.first_use" in sys.modules
+    assert "graphtide.kernels.compiling.first_use" in sys.modules

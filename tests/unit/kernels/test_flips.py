@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.flips import NEAR_EDGES
+from graphtide.kernels.graph.flips import NEAR_EDGES
 from graphtide.model.errors import InputError
 
 

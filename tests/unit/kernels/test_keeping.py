@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from graphtide.engine.generate import generated_module
-from graphtide.kernels import jit, keeping
+from graphtide.kernels import jit
+from graphtide.kernels.compiling import keeping
 
 pytestmark = pytest.mark.skipif(
     not jit.KEEPS or "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is kept"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from graphtide.kernels import jit
-from graphtide.kernels.keeping import KernelCache
+from graphtide.kernels.compiling.keeping import KernelCache
 
 KERNELS = """
 import numpy as np
@@ -110,7 +110,7 @@ def test_an_inner_kernel_found_on_disk_is_linked_again(source: Path) -> None:
 
 
 def test_an_inner_kernel_has_no_machine_code(source: Path) -> None:
-    from graphtide.kernels import linking
+    from graphtide.kernels.compiling import linking
 
     module: Any = load(source)
     assert module.outer(np.arange(1, 4)) == 13
@@ -149,7 +149,8 @@ UNKNOWN = """
 import importlib.util, sys
 import numba
 numba.version_info = numba.version_info._replace(major=1, minor=0)
-for name in ("numba.core.event", "graphtide.kernels.linking", "graphtide.kernels.keeping"):
+compiling = "graphtide.kernels.compiling."
+for name in ("numba.core.event", compiling + "linking", compiling + "keeping"):
     sys.modules[name] = None
 vars(numba.core).pop("event", None)
 spec = importlib.util.spec_from_file_location("kernels_of_a_test", sys.argv[1])

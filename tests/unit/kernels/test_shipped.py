@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 import numba
 import pytest
 
-from graphtide.kernels import shipped
+from graphtide.kernels.compiling import shipped
 
 
 @pytest.fixture

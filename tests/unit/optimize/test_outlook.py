@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from graphtide.kernels.ways_records import WayLines
+from graphtide.kernels.runs.ways_records import WayLines
 from graphtide.optimize.outlook import Outlook
 from graphtide.optimize.strategy import Move, StepSizes
 

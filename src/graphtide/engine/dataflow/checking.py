@@ -16,9 +16,9 @@ from graphtide.engine.dataflow.definitions import Record, Records, plain, rank, 
 from graphtide.engine.dataflow.machine import Int64
 from graphtide.engine.dataflow.meaning import Frame, Meaning
 from graphtide.engine.dataflow.records import records
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_ports import NOWHERE, first_position
-from graphtide.kernels.dataflow_times import not_after, upper_bound
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.ports import NOWHERE, first_position
+from graphtide.kernels.dataflow.times import not_after, upper_bound
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow import Import, Input, Output
 

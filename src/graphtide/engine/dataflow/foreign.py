@@ -15,7 +15,7 @@ import numpy as np
 
 from graphtide.engine.dataflow.machine import Handler, Int64, Machine
 from graphtide.engine.dataflow.records import Texts, decode, encode, records
-from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.dataflow import Foreign, Schema
 

@@ -20,8 +20,8 @@ from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int6
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_times import field_width, not_after
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.times import field_width, not_after
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
 

@@ -14,8 +14,8 @@ from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.paths import MOST_ROUNDS, Path, Paths
 from graphtide.engine.dataflow.programs import Encode, is_plain, path_program
 from graphtide.engine.dataflow.schedule import Flow, schedule
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_times import MOST_COORDINATES, field_width, shape_of
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.times import MOST_COORDINATES, field_width, shape_of
 from graphtide.model.errors import LimitError
 from graphtide.plan.dataflow import (
     Arrange,

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_memory import allocate, allocate_zeros, class_words, free
-from graphtide.kernels.dataflow_ports import drop_port, new_port, room_for, take_bucket
-from graphtide.kernels.dataflow_run import run
-from graphtide.kernels.dataflow_sending import send_bucket
-from graphtide.kernels.dataflow_times import shape_of
-from graphtide.kernels.dataflow_traces import add_reader, drop_trace, new_trace, remove_reader
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
+from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
+from graphtide.kernels.dataflow.run import run
+from graphtide.kernels.dataflow.sending import send_bucket
+from graphtide.kernels.dataflow.times import shape_of
+from graphtide.kernels.dataflow.traces import add_reader, drop_trace, new_trace, remove_reader
 from graphtide.model.errors import GraphtideError, InputError, LimitError
 
 Int64 = NDArray[np.int64]

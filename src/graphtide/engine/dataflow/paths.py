@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from graphtide.kernels.dataflow_times import MOST_COORDINATES
+from graphtide.kernels.dataflow.times import MOST_COORDINATES
 from graphtide.plan.dataflow import (
     Concat,
     DataflowPlan,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from graphtide.engine.dataflow.paths import Path
-from graphtide.kernels import dataflow_programs as codes
-from graphtide.kernels.dataflow_layout import REGISTERS
+from graphtide.kernels.dataflow import programs as codes
+from graphtide.kernels.dataflow.layout import REGISTERS
 from graphtide.model.errors import LimitError
 from graphtide.plan.dataflow import Schema
 from graphtide.plan.dataflow_expressions import (

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.host import Host
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_batches import seek_key
-from graphtide.kernels.dataflow_times import not_after
-from graphtide.kernels.dataflow_traces import batch_at, count_batches
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.batches import seek_key
+from graphtide.kernels.dataflow.times import not_after
+from graphtide.kernels.dataflow.traces import batch_at, count_batches
 
 Int64 = NDArray[np.int64]
 

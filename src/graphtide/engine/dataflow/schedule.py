@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from graphtide.kernels import dataflow_layout as layout
-from graphtide.kernels.dataflow_times import MOST_COORDINATES, field_width
+from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.times import MOST_COORDINATES, field_width
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan
 

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.kernels.adjacency import destination_of, source_of
-from graphtide.kernels.agenda import evaluate_in
+from graphtide.kernels.graph.adjacency import destination_of, source_of
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
-from graphtide.kernels.row_histories import current_row, row_as_of, same_words, touch
-from graphtide.kernels.synchronous_records import (
+from graphtide.kernels.synchronous.agenda import evaluate_in
+from graphtide.kernels.synchronous.records import (
     FLAGS,
     FRESH_INTO,
     FRESH_OUT,
@@ -37,6 +36,7 @@ from graphtide.kernels.synchronous_records import (
     Histories,
     Touched,
 )
+from graphtide.kernels.synchronous.row_histories import current_row, row_as_of, same_words, touch
 
 MOST_SLACK = 2.0**46
 

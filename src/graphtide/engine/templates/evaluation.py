@@ -44,19 +44,12 @@ from graphtide.engine.templates.synchronous import (
     sums_width,
     update_state,
 )
-from graphtide.kernels.agenda import (
+from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.synchronous.agenda import (
     evaluate_later,
     send_in,
 )
-from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.row_histories import (
-    current_row,
-    iteration_after,
-    put_row,
-    row_as_of,
-    same_words,
-)
-from graphtide.kernels.synchronous_records import (
+from graphtide.kernels.synchronous.records import (
     COUNT,
     FLAGS,
     LONGEST,
@@ -71,6 +64,13 @@ from graphtide.kernels.synchronous_records import (
     Histories,
     Limits,
     Touched,
+)
+from graphtide.kernels.synchronous.row_histories import (
+    current_row,
+    iteration_after,
+    put_row,
+    row_as_of,
+    same_words,
 )
 
 NEVER = 0x7FFFFFFF

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from graphtide.engine.templates.selecting import SETTLES, better, initial, message
-from graphtide.kernels.adjacency import Slabs
-from graphtide.kernels.exact_records import NOTHING, TOUCHED, Context, Desk, Histories
-from graphtide.kernels.histories import entry_at
+from graphtide.kernels.exact.histories import entry_at
+from graphtide.kernels.exact.records import NOTHING, TOUCHED, Context, Desk, Histories
+from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
 

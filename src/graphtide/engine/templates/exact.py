@@ -33,7 +33,8 @@ from graphtide.engine.templates.selecting import (
     message,
 )
 from graphtide.engine.templates.visiting import look_again, take_offer
-from graphtide.kernels.exact_records import (
+from graphtide.kernels.exact.histories import entry_at, take_entry
+from graphtide.kernels.exact.records import (
     CHANGED,
     GOING,
     MOST,
@@ -48,11 +49,10 @@ from graphtide.kernels.exact_records import (
     Desk,
     Histories,
 )
-from graphtide.kernels.flips import Delta
-from graphtide.kernels.histories import entry_at, take_entry
+from graphtide.kernels.exact.visits import clear_agenda, plan_visit, pop_time
+from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, prefetch
-from graphtide.kernels.visits import clear_agenda, plan_visit, pop_time
 
 
 @inner_kernel

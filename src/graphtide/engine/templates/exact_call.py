@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from graphtide.engine.templates.exact import repair
 from graphtide.engine.templates.selecting import VALUE, parameters_at, properties_at
 from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
-from graphtide.kernels.exact_records import (
+from graphtide.kernels.exact.histories import roll_back
+from graphtide.kernels.exact.records import (
     ENTRIES,
     GOING,
     ITERATIONS,
@@ -29,8 +30,7 @@ from graphtide.kernels.exact_records import (
     desk_at,
     histories_at,
 )
-from graphtide.kernels.flips import Delta
-from graphtide.kernels.histories import roll_back
+from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import joined_kernel, lean_kernel
 
 Int32 = NDArray[np.int32]

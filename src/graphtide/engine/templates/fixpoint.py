@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, SIGN, better, message
 from graphtide.engine.templates.trimming import ask_for_edges, ask_for_vertex, leave, record, trim
-from graphtide.kernels.adjacency import Slabs
-from graphtide.kernels.fixpoint_records import ChangeLog, Context, FixpointState
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.fixpoint.records import ChangeLog, Context, FixpointState
+from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.heap import heap_pop, heap_push
 from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch

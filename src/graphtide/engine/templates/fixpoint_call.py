@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphtide.engine.templates.fixpoint import repair, roll_back
 from graphtide.engine.templates.selecting import VALUE, parameters_at, properties_at
 from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
-from graphtide.kernels.fixpoint_records import (
+from graphtide.kernels.fixpoint.records import (
     MOST,
     NOW,
     ChangeLog,
@@ -20,7 +20,7 @@ from graphtide.kernels.fixpoint_records import (
     FixpointState,
     state_at,
 )
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import inner_kernel, joined_kernel, lean_kernel
 
 Int32 = NDArray[np.int32]

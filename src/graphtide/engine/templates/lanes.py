@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.adjacency import Slabs
+from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.lane_records import (
+from graphtide.kernels.lanes.records import (
     ACTIVE,
     CHANGED,
     HEARING,
@@ -26,7 +26,7 @@ from graphtide.kernels.lane_records import (
     LaneRows,
     LaneWork,
 )
-from graphtide.kernels.lane_values import (
+from graphtide.kernels.lanes.values import (
     LANES,
     add,
     as_floats,
@@ -40,8 +40,8 @@ from graphtide.kernels.lane_values import (
     spread,
     store,
 )
-from graphtide.kernels.lane_words import floats_moved
-from graphtide.kernels.synchronous_records import EVERYBODY
+from graphtide.kernels.lanes.words import floats_moved
+from graphtide.kernels.synchronous.records import EVERYBODY
 
 # program section: begin
 FORWARD = True

@@ -19,15 +19,7 @@ from graphtide.engine.templates.synchronous import (
     sums_width,
 )
 from graphtide.kernels.jit import bare_kernel, inner_kernel
-from graphtide.kernels.row_histories import (
-    ROOM,
-    current_row,
-    lacks_rows,
-    move_history,
-    same_words,
-    touch,
-)
-from graphtide.kernels.synchronous_records import (
+from graphtide.kernels.synchronous.records import (
     CAPACITY,
     COUNT,
     DONE,
@@ -45,6 +37,14 @@ from graphtide.kernels.synchronous_records import (
     Histories,
     Touched,
     Work,
+)
+from graphtide.kernels.synchronous.row_histories import (
+    ROOM,
+    current_row,
+    lacks_rows,
+    move_history,
+    same_words,
+    touch,
 )
 
 FILLS, FOLLOWS = 1, 2

@@ -36,20 +36,16 @@ from graphtide.engine.templates.synchronous import (
     initial_state,
     state_width,
 )
-from graphtide.kernels.adjacency import destination_of, source_of
-from graphtide.kernels.agenda import (
+from graphtide.kernels.graph.adjacency import destination_of, source_of
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.synchronous.agenda import (
     call_waiting,
     evaluate_in,
     lacks_waiting_room,
     next_iteration,
     send_in,
 )
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.row_histories import (
-    ROOM,
-    lacks_rows,
-)
-from graphtide.kernels.synchronous_records import (
+from graphtide.kernels.synchronous.records import (
     BUDGET,
     DEAR,
     DONE,
@@ -79,6 +75,10 @@ from graphtide.kernels.synchronous_records import (
     Histories,
     Limits,
     Touched,
+)
+from graphtide.kernels.synchronous.row_histories import (
+    ROOM,
+    lacks_rows,
 )
 
 

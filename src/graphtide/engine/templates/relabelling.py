@@ -26,9 +26,8 @@ from graphtide.engine.templates.fixpoint_call import (
 from graphtide.engine.templates.selecting import SIGN, better
 from graphtide.engine.templates.settling import NO_EDGE
 from graphtide.engine.templates.trimming import record
-from graphtide.kernels.adjacency import Adjacency, other_end
 from graphtide.kernels.blocks import adjacency_at, array_at
-from graphtide.kernels.fixpoint_records import (
+from graphtide.kernels.fixpoint.records import (
     ATTEMPTS,
     LABEL,
     MOST,
@@ -37,7 +36,8 @@ from graphtide.kernels.fixpoint_records import (
     ChangeLog,
     FixpointState,
 )
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.adjacency import Adjacency, other_end
+from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import joined_kernel, lean_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
 

@@ -16,8 +16,7 @@ from graphtide.engine.templates.selecting import (
     initial,
     message,
 )
-from graphtide.kernels.adjacency import Slabs
-from graphtide.kernels.exact_records import (
+from graphtide.kernels.exact.records import (
     FRONTIER,
     LISTED,
     NOTHING,
@@ -27,6 +26,7 @@ from graphtide.kernels.exact_records import (
     Histories,
     Rounds,
 )
+from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import joined_kernel, kernel
 
 

@@ -26,8 +26,8 @@ from graphtide.engine.templates.selecting import (
     initial,
     message,
 )
-from graphtide.kernels.adjacency import Adjacency, Slabs
-from graphtide.kernels.fixpoint_records import Context, Line, Reached
+from graphtide.kernels.fixpoint.records import Context, Line, Reached
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.heap import Keyed, keyed_pop, keyed_push
 from graphtide.kernels.jit import joined_kernel, kernel
 from graphtide.kernels.prefetch import NEAR, prefetch

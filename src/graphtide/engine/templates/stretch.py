@@ -17,11 +17,11 @@ from graphtide.engine.templates.fixpoint import roll_back
 from graphtide.engine.templates.fixpoint_call import kept_at, repair_at
 from graphtide.engine.templates.selecting import VALUE
 from graphtide.kernels.blocks import places
-from graphtide.kernels.clock import cycles
-from graphtide.kernels.fixpoint_records import ChangeLog, FixpointState
-from graphtide.kernels.flips import Delta, flip_delta
+from graphtide.kernels.fixpoint.records import ChangeLog, FixpointState
+from graphtide.kernels.graph.flips import Delta, flip_delta
 from graphtide.kernels.jit import bare_kernel, joined_kernel
-from graphtide.kernels.stretch_records import (
+from graphtide.kernels.runs.clock import cycles
+from graphtide.kernels.runs.stretch_records import (
     BEGAN,
     COUNT,
     DEPTH,

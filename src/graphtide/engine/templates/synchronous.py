@@ -18,12 +18,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphtide.kernels.adjacency import Slabs
+from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.program_words import float_moved
-from graphtide.kernels.reversible import add_to_sum, merge_sum
-from graphtide.kernels.row_histories import same_words
-from graphtide.kernels.synchronous_records import (
+from graphtide.kernels.synchronous.program_words import float_moved
+from graphtide.kernels.synchronous.records import (
     ACTIVE,
     EVERYBODY,
     GATHERED,
@@ -33,6 +31,8 @@ from graphtide.kernels.synchronous_records import (
     Course,
     Work,
 )
+from graphtide.kernels.synchronous.reversible import add_to_sum, merge_sum
+from graphtide.kernels.synchronous.row_histories import same_words
 
 MOST_SLACK = 2.0**46
 """An accumulator is trusted while no more than this often itself has passed through it."""

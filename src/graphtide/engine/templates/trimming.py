@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better, initial, message
 from graphtide.engine.templates.settling import NO_EDGE
-from graphtide.kernels.adjacency import Adjacency, Slabs
-from graphtide.kernels.fixpoint_records import Context, FixpointState
-from graphtide.kernels.flips import Delta
-from graphtide.kernels.jit import joined_kernel
-from graphtide.kernels.levels import (
+from graphtide.kernels.fixpoint.levels import (
     NOT_WAITING,
     clear_lists,
     next_list,
     put_in_list,
     take_from_list,
 )
+from graphtide.kernels.fixpoint.records import Context, FixpointState
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
 
 Int32 = NDArray[np.int32]

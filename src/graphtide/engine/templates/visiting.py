@@ -19,10 +19,10 @@ from graphtide.engine.templates.events import (
     value_at,
 )
 from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better
-from graphtide.kernels.exact_records import NOTHING, TOUCHED, Agenda, Context, Desk, Histories
-from graphtide.kernels.histories import log_history, take_entry, write_entry
+from graphtide.kernels.exact.histories import log_history, take_entry, write_entry
+from graphtide.kernels.exact.records import NOTHING, TOUCHED, Agenda, Context, Desk, Histories
+from graphtide.kernels.exact.visits import note_change, plan_visit
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.visits import note_change, plan_visit
 
 
 @joined_kernel

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.kernels.exact_sums import LIMBS, LOWEST_BIT
-from graphtide.kernels.label_summary import follow_labels
-from graphtide.kernels.number_summary import add_numbers, follow_numbers
-from graphtide.kernels.summary_records import FoundNumbers, Int64, LabelCounts, NumberTotals
-from graphtide.kernels.value_blocks import blocks_of
+from graphtide.kernels.summaries.exact_sums import LIMBS, LOWEST_BIT
+from graphtide.kernels.summaries.label_summary import follow_labels
+from graphtide.kernels.summaries.number_summary import add_numbers, follow_numbers
+from graphtide.kernels.summaries.records import FoundNumbers, Int64, LabelCounts, NumberTotals
+from graphtide.kernels.summaries.value_blocks import blocks_of
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, unreached
 from graphtide.run.collection.walks import Walk

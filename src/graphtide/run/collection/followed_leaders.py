@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.leaders import follow_leaders
-from graphtide.kernels.summary_records import Asked, FoundLeaders
-from graphtide.kernels.value_blocks import blocks_of
+from graphtide.kernels.summaries.leaders import follow_leaders
+from graphtide.kernels.summaries.records import Asked, FoundLeaders
+from graphtide.kernels.summaries.value_blocks import blocks_of
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.followed import holds_floats
 from graphtide.run.collection.leaders import Int64, Led, Questions, WholeRanking, far, ranked

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Values
 from graphtide.engine.dataflow.reading import add_up
-from graphtide.kernels.dataflow_times import field_width
+from graphtide.kernels.dataflow.times import field_width
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.optimize.strategy import Move

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Values
-from graphtide.kernels.lane_values import LANES
+from graphtide.kernels.lanes.values import LANES
 from graphtide.optimize.strategy import Chooser, Move, Observation
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.states import States

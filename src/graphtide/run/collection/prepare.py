@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Values, first_difference
-from graphtide.engine.fixpoint import FixpointMaintainer
-from graphtide.engine.lane_groups import LaneGroups
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
+from graphtide.engine.lanes.groups import LaneGroups
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
-from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import DifferenceError
 from graphtide.optimize.prices import Prices

@@ -24,7 +24,7 @@ from time import perf_counter, thread_time
 from typing import NamedTuple
 
 from graphtide.engine.changes import Changes, Values
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError
 from graphtide.model.progress import Report, silent
 from graphtide.optimize.strategy import Chooser, Move, Observation

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from graphtide.engine.changes import Changes, Values
 from graphtide.engine.maintainer import Maintainer
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.flips import Delta
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.live.maintained import Maintained
 

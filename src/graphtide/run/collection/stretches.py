@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes
 from graphtide.engine.stretches import Followed, Patience
-from graphtide.kernels.stretch_records import Stretch
+from graphtide.kernels.runs.stretch_records import Stretch
 from graphtide.optimize.strategy import Chooser, Move
 from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.current import CurrentResults

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.summary_records import Int32, Int64, Moves
+from graphtide.kernels.summaries.records import Int32, Int64, Moves
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.reading import numpy_column
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphtide.engine.dataflow.reading import rows_held
-from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow import layout
 from graphtide.plan.dataflow import Import, Node, Reduce
 
 if TYPE_CHECKING:

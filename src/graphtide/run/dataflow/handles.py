@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from graphtide.kernels.dataflow_times import not_after
+from graphtide.kernels.dataflow.times import not_after
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.times import Time
 from graphtide.run.staying import StaysInDataflow

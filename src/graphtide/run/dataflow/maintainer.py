@@ -22,8 +22,8 @@ from graphtide.engine.changes import Change, Changes, differs
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels import dataflow_run
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.dataflow import run as dataflow_run
+from graphtide.kernels.graph.flips import Delta
 from graphtide.lang.python.dataflow_program import BoundDataflow
 from graphtide.plan.expressions import ValueType
 from graphtide.run.dataflow.running import Columns, RunningDataflow

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
-from graphtide.kernels import dataflow_layout as layout
+from graphtide.kernels.dataflow import layout
 from graphtide.lang.python.dataflow_program import BoundDataflow, DataflowProgram
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import INT, ColumnType

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphtide.engine.dataflow.host import Host
-from graphtide.kernels.dataflow_times import field_width, not_after, shape_of
+from graphtide.kernels.dataflow.times import field_width, not_after, shape_of
 from graphtide.model.errors import InputError
 from graphtide.run.turns import Turns
 

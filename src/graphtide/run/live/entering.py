@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.batches import MISSING, UNKNOWN, Batch
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.batches import MISSING, UNKNOWN, Batch
+from graphtide.kernels.graph.flips import Delta
 from graphtide.run.live.batches import NO_SUCH_EDGES, Side, refuse
 from graphtide.run.live.edge_rows import EdgeRows
 from graphtide.run.live.id_looks import plain_id

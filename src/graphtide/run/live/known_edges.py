@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.batches import REAL, TRUTH, WHOLE
+from graphtide.kernels.graph.batches import REAL, TRUTH, WHOLE
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
 from graphtide.run.live.vertex_ids import VertexIds
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Changes
 from graphtide.engine.maintainer import Maintainer
-from graphtide.kernels.flips import Delta
+from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graphtide.engine.exact import ExactMaintainer
-from graphtide.engine.fixpoint import FixpointMaintainer
+from graphtide.engine.exact.maintainer import ExactMaintainer
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import selection, why_not_selection

@@ -17,7 +17,7 @@ from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.plain_run import plain_values
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous import SynchronousMaintainer
+from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.plan.expressions import Binary, Call
 from graphtide.plan.program_values import BoundProgram

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
-from graphtide.kernels.id_tables import FREE, enter_distinct, enter_ids, find_ids, remove_ids
+from graphtide.kernels.graph.id_tables import FREE, enter_distinct, enter_ids, find_ids, remove_ids
 from graphtide.model.errors import InputError
 from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id
 from graphtide.run.live.vertex_hints import vertex_hint

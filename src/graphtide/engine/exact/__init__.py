@@ -1,0 +1,1 @@
+"""Exact mode of selecting programs: a history a vertex, corrected."""

@@ -1,0 +1,312 @@
+"""The maintainer of selecting programs whose every iteration is wanted: bounded runs, histories.
+
+Results equal those of a synchronous run from scratch in every iteration. Where the number of
+iterations is not bounded, the plan must prove that a run settles.
+
+A repair that has done a fair share of the work of a run from scratch is broken off and replaced by
+one; the state before it is then kept as a whole, for the undoing. Where that happens again and
+again, it is not tried any more.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from operator import is_not
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.binding import (
+    FIELD_TYPES,
+    GrowingParameters,
+    edge_arrays,
+    parameter_arrays,
+)
+from graphtide.engine.changes import Change, Changes
+from graphtide.engine.exact.state import ExactState, logged, new_desk
+from graphtide.engine.experience import Experience
+from graphtide.engine.fixpoint.settling import settled_values
+from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.growing import GrowingArray
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.sections import selecting_section
+from graphtide.kernels.blocks import Block
+from graphtide.kernels.exact import histories, records
+from graphtide.kernels.fixpoint import records as fixpoint_records
+from graphtide.kernels.graph.flips import Delta
+from graphtide.model.errors import InputError
+from graphtide.plan.program_analysis import Selection, selection, why_not_selection
+from graphtide.plan.programs import VertexProgram
+
+Int32 = NDArray[np.int32]
+_TEMPLATES = "selecting", "settling", "rounds", "events", "visiting", "exact", "exact_call"
+_NO_ENTRIES = 0
+_NO_EDGES = np.empty(0, np.int32)
+
+
+class _Done(NamedTuple):
+    """A repair that can be undone: by its log, or by the whole state before it.
+
+    It has neither if nothing changed.
+    """
+
+    log: records.Log | None
+    state: ExactState | None
+    vertices: int
+
+
+class ExactMaintainer(Maintainer):
+    """A selecting program on a graph in memory, with the history of every vertex."""
+
+    patience = 0.15
+    """A repair may look at so many edges for each that a run from scratch looks at."""
+
+    def __init__(
+        self,
+        graph: ResidentGraph,
+        program: VertexProgram,
+        parameters: tuple[Any, ...],
+        *,
+        iterations: int | None = None,
+    ) -> None:
+        self._selection = _checked_selection(program, iterations)
+        self._field = self._selection.state
+        super().__init__(graph, (self._field,))
+        self.program = program
+        edge_arrays(graph, program)
+        self._parameters = GrowingParameters(program, parameters, graph.vertices)
+        self._given_iterations = iterations
+        self._type = FIELD_TYPES[self._selection.type]
+        self._state = ExactState(0, self._type, 16)
+        self._mark = GrowingArray(np.zeros(0, np.int32))
+        self._first = GrowingArray(np.empty(0, np.int32))
+        self._desk: Any = None
+        self._advances = 0
+        self._work = 0
+        self._room = 256
+        self._orders = np.zeros(3, np.int64)
+        self._experience = Experience()
+        self._seen: Any = None
+        self._read: Any = None
+        self._handed: tuple[Any, ...] = ()
+        self._block: Block | None = None
+        self._no_change = {self._field: Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)}
+
+    @cached_property
+    def kernels(self) -> Any:
+        """The compiled module of the program."""
+        section = selecting_section(self.program, self._selection, settles=self._settles)
+        source = generated_source(section, *_TEMPLATES)
+        return generated_module(source, f"{self.program.name}_exact")
+
+    @property
+    def _settles(self) -> bool:
+        """True where no message overtakes its source, whatever the edges carry.
+
+        An unbounded run is kept on edges that satisfy the obligations, which its caller checks. A
+        bounded one takes any edges, and so has nothing that holds on conditions only.
+        """
+        found = self._selection
+        return found.settles and (self._given_iterations is None or not found.obligations)
+
+    @property
+    def _iterations(self) -> int:
+        """A run that settles does so within as many iterations as there are vertices."""
+        given = self._given_iterations
+        return self.graph.vertices + 1 if given is None else given
+
+    def values(self, field: str | None = None) -> NDArray[Any]:
+        """The value of every vertex after the last iteration; a view of the state."""
+        assert field in (None, self._field)
+        return self._state.value
+
+    def start(self) -> None:
+        """Run from scratch on the version that the graph is at. Forgets what could be undone."""
+        self.forget()
+        self._fit_work(self.graph.vertices)
+        self._state = self._run()
+
+    def scratch(self) -> dict[str, NDArray[Any]]:
+        """The last values of the version that the graph is at, apart from the state."""
+        self._fit_work(max(self.graph.vertices, self._state.vertices))
+        if self._selection.settles and self._given_iterations is None:
+            context = fixpoint_records.Context(*self._context[:3])
+            values = settled_values(self.program, self._selection, self.kernels, context)
+        else:
+            empty = ExactState(0, self._type, _NO_ENTRIES)
+            values = np.empty(self.graph.vertices, self._type)
+            self._run_rounds(empty, values, keep=False)
+        return {self._field: values}
+
+    def history(self, vertex: int) -> list[tuple[int, Any]]:
+        """The values of a vertex where they change: (iteration, value), iteration 0 included."""
+        kept = self._state.histories
+        found = [(0, self.kernels.initial(vertex, self._parameters.view))]
+        at = kept.head[vertex]
+        while at >= 0:
+            found.append((int(kept.time[at]), kept.value[at].item()))
+            at = kept.following[at]
+        return found
+
+    def follow(self, delta: Delta) -> Changes:
+        """Bring all histories up to date with a graph that has been flipped: by a repair that is
+        tried, or by a run from scratch.
+        """
+        if not self._experience.worth_trying(len(delta.sources)):
+            changes = self._run_anew(self._with_new_vertices())
+            self.touched = self._work
+            return changes
+        before = self._with_new_vertices()
+        self._advances += 1
+        stopped, vertices, entries, changed = self._repaired(delta)
+        too_much = stopped == records.TOO_MUCH
+        self._experience.learn(len(delta.sources), broken_off=too_much)
+        if too_much:
+            return self._run_anew(before)
+        log = logged(self._desk, vertices, entries) if vertices else None
+        self._done.append(_Done(log, None, before))
+        if log is None or not changed:
+            return self._no_change
+        new = self.values()[log.vertex]
+        differs = new != log.last
+        return {self._field: Change(log.vertex[differs], log.last[differs], new[differs])}
+
+    def _run_anew(self, before: int) -> Changes:
+        """Run from scratch on a graph that has been flipped, in place of a repair."""
+        was, self._state = self._state, self._run()
+        self._done.append(_Done(None, was, before))
+        new = self.values()
+        moved = np.flatnonzero(was.value != new).astype(np.int32)
+        return {self._field: Change(moved, was.value[moved], new[moved])}
+
+    def _put_back(self, done: _Done) -> None:
+        if done.state is not None:
+            self._state = done.state
+        elif done.log is not None:
+            histories.roll_back(self._state.histories, done.log, len(done.log.vertex))
+            self.values()[done.log.vertex] = done.log.last
+        if done.vertices != self._state.vertices:
+            self._fit(done.vertices)
+
+    def verify(self) -> None:
+        """Compare every history with a run from scratch; an error at the first difference."""
+        other = ExactMaintainer(
+            self.graph, self.program, self._parameters.view, iterations=self._given_iterations
+        )
+        other.start()
+        for vertex in range(self.graph.vertices):
+            if self.history(vertex) != other.history(vertex):
+                raise AssertionError(
+                    f"vertex {vertex} has {self.history(vertex)}, "
+                    f"from scratch {other.history(vertex)}"
+                )
+
+    def _run(self) -> ExactState:
+        """A run from scratch, with histories."""
+        count = self.graph.vertices
+        state = ExactState(count, self._type, count + 16)
+        self._work = self._run_rounds(state, state.value, keep=True)
+        state.line_up()
+        return state
+
+    def _run_rounds(self, state: ExactState, value: NDArray[Any], *, keep: bool) -> int:
+        count = len(value)
+        frontier, listed, tail = (np.empty(count, np.int32) for _ in range(3))
+        rounds = records.Rounds(
+            value=value,
+            fresh=np.empty(count, self._type),
+            frontier=frontier,
+            listed=listed,
+            tail=tail if keep else tail[:0],
+            progress=np.zeros(4, np.int64),
+        )
+        self.kernels.begin_rounds(self._context, state.histories, rounds)
+        while not self.kernels.run_rounds(self._context, state.histories, rounds):
+            state.grow(int(rounds.progress[records.LISTED]))
+        return int(rounds.progress[records.WORK])
+
+    def _repaired(self, delta: Delta) -> tuple[int, int, int, int]:
+        """Repair, with more room if it runs out; all as it was if that is too much.
+
+        Returns why it ended, how many vertices and entries were logged, and how many last values
+        changed.
+        """
+        most = int(self.patience * self._work) + 1024
+        self._orders[:] = self._advances, self._iterations, most
+        while True:
+            words = self._handed_over(len(delta.sources)).words
+            stopped, *found = self.kernels.follow(words, *delta)
+            self.touched = int(self._desk.counts[records.TOUCHED])
+            if stopped in (records.GOING, records.TOO_MUCH):
+                return stopped, *found
+            if stopped == records.HISTORIES_FULL:
+                self._state.grow(self._room)
+            else:
+                self._room *= 4
+                self._desk = None
+
+    def _handed_over(self, edges: int) -> Block:
+        """All that an advance of so many edges works with; made anew where any of it is."""
+        self._room = max(self._room, 4 * edges)
+        if self._desk is None or len(self._desk.visits.vertex) < self._room:
+            self._desk = new_desk(self._room, self._type, self._mark.view)
+        context, kept = self._context, self._state.histories
+        parts = context, kept, self._desk
+        if self._block is None or any(map(is_not, parts, self._handed)):
+            given = self.values(), self._first.view, self._orders
+            parameters = parameter_arrays(self.program, context.parameters)
+            read = context.properties, parameters
+            self._handed = parts
+            self._block = Block(context.graph, kept, self._desk, given, read)
+        return self._block
+
+    def _with_new_vertices(self) -> int:
+        """Vertices that came later start with an empty history; offers come by their edges.
+
+        Returns how many vertices there were before.
+        """
+        before, now = self._state.vertices, self.graph.vertices
+        if before != now:
+            self._fit(now)
+            for vertex in range(before, now):
+                self.values()[vertex] = self.kernels.initial(vertex, self._parameters.view)
+        return before
+
+    def _fit(self, vertices: int) -> None:
+        self._state.fit(vertices)
+        self._fit_work(vertices)
+
+    def _fit_work(self, vertices: int) -> None:
+        self._mark.resize(vertices)
+        self._parameters.resize(vertices)
+        self._desk = self._seen = self._block = None
+        wanted = vertices + 3 if self._given_iterations is None else self._given_iterations + 2
+        before = self._first.length
+        self._first.resize(wanted)
+        self._first.view[before:] = -1
+
+    @property
+    def _context(self) -> records.Context:
+        """What kernels read; made anew only where the graph or the parameters have grown."""
+        if self._seen is not self.graph.adjacency:
+            self._seen = self.graph.adjacency
+            properties = edge_arrays(self.graph, self.program)
+            parameters = self._parameters.view
+            self._read = records.Context(self._seen, properties, parameters, self._iterations)
+        found: records.Context = self._read
+        return found
+
+
+def _checked_selection(program: VertexProgram, iterations: int | None) -> Selection:
+    found = selection(program)
+    if found is None or not found.start.holds:
+        reason = found.start.reason if found else why_not_selection(program)
+        raise InputError(f"{program.name} has no exact mode for selections: {reason}")
+    if iterations is None and not found.settles:
+        raise InputError(
+            f"{program.name} may not settle: its messages may overtake their source",
+            hint="give a number of iterations",
+        )
+    return found

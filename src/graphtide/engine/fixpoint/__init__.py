@@ -1,0 +1,1 @@
+"""Fixpoint mode of selecting programs: one value a vertex, repaired."""

@@ -1,0 +1,273 @@
+"""The maintainer of selecting programs whose end result alone is wanted.
+
+It keeps one value, one parent edge and one level a vertex. Right where the plan proves that
+messages are monotone and never overtake their source, on edge data that meets the conditions of
+the proof; both are checked here before anything runs.
+
+A repair that has looked at a fair share of the graph is broken off, undone and replaced by a run
+from scratch. Where that happens again and again, it is not tried any more, and runs from scratch
+find values alone, without the parents and levels that only repairs need. What a run changed can be
+undone like a repair.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.binding import (
+    FIELD_TYPES,
+    GrowingParameters,
+    edge_arrays,
+    parameter_arrays,
+)
+from graphtide.engine.changes import Change, Changes
+from graphtide.engine.experience import Experience
+from graphtide.engine.fixpoint.settling import settle, settled_values
+from graphtide.engine.fixpoint.state import VertexState
+from graphtide.engine.fixpoint.undo import Done, Rerun, renamed, undo
+from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.sections import selecting_section
+from graphtide.engine.stretches import Followed, Patience, StretchWalk, step_delta
+from graphtide.kernels.blocks import Block
+from graphtide.kernels.fixpoint import records
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.runs.stretch_records import FIRST_NOW, LIVE, MOST_COUNT, MOST_CYCLES, Stretch
+from graphtide.model.errors import InputError
+from graphtide.plan.program_analysis import (
+    Selection,
+    labels_components,
+    selection,
+    why_not_selection,
+)
+from graphtide.plan.programs import VertexProgram
+
+Int32 = NDArray[np.int32]
+
+
+_TEMPLATES = (
+    "selecting",
+    "settling",
+    "trimming",
+    "fixpoint",
+    "fixpoint_call",
+    "stretch",
+)
+_NO_EDGES = np.empty(0, np.int32)
+
+
+class FixpointMaintainer(Maintainer):
+    """A selecting program on a graph in memory, current after every advance."""
+
+    follows_stretches = True
+    patience = 0.25
+    """A repair may look at so many edges for each edge or vertex before it is broken off."""
+
+    def __init__(
+        self, graph: ResidentGraph, program: VertexProgram, parameters: tuple[Any, ...]
+    ) -> None:
+        self._selection = _checked_selection(program)
+        self._field = self._selection.state
+        super().__init__(graph, (self._field,))
+        self.program = program
+        self._labels = labels_components(program, self._selection)
+        self._parameters = GrowingParameters(program, parameters, graph.vertices)
+        edge_arrays(graph, program)
+        self._advances = 0
+        self._orders = np.zeros(4, np.int64)
+        self._seen: Any = None
+        self._read: Any = None
+        self._block: Block | None = None
+        self._type = FIELD_TYPES[self._selection.type]
+        self._state = VertexState(self._type)
+        self._experience = Experience()
+        self._no_change = {self._field: Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)}
+
+    @cached_property
+    def kernels(self) -> Any:
+        """The compiled module of the program."""
+        section = selecting_section(self.program, self._selection, settles=True)
+        more = ("relabelling",) if self._labels else ()
+        source = generated_source(section, *_TEMPLATES, *more)
+        return generated_module(source, self.program.name)
+
+    @property
+    def vertices(self) -> int:
+        """How many vertices have a value: those of the graph as of the last repair."""
+        return self._state.vertices
+
+    def values(self, field: str | None = None) -> NDArray[Any]:
+        """The value of every vertex; a view of the state, not a copy."""
+        assert field in (None, self._field)
+        return self._state.values
+
+    def start(self) -> None:
+        """Run from scratch on the version that the graph is at. Forgets what could be undone."""
+        self.forget()
+        self._state = VertexState(self._type)
+        self._fit(self.graph.vertices)
+        self._run()
+
+    def scratch(self) -> dict[str, NDArray[Any]]:
+        """The values of the version that the graph is at, apart from the state."""
+        if self._parameters.resize(self.graph.vertices):
+            self._seen = None
+        values = settled_values(self.program, self._selection, self.kernels, self._context)
+        return {self._field: values}
+
+    def follow(self, delta: Delta) -> Changes:
+        """Bring the values up to date with a graph that has been flipped: by a repair that is
+        tried, or by a run from scratch.
+        """
+        worth_trying = self._experience.worth_trying(len(delta.sources))
+        if worth_trying and self._state.rooted:
+            return self._try(delta)
+        self.touched = self.graph.live
+        return self._run_anew(self._with_new_vertices(), rooted=worth_trying)
+
+    def _try(self, delta: Delta) -> Changes:
+        """Repair, or run from scratch if that turns out to be too much."""
+        graph, before = self.graph, self._with_new_vertices()
+        words, orders = self._words(), self._orders
+        most = int(self.patience * max(graph.live, graph.vertices)) + 1024
+        orders[records.NOW], orders[records.MOST] = self._numbers(records.ATTEMPTS), most
+        kernels = self.kernels
+        follow = kernels.follow_labels if self._labels else kernels.follow
+        logged, changed, self.touched = follow(words, *delta)
+        self._experience.learn(len(delta.sources), broken_off=self.touched > most)
+        if self.touched > most:
+            return self._run_anew(before, rooted=True)
+        if not logged:
+            self._done.append(Done(None, before))
+            return self._no_change
+        return {self._field: self._report(logged, changed, before)}
+
+    def _report(self, logged: int, changed: int, before: int) -> Change:
+        """What a repair changed, by its log, which is kept for the way back."""
+        log = records.ChangeLog(*(array[:logged].copy() for array in self._state.record.log))
+        orders = self._orders
+        if orders[records.LABEL] != orders[records.NEW_LABEL]:
+            what, change = renamed(self._state, log, changed, orders)
+            self._done.append(Done(what, before))
+            return change
+        self._done.append(Done(log, before))
+        vertices = log.vertex[:changed].copy()
+        return Change(vertices, log.value[:changed].copy(), self.values()[vertices])
+
+    def _run_anew(self, before: int, *, rooted: bool) -> Changes:
+        """Run from scratch on a graph that has been flipped, in place of a repair."""
+        state, old = self._state, self.values().copy()
+        roots = state.take_roots()
+        self._block = None
+        if rooted:
+            self._run()
+        else:
+            state.values[:] = self.scratch()[self._field]
+        moved = np.flatnonzero(state.values != old).astype(np.int32)
+        self._done.append(Done(Rerun(moved, old[moved], roots), before))
+        return {self._field: Change(moved.copy(), old[moved], state.values[moved])}
+
+    def follow_stretch(self, stretch: Stretch, patience: Patience) -> Followed:
+        """Many advances and rollbacks in one call, graph included, as far as patience goes.
+
+        The last step that was made, and those on the way to it, can be undone one by one.
+        """
+        graph = self.graph
+        assert self.vertices == graph.vertices
+        if not self._state.rooted:
+            self._run()
+        walk = StretchWalk(stretch, (len(self._state.record.log.vertex), self._type))
+        walk.progress[LIVE] = graph.live
+        walk.progress[FIRST_NOW] = self._numbers(len(stretch.parent) + 1)
+        walk.progress[[MOST_CYCLES, MOST_COUNT]] = patience
+        walk.go(self.kernels.follow_stretch, self._words(), self.patience)
+        steps, graph.live = walk.steps, int(walk.progress[LIVE])
+        if stretch.final[:steps].any():
+            self.forget()
+        path = list(walk.undo_logs())
+        for step, log in path:
+            if log is not None:
+                self._done.append(Done(log, self.vertices))
+                self._alone.append(step_delta(stretch, step))
+        if steps:
+            self.touched = int(walk.room.rows.touched[steps - 1])
+        return walk.followed(tuple(entry.step for entry in path))
+
+    def _put_back(self, done: Done) -> None:
+        undo(self._state, done.what)
+        if isinstance(done.what, Rerun):
+            self._block = None
+        if done.vertices != self.vertices:
+            self._fit(done.vertices)
+
+    def verify(self) -> None:
+        """Compare with a run from scratch beside it; an error at the first difference."""
+        expected = self.scratch()[self._field]
+        wrong = np.flatnonzero(self.values() != expected)
+        if len(wrong):
+            vertex = int(wrong[0])
+            raise AssertionError(
+                f"vertex {vertex} has {self.values()[vertex]}, from scratch {expected[vertex]}"
+            )
+
+    def _run(self) -> None:
+        """Values and roots of the version that the graph is at."""
+        state = self._state
+        settle(self.kernels, self._context, state.reached, state.record.heap)
+        state.rooted = True
+
+    def _numbers(self, count: int) -> int:
+        """The first of so many numbers of repairs that no stamp has yet."""
+        if self._advances > records.LAST_NUMBER - count:
+            self._state.record.stamp[:] = self._advances = 0
+        first = self._advances + 1
+        self._advances += count
+        return first
+
+    def _with_new_vertices(self) -> int:
+        """Give vertices that came later their start; their edges are offered by the repair.
+
+        Returns how many vertices there were before.
+        """
+        before, now = self.vertices, self.graph.vertices
+        if before != now:
+            self._fit(now)
+            state = self._state
+            self.kernels.begin(self._context, state.reached, before, state.record.heap)
+        return before
+
+    def _fit(self, vertices: int) -> None:
+        self._state.fit(vertices)
+        self._parameters.resize(vertices)
+        self._seen = self._block = None
+
+    def _words(self) -> NDArray[np.int64]:
+        """Where all that an advance works with is; written anew where any of it was replaced."""
+        if self._block is None or self._seen is not self.graph.adjacency:
+            context, state = self._context, self._state.record
+            read = context.properties, parameter_arrays(self.program, context.parameters)
+            self._block = Block(context.graph, state, self._orders, read)
+        return self._block.words
+
+    @property
+    def _context(self) -> records.Context:
+        """What kernels read; made anew only where the graph or the parameters have grown."""
+        if self._seen is not self.graph.adjacency:
+            self._seen, self._block = self.graph.adjacency, None
+            properties = edge_arrays(self.graph, self.program)
+            self._read = records.Context(self._seen, properties, self._parameters.view)
+        found: records.Context = self._read
+        return found
+
+
+def _checked_selection(program: VertexProgram) -> Selection:
+    found = selection(program)
+    if found is None or not found.settles:
+        reason = why_not_selection(program) or "its messages may overtake their source"
+        raise InputError(f"{program.name} has no fixpoint mode: {reason}")
+    return found

@@ -1,0 +1,1 @@
+"""Exact mode of all other programs: rows of states and sums, refined."""

@@ -1,0 +1,100 @@
+"""Machine code on disk: one checked file for a kernel and the types that it was called with.
+
+The name of a file follows from what it is for, so that there is no index to be damaged or to be
+written by two processes at once. A file begins with a checksum of the rest, and the rest says what
+it is for. What is cut off, changed or meant for something else counts as not there: the kernel is
+compiled and the file written anew. Files are put in place whole.
+
+What is kept is executed. Who else may write to the folder is looked at where it is chosen
+(`model/cache.py`); a checksum finds damage, not malice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from graphtide.kernels.compiling.shipped import shipped_code
+
+_CHECKSUM = hashlib.sha256().digest_size
+
+
+class KernelCache:
+    """The machine code of one kernel; has the methods that Numba asks a cache for."""
+
+    def __init__(self, function: Callable[..., Any], root: Path, kernels: str) -> None:
+        self._kernels = kernels
+        source = Path(function.__code__.co_filename)
+        beside = hashlib.sha256(os.fsencode(source.parent)).hexdigest()[:16]
+        self._folder = root / f"{source.parent.name}_{beside}"
+        self._package = source.parent.name
+        self._name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}"
+        self._code = hashlib.sha256(function.__code__.co_code).hexdigest()
+
+    @property
+    def cache_path(self) -> str:
+        """The folder, for people who look."""
+        return str(self._folder)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """What was compiled for these types; None if there is nothing of use."""
+        target.refresh()
+        found = self._found(self._folder, signature, target.codegen().magic_tuple())
+        shipped = shipped_code(self._kernels) if found is None else None
+        if shipped is not None:
+            found = self._found(shipped.folder / self._package, signature, shipped.magic)
+        return None if found is None else self.rebuilt(target, found)
+
+    def _found(self, folder: Path, signature: Any, magic: Any) -> Any:
+        """What a folder has for these types and this processor."""
+        key = self._key(signature, magic)
+        found = _read(folder / self._file(key))
+        return None if found is None or found[0] != key else found[1]
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled, where that can be: it is in memory in any case."""
+        if compiled.library.has_dynamic_globals or any(not x.can_cache for x in compiled.lifted):
+            return
+        key = self._key(signature, compiled.codegen.magic_tuple())
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _write(self._folder / self._file(key), dumps((key, compiled._reduce())))
+
+    def rebuilt(self, target: Any, kept: Any) -> Any:
+        """What was kept, as Numba takes it back."""
+        return CompileResult._rebuild(target, *kept)
+
+    def _key(self, signature: Any, magic: Any) -> tuple[Any, ...]:
+        versions = numba.__version__, sys.version_info[:2]
+        return signature, tuple(magic), versions, self._code
+
+    def _file(self, key: tuple[Any, ...]) -> str:
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:20]
+        return f"{self._name}.{digest}.nbc"
+
+
+def _read(file: Path) -> Any:
+    """What a file holds; None where it is missing or not as it was written."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(data[_CHECKSUM:]).digest() != data[:_CHECKSUM]:
+        return None
+    return pickle.loads(data[_CHECKSUM:])
+
+
+def _write(file: Path, data: bytes) -> None:
+    fresh = file.with_name(f"{file.name}.{os.getpid()}")
+    fresh.write_bytes(hashlib.sha256(data).digest() + data)
+    fresh.replace(file)

@@ -1,0 +1,220 @@
+"""Join: what is new on one side with all that is known on the other, key by key.
+
+With A and B the histories and a and b what is new, the new output is a x (B + b) + A x b. Two
+batches are joined by going through the keys of the one with fewer and seeking them in the other,
+so the work is in proportion to the smaller side, however large the other is. A pair of rows meets
+at the least upper bound of their times; where that lies at a later position, the result waits in
+the port of its consumer until the run comes there.
+
+A join that has sent as many rows as it has fuel pauses, in the middle of a key if need be, and the
+run comes back to Python, which may stop it. It goes on where it was, before anything else runs:
+no other operator ever sees half of what it sends.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.batches import seek_key
+from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
+from graphtide.kernels.dataflow.layout import (
+    BATCH_FRAME,
+    BATCH_KEYS,
+    BATCH_KEYS_AT,
+    BATCH_ROWS,
+    BATCH_ROWS_AT,
+    BATCH_STARTS_AT,
+    BATCH_TIMES_AT,
+    CHUNK,
+    FIELD_LEAST,
+    FIELD_MASK,
+    FIELD_SHIFT,
+    FIELD_WORD,
+    FRAME_DIFF,
+    FRAME_TIME,
+    FRAME_WIDTH,
+    FUEL,
+    FUEL_LEFT,
+    OP_AT_KEY,
+    OP_AT_LEFT,
+    OP_AT_RIGHT,
+    OP_AT_ROW,
+    OP_IN,
+    OP_LEFT,
+    OP_LEFT_AT,
+    OP_LEFT_NEWS,
+    OP_NEW_LEFT,
+    OP_NEW_RIGHT,
+    OP_PHASE,
+    OP_RIGHT,
+    OP_RIGHT_AT,
+    OP_RIGHT_NEWS,
+    OP_SHAPE,
+    STAGE,
+    STAGED,
+    TRACE_KEY_WORDS,
+    TRACE_VALUE_WORDS,
+    VERSION_SHAPE,
+    Memory,
+)
+from graphtide.kernels.dataflow.sending import flush
+from graphtide.kernels.dataflow.times import upper_bound
+from graphtide.kernels.dataflow.traces import batch_at, count_batches
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
+
+
+@inlined_kernel
+def join(memory: Memory, operator: int, position: int) -> bool:
+    """Send what the news at this position add to the join; True where it has paused."""
+    left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
+    memory[FUEL_LEFT] = memory[FUEL]
+    if memory[operator + OP_PHASE] == 0:
+        _begin(memory, operator, position)
+    left_news, right_news = memory[operator + OP_NEW_LEFT], memory[operator + OP_NEW_RIGHT]
+    paused = False
+    one, other = memory[operator + OP_AT_LEFT], memory[operator + OP_AT_RIGHT]
+    while one < count_batches(memory, left):
+        is_news = _is_news(memory, left, one, left_news)
+        if batch_at(memory, left, one) != 0 and (is_news or right_news != 0):
+            while other < count_batches(memory, right) and not paused:
+                if batch_at(memory, right, other) != 0 and (
+                    is_news or _is_news(memory, right, other, right_news)
+                ):
+                    paused = _join_batches(
+                        memory,
+                        operator,
+                        batch_at(memory, left, one),
+                        batch_at(memory, right, other),
+                    )
+                if not paused:
+                    other += 1
+        if paused:
+            break
+        one += 1
+        other = 0
+    memory[operator + OP_PHASE] = 1 if paused else 0
+    memory[operator + OP_AT_LEFT], memory[operator + OP_AT_RIGHT] = one, other
+    flush(memory, operator, _columns(memory, left, right))
+    return paused
+
+
+@inlined_kernel
+def _begin(memory: Memory, operator: int, position: int) -> None:
+    """Take the news of both sides, count them, and stand before the first pair of batches."""
+    left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
+    left_news = _take_news(memory, operator, OP_LEFT_NEWS, OP_LEFT_AT, position)
+    right_news = _take_news(memory, operator, OP_RIGHT_NEWS, OP_RIGHT_AT, position)
+    memory[operator + OP_NEW_LEFT], memory[operator + OP_NEW_RIGHT] = left_news, right_news
+    for place in range(OP_AT_LEFT, OP_AT_ROW + 1):
+        memory[operator + place] = 0
+    for place in range(count_batches(memory, left)):
+        batch = batch_at(memory, left, place)
+        if batch != 0 and _is_news(memory, left, place, left_news):
+            memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+    if right_news == 1:
+        batch = batch_at(memory, right, count_batches(memory, right) - 1)
+        memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+
+
+@inner_kernel
+def _take_news(memory: Memory, operator: int, news: int, place: int, position: int) -> int:
+    """What is new on one side at this position: 0 nothing, 1 the fresh batch, 2 everything."""
+    if memory[operator + news] == 0 or memory[operator + place] != position:
+        return 0
+    found = memory[operator + news]
+    memory[operator + news] = 0
+    return found  # type: ignore[no-any-return]
+
+
+@inlined_kernel
+def _is_news(memory: Memory, trace: int, place: int, news: int) -> bool:
+    return news == 2 or (news == 1 and place == count_batches(memory, trace) - 1)
+
+
+@inlined_kernel
+def _columns(memory: Memory, left: int, right: int) -> int:
+    """The columns of the joined record: the key, the left values, the right values."""
+    return (  # type: ignore[no-any-return]
+        memory[left + TRACE_KEY_WORDS]
+        + memory[left + TRACE_VALUE_WORDS]
+        + memory[right + TRACE_VALUE_WORDS]
+    )
+
+
+@inlined_kernel
+def _join_batches(memory: Memory, operator: int, left: int, right: int) -> bool:
+    """Go through the keys of the batch with fewer and seek each in the other; True for a pause."""
+    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
+    by_left = memory[left + BATCH_KEYS] <= memory[right + BATCH_KEYS]
+    fewer, more = (left, right) if by_left else (right, left)
+    keys, count = memory[fewer + BATCH_KEYS_AT], memory[fewer + BATCH_KEYS]
+    number = memory[operator + OP_AT_KEY]
+    paused = False
+    while number < count and not paused:
+        found = seek_key(memory, more, keys + number * words, words)
+        if found >= 0:
+            left_key, right_key = (number, found) if by_left else (found, number)
+            _join_key(memory, operator, left, left_key, right, right_key)
+            paused = memory[FUEL_LEFT] <= 0
+        if memory[operator + OP_AT_ROW] == 0:
+            number += 1
+    memory[operator + OP_AT_KEY] = number if paused else 0
+    return paused
+
+
+@inner_kernel
+def _join_key(
+    memory: Memory, operator: int, left: int, left_key: int, right: int, right_key: int
+) -> None:
+    """Stage every pair of rows of one key, from the left row on that OP_AT_ROW says."""
+    one, other = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
+    shape, version_shape = memory[operator + OP_SHAPE], memory[VERSION_SHAPE]
+    keys = memory[one + TRACE_KEY_WORDS]
+    left_values, right_values = memory[one + TRACE_VALUE_WORDS], memory[other + TRACE_VALUE_WORDS]
+    columns = keys + left_values + right_values
+    key = memory[left + BATCH_KEYS_AT] + left_key * keys
+    left_starts = memory[left + BATCH_STARTS_AT] + left_key
+    right_starts = memory[right + BATCH_STARTS_AT] + right_key
+    left_width = memory[left + BATCH_FRAME + FRAME_WIDTH]
+    right_width = memory[right + BATCH_FRAME + FRAME_WIDTH]
+    right_times = memory[right + BATCH_TIMES_AT]
+    time_field, diff_field = right + BATCH_FRAME + FRAME_TIME, right + BATCH_FRAME + FRAME_DIFF
+    time_word, time_shift = memory[time_field + FIELD_WORD], memory[time_field + FIELD_SHIFT]
+    time_mask = memory[time_field + FIELD_MASK]
+    diff_word, diff_shift = memory[diff_field + FIELD_WORD], memory[diff_field + FIELD_SHIFT]
+    diff_mask, least = memory[diff_field + FIELD_MASK], memory[diff_field + FIELD_LEAST]
+    first = memory[operator + OP_AT_ROW]
+    memory[operator + OP_AT_ROW] = 0
+    left_row = memory[left + BATCH_ROWS_AT] + (memory[left_starts] + first) * left_width
+    left_rows = memory[left_starts + 1] - memory[left_starts]
+    right_rows = memory[right_starts + 1] - memory[right_starts]
+    stage = memory[STAGE]
+    for at in range(first, left_rows):
+        left_time = time_of(memory, left, left_row)
+        position, version = memory[left_time], memory[left_time + 1]
+        left_diff = diff_of(memory, left, left_row)
+        right_row = memory[right + BATCH_ROWS_AT] + memory[right_starts] * right_width
+        for _ in range(right_rows):
+            place = stage + memory[STAGED]
+            for word in range(keys):
+                memory[place + word * CHUNK] = memory[key + word]
+            place += keys * CHUNK
+            for word in range(left_values):
+                memory[place + word * CHUNK] = value_of(memory, left, left_row, word)
+            place += left_values * CHUNK
+            for word in range(right_values):
+                memory[place + word * CHUNK] = value_of(memory, right, right_row, word)
+            place += right_values * CHUNK
+            number = (memory[right_row + time_word] >> time_shift) & time_mask
+            right_time = right_times + 2 * number
+            memory[place] = upper_bound(version, memory[right_time + 1], version_shape)
+            memory[place + CHUNK] = upper_bound(position, memory[right_time], shape)
+            diff = ((memory[right_row + diff_word] >> diff_shift) & diff_mask) + least
+            memory[place + 2 * CHUNK] = left_diff * diff
+            right_row += right_width
+            memory[STAGED] += 1
+            if memory[STAGED] == CHUNK:
+                flush(memory, operator, columns)
+        left_row += left_width
+        memory[FUEL_LEFT] -= right_rows
+        if memory[FUEL_LEFT] <= 0 and at + 1 < left_rows:
+            memory[operator + OP_AT_ROW] = at + 1
+            break

@@ -1,0 +1,107 @@
+"""The allocator of the dataflow machine: blocks by size class, with a free list a class.
+
+Four classes a doubling, so a block is at most a quarter larger than what was asked for. The word
+before a block holds its class. A freed block is reused for its class or, where it is not much
+larger, for a smaller one; it never moves, so an address stays good until the block is freed. The
+array is address space reserved once: what was never touched costs nothing.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.layout import (
+    END_OF_MEMORY,
+    FREE_LISTS,
+    FREED_WORDS,
+    HELD_WORDS,
+    LARGE_CLASS,
+    NEXT_FREE,
+    Memory,
+)
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+
+SMALLEST = 16
+
+
+@inner_kernel
+def bit_length(number: int) -> int:
+    """How many bits a number that is not negative takes."""
+    length = 0
+    step = 32
+    while step > 0:
+        if number >> step:
+            number >>= step
+            length += step
+        step >>= 1
+    return length + (1 if number > 0 else 0)
+
+
+@inlined_kernel
+def class_of(words: int) -> int:
+    """The smallest class with room for so many words."""
+    last = (words if words > SMALLEST else SMALLEST) - 1
+    exponent = bit_length(last) - 1
+    return 4 * exponent + (last >> (exponent - 2)) - 4
+
+
+@inlined_kernel
+def class_words(size_class: int) -> int:
+    """The words of a block of this class."""
+    return ((size_class & 3) + 5) << ((size_class >> 2) - 2)
+
+
+@bare_kernel
+def allocate(memory: Memory, words: int) -> int:
+    """The address of a block with room for so many words, not cleared. O(1)."""
+    wanted = class_of(words)
+    for size_class in range(wanted, wanted + 3):
+        block = memory[FREE_LISTS + size_class]
+        if block != 0:
+            memory[FREE_LISTS + size_class] = memory[block]
+            memory[HELD_WORDS] += class_words(size_class)
+            return block  # type: ignore[no-any-return]
+    size = class_words(wanted)
+    block = memory[NEXT_FREE] + 1
+    if block + size > memory[END_OF_MEMORY]:
+        raise MemoryError("dataflow memory is full")
+    memory[NEXT_FREE] = block + size
+    memory[block - 1] = wanted
+    memory[HELD_WORDS] += size
+    return block  # type: ignore[no-any-return]
+
+
+@bare_kernel
+def allocate_zeros(memory: Memory, words: int) -> int:
+    """The same, cleared."""
+    block = allocate(memory, words)
+    for place in range(block, block + words):
+        memory[place] = 0
+    return block
+
+
+@bare_kernel
+def free(memory: Memory, block: int) -> None:
+    """Give a block back; 0 is nothing to give. O(1)."""
+    if block == 0:
+        return
+    size_class = memory[block - 1]
+    memory[block] = memory[FREE_LISTS + size_class]
+    memory[FREE_LISTS + size_class] = block
+    memory[HELD_WORDS] -= class_words(size_class)
+    if size_class >= LARGE_CLASS:
+        memory[FREED_WORDS] += class_words(size_class)
+
+
+@inner_kernel
+def copy_words(memory: Memory, source: int, target: int, words: int) -> None:
+    """Copy between blocks that do not overlap."""
+    for place in range(words):
+        memory[target + place] = memory[source + place]
+
+
+@inner_kernel
+def larger_block(memory: Memory, block: int, used: int, words: int) -> int:
+    """A block of so many words that begins with what is used of the given one, which is freed."""
+    fresh = allocate(memory, words)
+    copy_words(memory, block, fresh, used)
+    free(memory, block)
+    return fresh

@@ -1,0 +1,299 @@
+"""Merging two batches into one, key by key, as far as the fuel lasts.
+
+Merging compacts: versions are replaced by their representatives before all readers, and rows that
+have become equal are added up. Representatives are those of when the merge began, so they are
+found once for each distinct time of the two batches and not for each row: rows are translated
+from the frame of their batch to that of the result, their times by a table of numbers. A merge
+that is not done leaves both batches as they are; its result counts once it is whole.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.batches import (
+    begin_batch,
+    compare_keys,
+    finish_batch,
+    frame_words,
+)
+from graphtide.kernels.dataflow.frames import compare_rows, diff_of, field_of, put_field
+from graphtide.kernels.dataflow.layout import (
+    BATCH_FRAME,
+    BATCH_KEYS,
+    BATCH_KEYS_AT,
+    BATCH_LEAST_DIFF,
+    BATCH_MOST_DIFF,
+    BATCH_ROWS,
+    BATCH_ROWS_AT,
+    BATCH_STARTS_AT,
+    BATCH_TIMES,
+    BATCH_TIMES_AT,
+    FIELD_LEAST,
+    FIELD_MASK,
+    FIELD_SHIFT,
+    FIELD_WORD,
+    FIELD_WORDS,
+    FRAME_DIFF,
+    FRAME_ORDER,
+    FRAME_TIME,
+    FRAME_VALUES,
+    FRAME_WIDTH,
+    SLOT_CODES,
+    SLOT_NEWER,
+    SLOT_NEWER_AT,
+    SLOT_OLDER,
+    SLOT_OLDER_AT,
+    SLOT_RESULT,
+    SLOT_SIZE,
+    SMALL_SLOT,
+    TRACE_KEY_WORDS,
+    TRACE_MERGED,
+    TRACE_VALUE_WORDS,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import allocate_zeros, class_words, copy_words, free
+from graphtide.kernels.dataflow.results import begin_result
+from graphtide.kernels.dataflow.rows import sort_rows
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
+
+ALL_OF_IT = 1 << 60
+"""Fuel for a merge that has to end now."""
+
+
+@inner_kernel
+def begin_merge(memory: Memory, trace: int, left: int, right: int) -> None:
+    """Put the batch of the right slot beside that of the left one."""
+    older, newer = memory[left + SLOT_OLDER], memory[right + SLOT_OLDER]
+    if older == 0 or newer == 0:
+        memory[left + SLOT_OLDER] = older if newer == 0 else newer
+        memory[left + SLOT_SIZE] += memory[right + SLOT_SIZE]
+        return
+    memory[left + SLOT_NEWER] = newer
+    begin_result(memory, trace, left)
+
+
+@inner_kernel
+def merge_on(memory: Memory, trace: int, slot: int, fuel: int) -> None:
+    """Carry the merge of a slot on by about so many rows, key by key; end it where it is done."""
+    result = memory[slot + SLOT_RESULT]
+    if result == 0:
+        return
+    older, newer = memory[slot + SLOT_OLDER], memory[slot + SLOT_NEWER]
+    left, right = memory[slot + SLOT_OLDER_AT], memory[slot + SLOT_NEWER_AT]
+    lefts, rights = memory[older + BATCH_KEYS], memory[newer + BATCH_KEYS] if newer != 0 else 0
+    left_keys, right_keys = memory[older + BATCH_KEYS_AT], memory[newer + BATCH_KEYS_AT]
+    left_codes = memory[slot + SLOT_CODES]
+    right_codes = left_codes + memory[older + BATCH_TIMES]
+    words, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+    while fuel > 0 and (left < lefts or right < rights):
+        which = -1 if right >= rights else 1
+        if left < lefts and right < rights:
+            which = compare_keys(
+                memory, left_keys + left * words, right_keys + right * words, words
+            )
+        key = left_keys + left * words if which <= 0 else right_keys + right * words
+        _add_key(memory, words, result, key)
+        if which <= 0:
+            fuel -= _add_rows(memory, values, result, older, left, left_codes)
+            left += 1
+        if which >= 0:
+            fuel -= _add_rows(memory, values, result, newer, right, right_codes)
+            right += 1
+        _close_key(memory, result)
+    memory[slot + SLOT_OLDER_AT] = left
+    memory[slot + SLOT_NEWER_AT] = right
+    if left == lefts and right == rights:
+        _end_merge(memory, trace, slot)
+
+
+@inlined_kernel
+def _end_merge(memory: Memory, trace: int, slot: int) -> None:
+    """Make the result the batch of its slot, in a smaller block where much was cancelled."""
+    free(memory, memory[slot + SLOT_OLDER])
+    free(memory, memory[slot + SLOT_NEWER])
+    free(memory, memory[slot + SLOT_CODES])
+    memory[slot + SLOT_OLDER] = 0
+    memory[slot + SLOT_NEWER] = 0
+    result = memory[slot + SLOT_RESULT]
+    rows = memory[result + BATCH_ROWS]
+    memory[slot + SLOT_RESULT] = 0
+    memory[slot + SLOT_SIZE] = rows
+    memory[trace + TRACE_MERGED] += rows
+    if rows == 0:
+        free(memory, result)
+        return
+    if 4 * memory[result + BATCH_TIMES] > rows + SMALL_SLOT:
+        _forget_times(memory, result)
+    result = _fitting(memory, trace, result)
+    finish_batch(memory, trace, result)
+    memory[slot + SLOT_OLDER] = result
+
+
+@inlined_kernel
+def _fitting(memory: Memory, trace: int, result: int) -> int:
+    """The result of a merge, in a smaller block where it fills less than three quarters of its."""
+    keys, rows = memory[result + BATCH_KEYS], memory[result + BATCH_ROWS]
+    times = memory[result + BATCH_TIMES]
+    words, width = memory[trace + TRACE_KEY_WORDS], memory[result + BATCH_FRAME + FRAME_WIDTH]
+    used = keys * (words + 1) + (keys >> 2) + 2 * times + rows * width
+    used += BATCH_FRAME + frame_words(memory[trace + TRACE_VALUE_WORDS])
+    if 4 * used >= 3 * class_words(memory[result - 1]):
+        return result
+    smaller = begin_batch(memory, trace, keys, rows, times, result + BATCH_FRAME)
+    for part, size in (
+        (BATCH_KEYS_AT, keys * words),
+        (BATCH_STARTS_AT, keys),
+        (BATCH_TIMES_AT, 2 * times),
+        (BATCH_ROWS_AT, rows * width),
+    ):
+        copy_words(memory, memory[result + part], memory[smaller + part], size)
+    for field in (BATCH_KEYS, BATCH_ROWS, BATCH_LEAST_DIFF, BATCH_MOST_DIFF):
+        memory[smaller + field] = memory[result + field]
+    free(memory, result)
+    return smaller
+
+
+@inlined_kernel
+def _forget_times(memory: Memory, batch: int) -> None:
+    """Drop the times that no row has; the others keep their order, and so do the rows."""
+    times, table = memory[batch + BATCH_TIMES], memory[batch + BATCH_TIMES_AT]
+    width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
+    field = batch + BATCH_FRAME + FRAME_TIME
+    codes = allocate_zeros(memory, times)
+    first = memory[batch + BATCH_ROWS_AT]
+    end = first + memory[batch + BATCH_ROWS] * width
+    for row in range(first, end, width):
+        memory[codes + field_of(memory, row, field)] = 1
+    kept = 0
+    for time in range(times):
+        if memory[codes + time] != 0:
+            memory[codes + time] = kept
+            copy_words(memory, table + 2 * time, table + 2 * kept, 2)
+            kept += 1
+    for row in range(first, end, width):
+        code = field_of(memory, row, field)
+        at = row + memory[field + FIELD_WORD]
+        memory[at] += (memory[codes + code] - code) << memory[field + FIELD_SHIFT]
+    memory[batch + BATCH_TIMES] = kept
+    free(memory, codes)
+
+
+@inlined_kernel
+def _add_key(memory: Memory, words: int, result: int, key: int) -> None:
+    """Write one more key; it counts only once rows of it are left (see `_close_key`)."""
+    number = memory[result + BATCH_KEYS]
+    copy_words(memory, key, memory[result + BATCH_KEYS_AT] + number * words, words)
+    memory[memory[result + BATCH_STARTS_AT] + number] = memory[result + BATCH_ROWS]
+
+
+@inner_kernel
+def _add_rows(memory: Memory, values: int, result: int, batch: int, number: int, codes: int) -> int:
+    """Append the rows of one key, translated to the frame of the result; how many they were."""
+    starts = memory[batch + BATCH_STARTS_AT] + number
+    count = memory[starts + 1] - memory[starts]
+    source, target = batch + BATCH_FRAME, result + BATCH_FRAME
+    width, wide = memory[source + FRAME_WIDTH], memory[target + FRAME_WIDTH]
+    row = memory[batch + BATCH_ROWS_AT] + memory[starts] * width
+    made = memory[result + BATCH_ROWS_AT] + memory[result + BATCH_ROWS] * wide
+    memory[result + BATCH_ROWS] += count
+    if values == 1 and width == 1 and wide == 1:
+        _translate_words(memory, row, count, source, made, target, codes)
+    else:
+        _translate_rows(memory, row, count, source, made, target, codes, values)
+    return count  # type: ignore[no-any-return]
+
+
+@inlined_kernel
+def _translate_words(
+    memory: Memory, row: int, count: int, source: int, made: int, target: int, codes: int
+) -> None:
+    """Translate rows of one value that take one word in either frame: nearly all."""
+    old, new = source + FRAME_VALUES, target + FRAME_VALUES
+    shift, mask, up = memory[old + FIELD_SHIFT], memory[old + FIELD_MASK], memory[new + FIELD_SHIFT]
+    raised = memory[old + FIELD_LEAST] - memory[new + FIELD_LEAST]
+    time_shift = memory[source + FRAME_TIME + FIELD_SHIFT]
+    time_mask = memory[source + FRAME_TIME + FIELD_MASK]
+    time_up = memory[target + FRAME_TIME + FIELD_SHIFT]
+    old, new = source + FRAME_DIFF, target + FRAME_DIFF
+    diff_shift, diff_mask = memory[old + FIELD_SHIFT], memory[old + FIELD_MASK]
+    diff_up = memory[new + FIELD_SHIFT]
+    diff_raised = memory[old + FIELD_LEAST] - memory[new + FIELD_LEAST]
+    for place in range(count):
+        word = memory[row + place]
+        value = ((word >> shift) & mask) + raised
+        code = memory[codes + ((word >> time_shift) & time_mask)]
+        diff = ((word >> diff_shift) & diff_mask) + diff_raised
+        memory[made + place] = value << up | code << time_up | diff << diff_up
+
+
+@inlined_kernel
+def _translate_rows(
+    memory: Memory,
+    row: int,
+    count: int,
+    source: int,
+    made: int,
+    target: int,
+    codes: int,
+    values: int,
+) -> None:
+    """Translate rows of any frames."""
+    width, wide = memory[source + FRAME_WIDTH], memory[target + FRAME_WIDTH]
+    for _ in range(count):
+        for word in range(wide):
+            memory[made + word] = 0
+        for value in range(values):
+            field = FRAME_VALUES + value * FIELD_WORDS
+            put_field(memory, made, target + field, field_of(memory, row, source + field))
+        code = memory[codes + field_of(memory, row, source + FRAME_TIME)]
+        put_field(memory, made, target + FRAME_TIME, code)
+        diff = field_of(memory, row, source + FRAME_DIFF)
+        put_field(memory, made, target + FRAME_DIFF, diff)
+        row += width
+        made += wide
+
+
+@inner_kernel
+def _close_key(memory: Memory, result: int) -> None:
+    """Sort the rows of the last key where they need it, add up equal ones, count the key."""
+    width = memory[result + BATCH_FRAME + FRAME_WIDTH]
+    order = memory[result + BATCH_FRAME + FRAME_ORDER]
+    number = memory[result + BATCH_KEYS]
+    first = memory[memory[result + BATCH_STARTS_AT] + number]
+    rows = memory[result + BATCH_ROWS_AT] + first * width
+    count = memory[result + BATCH_ROWS] - first
+    for row in range(rows + width, rows + count * width, width):
+        if compare_rows(memory, row - width, row, width, order) >= 0:
+            sort_rows(memory, rows, count, width, order)
+            count = _add_equal(memory, result, rows, count, width, order)
+            break
+    least, most = memory[result + BATCH_LEAST_DIFF], memory[result + BATCH_MOST_DIFF]
+    for row in range(rows, rows + count * width, width):
+        diff = diff_of(memory, result, row)
+        least, most = min(least, diff), max(most, diff)
+    memory[result + BATCH_LEAST_DIFF] = least
+    memory[result + BATCH_MOST_DIFF] = most
+    memory[result + BATCH_ROWS] = first + count
+    if count > 0:
+        memory[result + BATCH_KEYS] = number + 1
+
+
+@inlined_kernel
+def _add_equal(memory: Memory, batch: int, rows: int, count: int, width: int, order: int) -> int:
+    """Add up equal neighbours and drop zeros, in place; how many rows are left."""
+    field = batch + BATCH_FRAME + FRAME_DIFF
+    kept = 0
+    row = 0
+    while row < count:
+        source = rows + row * width
+        diff = field_of(memory, source, field)
+        row += 1
+        while row < count and compare_rows(memory, source, rows + row * width, width, order) == 0:
+            diff += field_of(memory, rows + row * width, field)
+            row += 1
+        if diff != 0:
+            target = rows + kept * width
+            copy_words(memory, source, target, width)
+            memory[target + width - 1] &= order
+            put_field(memory, target, field, diff)
+            kept += 1
+    return kept

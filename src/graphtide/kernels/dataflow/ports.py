@@ -1,0 +1,168 @@
+"""Ports: rows that wait for an operator, sorted into buckets by position.
+
+A row in a bucket is its data words, the version and the diff; the position is the bucket's. The
+operator takes the whole bucket when the run comes to that position. Buckets are kept ascending by
+position, and the one written last is tried first, so a row costs a comparison and a store.
+
+A bucket that is full is added up before it grows, once it has as many rows as operators may send
+in one go. So what waits takes no more than twice the memory of what it adds up to, even where a
+join of two hubs sends every pair of their neighbours. Each such pass is paid for by the rows that
+have come since the last one: as many as were left then.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.adding import add_up_bucket
+from graphtide.kernels.dataflow.layout import (
+    BUCKET_COUNT,
+    BUCKET_ROOM,
+    BUCKET_ROWS,
+    FUEL,
+    PORT_COUNT,
+    PORT_LAST,
+    PORT_LIST,
+    PORT_RECEIVED,
+    PORT_ROOM,
+    PORT_WIDTH,
+    PORT_WORDS,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free, larger_block
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+
+NOWHERE = (1 << 62) - 1
+"""The first position of a port that is empty: after all others."""
+
+
+@bare_kernel
+def new_port(memory: Memory, data_words: int) -> int:
+    """A port for rows of so many data words."""
+    port = allocate_zeros(memory, PORT_WORDS)
+    memory[port + PORT_WIDTH] = data_words + 2
+    memory[port + PORT_ROOM] = 8
+    memory[port + PORT_LIST] = allocate(memory, 16)
+    return port
+
+
+@bare_kernel
+def drop_port(memory: Memory, port: int) -> None:
+    """Free a port and what still waits in it."""
+    pairs = memory[port + PORT_LIST]
+    for number in range(memory[port + PORT_COUNT]):
+        free(memory, memory[pairs + 2 * number + 1])
+    free(memory, pairs)
+    free(memory, port)
+
+
+@inlined_kernel
+def first_position(memory: Memory, port: int) -> int:
+    """The least position with rows, or NOWHERE."""
+    if port == 0 or memory[port + PORT_COUNT] == 0:
+        return NOWHERE
+    return memory[memory[port + PORT_LIST]]  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def new_row(memory: Memory, port: int, position: int) -> int:
+    """The address of one more row at a position, for the caller to fill."""
+    pairs = memory[port + PORT_LIST]
+    last = memory[port + PORT_LAST]
+    if last >= memory[port + PORT_COUNT] or memory[pairs + 2 * last] != position:
+        last = _find_bucket(memory, port, position)
+        memory[port + PORT_LAST] = last
+        pairs = memory[port + PORT_LIST]
+    bucket = memory[pairs + 2 * last + 1]
+    width = memory[port + PORT_WIDTH]
+    count = memory[bucket + BUCKET_COUNT]
+    if count == memory[bucket + BUCKET_ROOM]:
+        bucket = _more_room(memory, bucket, width)
+        count = memory[bucket + BUCKET_COUNT]
+        memory[pairs + 2 * last + 1] = bucket
+    memory[bucket + BUCKET_COUNT] = count + 1
+    memory[port + PORT_RECEIVED] += 1
+    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def _more_room(memory: Memory, bucket: int, width: int) -> int:
+    """The bucket with room for one more row: added up where that frees half of it, or larger."""
+    count = memory[bucket + BUCKET_COUNT]
+    room = count
+    if count >= memory[FUEL]:
+        add_up_bucket(memory, bucket, width)
+        count = memory[bucket + BUCKET_COUNT]
+        if 2 * count <= room:
+            return bucket
+    fresh = larger_block(
+        memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + 2 * room * width
+    )
+    memory[fresh + BUCKET_ROOM] = 2 * room
+    return fresh
+
+
+@inner_kernel
+def _find_bucket(memory: Memory, port: int, position: int) -> int:
+    """The place of the bucket for a position in the list, made where there is none."""
+    pairs = memory[port + PORT_LIST]
+    count = memory[port + PORT_COUNT]
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) >> 1
+        if memory[pairs + 2 * middle] < position:
+            low = middle + 1
+        else:
+            high = middle
+    if low < count and memory[pairs + 2 * low] == position:
+        return low
+    if count == memory[port + PORT_ROOM]:
+        pairs = larger_block(memory, pairs, 2 * count, 4 * count)
+        memory[port + PORT_LIST] = pairs
+        memory[port + PORT_ROOM] = 2 * count
+    for place in range(2 * count - 1, 2 * low - 1, -1):
+        memory[pairs + place + 2] = memory[pairs + place]
+    memory[pairs + 2 * low] = position
+    memory[pairs + 2 * low + 1] = _new_bucket(memory, memory[port + PORT_WIDTH])
+    memory[port + PORT_COUNT] = count + 1
+    return low
+
+
+@inlined_kernel
+def _new_bucket(memory: Memory, width: int) -> int:
+    bucket = allocate(memory, BUCKET_ROWS + 8 * width)
+    memory[bucket + BUCKET_COUNT] = 0
+    memory[bucket + BUCKET_ROOM] = 8
+    return bucket
+
+
+@bare_kernel
+def room_for(memory: Memory, port: int, position: int, rows: int) -> int:
+    """Make room for so many rows at a position and count them as there; the first one's address."""
+    place = _find_bucket(memory, port, position)
+    pairs = memory[port + PORT_LIST]
+    bucket = memory[pairs + 2 * place + 1]
+    width = memory[port + PORT_WIDTH]
+    count = memory[bucket + BUCKET_COUNT]
+    if count + rows > memory[bucket + BUCKET_ROOM]:
+        bucket = larger_block(
+            memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + (count + rows) * width
+        )
+        memory[bucket + BUCKET_ROOM] = count + rows
+        memory[pairs + 2 * place + 1] = bucket
+    memory[bucket + BUCKET_COUNT] = count + rows
+    memory[port + PORT_RECEIVED] += rows
+    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+
+
+@bare_kernel
+def take_bucket(memory: Memory, port: int, position: int) -> int:
+    """The bucket of the least position if it is this one, out of the port; else 0."""
+    if first_position(memory, port) != position:
+        return 0
+    pairs = memory[port + PORT_LIST]
+    bucket = memory[pairs + 1]
+    count = memory[port + PORT_COUNT] - 1
+    for place in range(2 * count):
+        memory[pairs + place] = memory[pairs + place + 2]
+    memory[port + PORT_COUNT] = count
+    memory[port + PORT_LAST] = 0
+    return bucket  # type: ignore[no-any-return]

@@ -1,0 +1,196 @@
+"""Programs over records: what map, filter and weights become, run over a chunk of rows at once.
+
+A chunk is a block of columns, CHUNK words each. The first columns are the record; a step reads
+columns and writes another, for all rows, so decoding a step costs nothing a row. Outputs are the
+columns of the new record. Floats are kept as words that order the way the numbers do: the bits of
+a negative number below the sign are flipped, which undoes itself.
+
+Arithmetic is that of int64 and float64: ints wrap around, int division by zero is 0, a float
+divided by zero is an infinity or NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.kernels.dataflow.layout import (
+    CHUNK,
+    PROGRAM_BODY,
+    PROGRAM_STEPS,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import bit_length
+from graphtide.kernels.jit import bare_kernel, inlined_kernel
+
+STEP_WORDS = 5
+"""Operation, result, and up to three operands: columns, or the number of a constant."""
+
+(
+    CONSTANT,
+    COPY,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    FLOOR_DIVIDE,
+    MODULO,
+    NEGATE,
+    LEAST,
+    MOST,
+    EQUAL,
+    NOT_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    AND,
+    OR,
+    NOT,
+    CHOOSE,
+    BIT_LENGTH,
+    FLOAT_ADD,
+    FLOAT_SUBTRACT,
+    FLOAT_MULTIPLY,
+    FLOAT_DIVIDE,
+    FLOAT_NEGATE,
+    TO_FLOAT,
+    TO_INT,
+) = range(1, 27)
+
+_BELOW_SIGN = (1 << 63) - 1
+_NAN_WORD = 0x7FF8 << 48
+
+
+@inlined_kernel
+def float_of(word: int) -> float:
+    """The number that a word stands for."""
+    bits = np.int64(word ^ _BELOW_SIGN if word < 0 else word)
+    return bits.view(np.float64)
+
+
+@bare_kernel
+def word_of(number: float) -> int:
+    """The word for a number: zeros are one zero, NaNs are one NaN, after all numbers."""
+    if number != number:
+        return _NAN_WORD
+    plain = np.float64(number + 0.0)
+    bits = plain.view(np.int64)
+    return bits ^ _BELOW_SIGN if bits < 0 else bits  # type: ignore[return-value]
+
+
+@inlined_kernel
+def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
+    """Run every step of a program over the first rows of the chunk."""
+    for step in range(memory[program + PROGRAM_STEPS]):
+        at = program + PROGRAM_BODY + step * STEP_WORDS
+        operation = memory[at]
+        result = stage + memory[at + 1] * CHUNK
+        if operation == CONSTANT:
+            for row in range(rows):
+                memory[result + row] = memory[at + 2]
+            continue
+        left = stage + memory[at + 2] * CHUNK
+        right = stage + memory[at + 3] * CHUNK
+        if operation < FLOAT_ADD:
+            _run_words(memory, operation, result, left, right, stage + memory[at + 4] * CHUNK, rows)
+        else:
+            _run_floats(memory, operation, result, left, right, rows)
+
+
+@inlined_kernel
+def _run_words(
+    memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
+) -> None:
+    if operation == COPY:
+        for row in range(rows):
+            memory[result + row] = memory[left + row]
+    elif operation == ADD:
+        for row in range(rows):
+            memory[result + row] = memory[left + row] + memory[right + row]
+    elif operation == SUBTRACT:
+        for row in range(rows):
+            memory[result + row] = memory[left + row] - memory[right + row]
+    elif operation == MULTIPLY:
+        for row in range(rows):
+            memory[result + row] = memory[left + row] * memory[right + row]
+    elif operation == FLOOR_DIVIDE:
+        for row in range(rows):
+            by = memory[right + row]
+            # The least int divided by -1 wraps around, which division itself would not.
+            if by == -1:
+                memory[result + row] = -memory[left + row]
+            else:
+                memory[result + row] = 0 if by == 0 else memory[left + row] // by
+    elif operation == MODULO:
+        for row in range(rows):
+            by = memory[right + row]
+            memory[result + row] = 0 if by == 0 else memory[left + row] % by
+    elif operation == NEGATE:
+        for row in range(rows):
+            memory[result + row] = -memory[left + row]
+    elif operation == LEAST:
+        for row in range(rows):
+            memory[result + row] = min(memory[left + row], memory[right + row])
+    elif operation == MOST:
+        for row in range(rows):
+            memory[result + row] = max(memory[left + row], memory[right + row])
+    else:
+        _run_truths(memory, operation, result, left, right, third, rows)
+
+
+@inlined_kernel
+def _run_truths(
+    memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
+) -> None:
+    if operation == EQUAL:
+        for row in range(rows):
+            memory[result + row] = 1 if memory[left + row] == memory[right + row] else 0
+    elif operation == NOT_EQUAL:
+        for row in range(rows):
+            memory[result + row] = 1 if memory[left + row] != memory[right + row] else 0
+    elif operation == LESS:
+        for row in range(rows):
+            memory[result + row] = 1 if memory[left + row] < memory[right + row] else 0
+    elif operation == LESS_EQUAL:
+        for row in range(rows):
+            memory[result + row] = 1 if memory[left + row] <= memory[right + row] else 0
+    elif operation == AND:
+        for row in range(rows):
+            memory[result + row] = memory[left + row] & memory[right + row]
+    elif operation == OR:
+        for row in range(rows):
+            memory[result + row] = memory[left + row] | memory[right + row]
+    elif operation == NOT:
+        for row in range(rows):
+            memory[result + row] = 1 - memory[left + row]
+    elif operation == CHOOSE:
+        for row in range(rows):
+            chosen = right if memory[left + row] != 0 else third
+            memory[result + row] = memory[chosen + row]
+    elif operation == BIT_LENGTH:
+        for row in range(rows):
+            memory[result + row] = bit_length(max(memory[left + row], 0))
+
+
+@inlined_kernel
+def _run_floats(
+    memory: Memory, operation: int, result: int, left: int, right: int, rows: int
+) -> None:
+    if operation == TO_FLOAT:
+        for row in range(rows):
+            memory[result + row] = word_of(float(memory[left + row]))
+        return
+    for row in range(rows):
+        one = float_of(memory[left + row])
+        if operation == TO_INT:
+            memory[result + row] = np.int64(one) if abs(one) < 9.2e18 else 0
+            continue
+        other = float_of(memory[right + row])
+        if operation == FLOAT_ADD:
+            one = one + other
+        elif operation == FLOAT_SUBTRACT:
+            one = one - other
+        elif operation == FLOAT_MULTIPLY:
+            one = one * other
+        elif operation == FLOAT_DIVIDE:
+            one = one / other
+        elif operation == FLOAT_NEGATE:
+            one = -one
+        memory[result + row] = word_of(one)

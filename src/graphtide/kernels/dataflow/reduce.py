@@ -1,0 +1,302 @@
+"""Reduce: keep one result a key, by looking again only where it may have changed.
+
+For a key and a time, the output so far adds up to what *stands*; the input adds up to a group of
+records, and the reducer says what is *wanted*; the difference goes out. Which times to look at?
+Every time with new input; and, whenever a time t is looked at, the least upper bounds of t with
+the times of rows that are not yet part of t and that could matter: all rows of the output for the
+key, and of the input those that come, in the reducer's order, no later than the last record it
+used. For min that is every value up to the minimum: what lies beyond cannot change the result
+until one of those does. The bounds that lie at a later position wait in the operator's port.
+
+Skipping (FEDiV, for any number of loops): let the output for the key stand at one record m at t,
+and let all new input at t, of which no look has read the group yet, be beyond m, or
+m itself added once more, or taken away while it is there more often. Then nothing can change at t,
+and the group need not be read. How that is told is in `dataflow_skipping`; the proof of both rules
+is in docs/concepts/dataflow.md.
+
+Versions: where a physical batch has one version, all history lies before it and only positions
+are compared. Where it has several, the rows of a key are replayed in the order of versions: those
+that have come are kept in order of value and added up as they become equal, so the next version
+starts from what is left, not from the whole history.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.batches import compare_keys
+from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
+from graphtide.kernels.dataflow.layout import (
+    ASK,
+    ASKED,
+    BATCH_FRAME,
+    BATCH_KEYS,
+    BATCH_KEYS_AT,
+    BATCH_ROWS,
+    BATCH_ROWS_AT,
+    BATCH_STARTS_AT,
+    FRAME_WIDTH,
+    GROUPS,
+    HELD,
+    LAST,
+    LATER_POSITION,
+    LINEAR,
+    LOOK_KEY,
+    LOOK_POSITION,
+    LOOK_VERSION,
+    ONE_VERSION,
+    OP_ANSWER,
+    OP_ANSWERS,
+    OP_FLOOR,
+    OP_IN,
+    OP_LEFT,
+    OP_LEFT_AT,
+    OP_LEFT_NEWS,
+    OP_OUTPUT,
+    OP_PHASE,
+    OP_PORT,
+    OP_RECOMPUTED,
+    OP_REDUCER,
+    OP_RESULTS,
+    OP_SKIPPED,
+    OP_TODO,
+    REPLAYING,
+    THRESHOLD,
+    TIMES,
+    TRACE_BODY_WORDS,
+    TRACE_BY_TIME,
+    TRACE_FRESH,
+    TRACE_KEY_WORDS,
+    TRACE_SLOT_COUNT,
+    TRACE_SLOTS,
+    TRACE_VALUE_WORDS,
+    VERSION_SHAPE,
+    WANTED,
+    Memory,
+)
+from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
+from graphtide.kernels.dataflow.memory import copy_words, free
+from graphtide.kernels.dataflow.ports import take_bucket
+from graphtide.kernels.dataflow.reducers import order_by_value, want
+from graphtide.kernels.dataflow.replay import (
+    advance_replay,
+    find_floor,
+    gather_rows,
+    raise_versions,
+)
+from graphtide.kernels.dataflow.sending import send_batch
+from graphtide.kernels.dataflow.skipping import can_skip, schedule_output
+from graphtide.kernels.dataflow.sorting import batch_of_bucket
+from graphtide.kernels.dataflow.standing import emit, hold_output, stand
+from graphtide.kernels.dataflow.times import upper_bound
+from graphtide.kernels.dataflow.todo import TIME_WORDS, add_time, forced_bound
+from graphtide.kernels.dataflow.traces import announce, finish_merges, open_cursors, settle_fresh
+from graphtide.kernels.jit import inlined_kernel
+
+
+@inlined_kernel
+def reduce(memory: Memory, operator: int, position: int) -> bool:
+    """Look at all keys that are due at this position; True where Python has to be asked first."""
+    if memory[operator + OP_PHASE] == 0:
+        settle_fresh(memory, memory[operator + OP_OUTPUT])
+        clear_list(memory, GROUPS)
+        clear_list(memory, ASKED)
+        _look_at_keys(memory, operator, position)
+        if memory[operator + OP_REDUCER] == ASK and list_count(memory, GROUPS) > 0:
+            memory[operator + OP_PHASE] = 1
+            return True
+    else:
+        memory[operator + OP_PHASE] = 0
+        _take_answers(memory, operator, position)
+    _close_output(memory, operator, position)
+    return False
+
+
+@inlined_kernel
+def _close_output(memory: Memory, operator: int, position: int) -> None:
+    """Make the results a batch of the output, tell its readers, and send it on."""
+    output = memory[operator + OP_OUTPUT]
+    bucket = take_bucket(memory, memory[operator + OP_RESULTS], position)
+    if bucket == 0:
+        return
+    batch = batch_of_bucket(memory, output, bucket, position)
+    if batch != 0:
+        memory[output + TRACE_FRESH] = batch
+        announce(memory, output, position)
+        send_batch(memory, operator, output, batch)
+
+
+@inlined_kernel
+def _take_answers(memory: Memory, operator: int, position: int) -> None:
+    """Compare what Python wants each group to be with what stands, group by group, in order.
+
+    Answers are rows of group, values and multiplicity, ascending.
+    """
+    keys = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    answer = memory[operator + OP_ANSWER]
+    end = answer + memory[operator + OP_ANSWERS] * (values + 2)
+    memory[LOOK_POSITION] = position
+    for group in range(list_count(memory, GROUPS)):
+        at = list_rows(memory, GROUPS) + group * (keys + 1)
+        before = at - keys - 1
+        memory[LOOK_KEY] = at
+        memory[LOOK_VERSION] = memory[at + keys]
+        if group == 0 or compare_keys(memory, before, at, keys) != 0:
+            hold_output(memory, operator)
+        clear_list(memory, WANTED)
+        while answer < end and memory[answer] == group:
+            target = append(memory, WANTED, values + 1)
+            copy_words(memory, answer + 1, target, values + 1)
+            answer += values + 2
+        stand(memory, operator)
+        emit(memory, operator)
+    free(memory, memory[operator + OP_ANSWER])
+    memory[operator + OP_ANSWER] = 0
+
+
+@inlined_kernel
+def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
+    """Go through the keys with news and the keys that were put off to now, in order."""
+    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
+    news = _batch_of_news(memory, operator, position)
+    todo = _batch_of_todo(memory, operator, position)
+    one, ones = 0, memory[news + BATCH_KEYS] if news != 0 else 0
+    other, others = 0, memory[todo + BATCH_KEYS] if todo != 0 else 0
+    while one < ones or other < others:
+        which = -1 if other >= others else 1
+        if one < ones and other < others:
+            which = compare_keys(
+                memory,
+                memory[news + BATCH_KEYS_AT] + one * words,
+                memory[todo + BATCH_KEYS_AT] + other * words,
+                words,
+            )
+        clear_list(memory, TIMES)
+        key = 0
+        if which >= 0:
+            key = memory[todo + BATCH_KEYS_AT] + other * words
+            _times_of_todo(memory, operator, todo, other)
+            other += 1
+        if which <= 0:
+            key = memory[news + BATCH_KEYS_AT] + one * words
+            _times_of_news(memory, operator, news, one)
+            one += 1
+        _look_at_key(memory, operator, position, key)
+    free(memory, todo)
+
+
+@inlined_kernel
+def _batch_of_news(memory: Memory, operator: int, position: int) -> int:
+    """The input rows that are new at this position, as one batch, or 0."""
+    trace = memory[operator + OP_LEFT]
+    if memory[operator + OP_LEFT_NEWS] == 0 or memory[operator + OP_LEFT_AT] != position:
+        return 0
+    everything = memory[operator + OP_LEFT_NEWS] == 2
+    memory[operator + OP_LEFT_NEWS] = 0
+    batch = memory[trace + TRACE_FRESH]
+    if everything:
+        finish_merges(memory, trace)
+        found = memory[trace + TRACE_SLOT_COUNT] > 0
+        batch = memory[memory[trace + TRACE_SLOTS]] if found else 0
+    if batch != 0:
+        memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+    return batch  # type: ignore[no-any-return]
+
+
+@inlined_kernel
+def _batch_of_todo(memory: Memory, operator: int, position: int) -> int:
+    """What was put off to this position, sorted by key and version, or 0."""
+    bucket = take_bucket(memory, memory[operator + OP_PORT], position)
+    if bucket == 0:
+        return 0
+    return batch_of_bucket(memory, memory[operator + OP_TODO], bucket, position)
+
+
+@inlined_kernel
+def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> None:
+    starts = memory[todo + BATCH_STARTS_AT] + number
+    width = memory[todo + BATCH_FRAME + FRAME_WIDTH]
+    row = memory[todo + BATCH_ROWS_AT] + memory[starts] * width
+    for _ in range(memory[starts + 1] - memory[starts]):
+        # Values: 0 for no bound, 1 for a bound, 2 for one that is taken away; the bound.
+        bound, taken = forced_bound(memory, operator), 0
+        if value_of(memory, todo, row, 0) != 0:
+            bound = value_of(memory, todo, row, 1)
+            taken = value_of(memory, todo, row, 0) - 1
+        add_time(memory, operator, memory[time_of(memory, todo, row) + 1], bound, taken)
+        row += width
+
+
+@inlined_kernel
+def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> None:
+    """The versions of the new rows of a key, each with the bound that they set.
+
+    A record that is added is its own bound: one more of what stands changes nothing. One that is
+    taken away, or that may differ behind its first word, counts as the one before it.
+    """
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    forced = forced_bound(memory, operator)
+    before = 1 if memory[operator + OP_REDUCER] == LAST else -1
+    starts = memory[news + BATCH_STARTS_AT] + number
+    width = memory[news + BATCH_FRAME + FRAME_WIDTH]
+    row = memory[news + BATCH_ROWS_AT] + memory[starts] * width
+    for _ in range(memory[starts + 1] - memory[starts]):
+        version = upper_bound(
+            memory[time_of(memory, news, row) + 1],
+            memory[operator + OP_FLOOR],
+            memory[VERSION_SHAPE],
+        )
+        bound, taken = forced, 0
+        if values > 0 and value_of(memory, news, row, 0) != forced:
+            added = diff_of(memory, news, row) > 0
+            alone = added and values == 1
+            bound = value_of(memory, news, row, 0) + (0 if alone else before)
+            taken = 1 if values == 1 and not added else 0
+        add_time(memory, operator, version, bound, taken)
+        row += width
+
+
+@inlined_kernel
+def _look_at_key(memory: Memory, operator: int, position: int, key: int) -> None:
+    """Look at every version in TIMES, which may grow on the way, in ascending order."""
+    memory[LOOK_KEY] = key
+    memory[LOOK_POSITION] = position
+    memory[LATER_POSITION] = -1
+    memory[REPLAYING] = 0
+    hold_output(memory, operator)
+    output_body = memory[memory[operator + OP_OUTPUT] + TRACE_BODY_WORDS]
+    number = 0
+    while number < list_count(memory, TIMES):
+        time = list_rows(memory, TIMES) + TIME_WORDS * number
+        memory[LOOK_VERSION] = memory[time]
+        bound, taken = memory[time + 1], memory[time + 2]
+        if memory[ONE_VERSION] < 0:
+            find_floor(memory, number)
+            raise_versions(memory, HELD, output_body)
+        number += 1
+        stand(memory, operator)
+        if can_skip(memory, operator, bound, taken):
+            memory[operator + OP_SKIPPED] += 1
+            schedule_output(memory, operator, bound, taken)
+        else:
+            memory[operator + OP_RECOMPUTED] += 1
+            schedule_output(memory, operator, forced_bound(memory, operator), 0)
+            want(memory, operator, _open_input(memory, operator))
+            if memory[operator + OP_REDUCER] != ASK:
+                emit(memory, operator)
+
+
+@inlined_kernel
+def _open_input(memory: Memory, operator: int) -> int:
+    """Open cursors over the input rows of the key, by value where the reducer needs it."""
+    trace = memory[operator + OP_LEFT]
+    if memory[ONE_VERSION] < 0:
+        if memory[REPLAYING] == 0:
+            gather_rows(memory, operator)
+            memory[REPLAYING] = 1
+        return advance_replay(memory, operator)
+    count = open_cursors(memory, trace, memory[LOOK_KEY])
+    reducer = memory[operator + OP_REDUCER]
+    by_time = memory[trace + TRACE_BY_TIME] != 0 and memory[trace + TRACE_VALUE_WORDS] > 0
+    if by_time and reducer != LINEAR and reducer != THRESHOLD:
+        return order_by_value(memory, operator, count)
+    return count

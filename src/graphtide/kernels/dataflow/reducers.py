@@ -1,0 +1,306 @@
+"""Reducers: what a group of records comes to.
+
+The rows of a key are read through cursors, one a batch, each in order of value; a cursor holds the
+row that it is at as plain words. `_next_record` merges them into distinct records with their
+multiplicities at a time. FIRST and LAST stop at the
+last record they use; rows that are not part of the time yet are scheduled as they are met, which
+is how far the rule of `dataflow_reduce` asks to look. Records count where their multiplicity is
+positive; LINEAR adds weights of any sign, and a group is there where its count is not 0.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.batches import compare_keys
+from graphtide.kernels.dataflow.frames import diff_of, load_row, time_of, value_of
+from graphtide.kernels.dataflow.layout import (
+    ASK,
+    ASKED,
+    BATCH_FRAME,
+    CURSOR_BATCH,
+    CURSOR_END,
+    CURSOR_RECORD,
+    CURSOR_ROW,
+    CURSOR_WORDS,
+    CURSORS,
+    FLOAT_SUM,
+    FOUND,
+    FRAME_WIDTH,
+    GROUPS,
+    LAST,
+    LINEAR,
+    LOOK_KEY,
+    LOOK_VERSION,
+    OP_ARGUMENT,
+    OP_ARGUMENTS,
+    OP_LEFT,
+    OP_REDUCER,
+    RECORD,
+    REPLAYED,
+    SUMS,
+    THRESHOLD,
+    TRACE_BODY_WORDS,
+    TRACE_KEY_WORDS,
+    TRACE_VALUE_WORDS,
+    WANTED,
+    Memory,
+)
+from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
+from graphtide.kernels.dataflow.memory import copy_words
+from graphtide.kernels.dataflow.programs import float_of, word_of
+from graphtide.kernels.dataflow.rows import sort_rows
+from graphtide.kernels.dataflow.todo import forced_bound, in_time, schedule_later
+from graphtide.kernels.dataflow.traces import plain_cursor
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
+
+
+@inlined_kernel
+def want(memory: Memory, operator: int, count: int) -> None:
+    """Write to WANTED what the operator's reducer makes of the rows under so many cursors."""
+    clear_list(memory, WANTED)
+    reducer = memory[operator + OP_REDUCER]
+    if reducer == LINEAR:
+        _want_sums(memory, operator, count)
+    elif reducer == THRESHOLD:
+        _want_threshold(memory, operator, count)
+    elif reducer == FLOAT_SUM:
+        _want_float_sum(memory, operator, count)
+    elif reducer == ASK:
+        _ask(memory, operator, count)
+    else:
+        _want_ends(memory, operator, count)
+
+
+@inlined_kernel
+def order_by_value(memory: Memory, operator: int, count: int) -> int:
+    """Make the rows under so many cursors, which are sorted by time, one cursor sorted by value."""
+    trace = memory[operator + OP_LEFT]
+    body, values = memory[trace + TRACE_BODY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+    clear_list(memory, REPLAYED)
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        batch = memory[cursor + CURSOR_BATCH]
+        width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
+        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
+            target = append(memory, REPLAYED, body)
+            load_row(memory, batch, row, values, target)
+    rows = list_rows(memory, REPLAYED)
+    sort_rows(memory, rows, list_count(memory, REPLAYED), body, 0)
+    plain_cursor(memory, rows, rows + list_count(memory, REPLAYED) * body)
+    return 1 if count > 0 else 0
+
+
+@inlined_kernel
+def _load(memory: Memory, cursor: int, values: int, downward: bool) -> None:
+    """Load the row that a cursor is at; LAST reads downward. Nothing at the end."""
+    if memory[cursor + CURSOR_ROW] == memory[cursor + CURSOR_END]:
+        return
+    batch = memory[cursor + CURSOR_BATCH]
+    width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if batch != 0 else values + 3
+    row = memory[cursor + CURSOR_END] - width if downward else memory[cursor + CURSOR_ROW]
+    if batch != 0:
+        load_row(memory, batch, row, values, cursor + CURSOR_RECORD)
+    else:
+        copy_words(memory, row, cursor + CURSOR_RECORD, values + 3)
+
+
+@inlined_kernel
+def _step(memory: Memory, cursor: int, values: int, downward: bool) -> None:
+    """Move a cursor on by one row, and load it."""
+    batch = memory[cursor + CURSOR_BATCH]
+    width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if batch != 0 else values + 3
+    if downward:
+        memory[cursor + CURSOR_END] -= width
+    else:
+        memory[cursor + CURSOR_ROW] += width
+    _load(memory, cursor, values, downward)
+
+
+@inner_kernel
+def _begin_records(memory: Memory, operator: int, count: int) -> None:
+    """Load the first row of each cursor."""
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    downward = memory[operator + OP_REDUCER] == LAST
+    for number in range(count):
+        _load(memory, memory[CURSORS] + number * CURSOR_WORDS, values, downward)
+
+
+@inlined_kernel
+def _first_record(memory: Memory, count: int, values: int, downward: bool) -> int:
+    """The address of the next record under the cursors, or 0."""
+    record = 0
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        if memory[cursor + CURSOR_ROW] == memory[cursor + CURSOR_END]:
+            continue
+        here = cursor + CURSOR_RECORD
+        order = 0 if record == 0 else compare_keys(memory, here, record, values)
+        if record == 0 or (order > 0 if downward else order < 0):
+            record = here
+    return record
+
+
+@inner_kernel
+def _next_record(memory: Memory, operator: int, count: int) -> int:
+    """Read the next distinct record under the cursors into RECORD: its multiplicity.
+
+    Rows that are not part of the time are scheduled. FOUND is 0 at the end.
+    """
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    downward = memory[operator + OP_REDUCER] == LAST
+    forced = forced_bound(memory, operator)
+    first = _first_record(memory, count, values, downward)
+    memory[FOUND] = first
+    if first == 0:
+        return 0
+    record = memory[RECORD]
+    copy_words(memory, first, record, values)
+    total = 0
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        here = cursor + CURSOR_RECORD
+        while memory[cursor + CURSOR_ROW] < memory[cursor + CURSOR_END]:
+            if compare_keys(memory, here, record, values) != 0:
+                break
+            position, version = memory[here + values], memory[here + values + 1]
+            if in_time(memory, operator, position, version):
+                total += memory[here + values + 2]
+            else:
+                schedule_later(memory, operator, position, version, forced, 0)
+            _step(memory, cursor, values, downward)
+    return total
+
+
+@inlined_kernel
+def _want_ends(memory: Memory, operator: int, count: int) -> None:
+    """The first or last `argument` records, each as often as it is there."""
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    left = memory[operator + OP_ARGUMENT]
+    _begin_records(memory, operator, count)
+    while left > 0:
+        total = _next_record(memory, operator, count)
+        if memory[FOUND] == 0:
+            break
+        if total <= 0:
+            continue
+        target = append(memory, WANTED, values + 1)
+        copy_words(memory, memory[RECORD], target, values)
+        memory[target + values] = min(total, left)
+        left -= total
+    if memory[operator + OP_REDUCER] == LAST:
+        _reverse_wanted(memory, values + 1)
+
+
+@inlined_kernel
+def _reverse_wanted(memory: Memory, width: int) -> None:
+    """WANTED is in ascending order, always."""
+    rows, count = list_rows(memory, WANTED), list_count(memory, WANTED)
+    for number in range(count // 2):
+        for word in range(width):
+            one = rows + number * width + word
+            other = rows + (count - 1 - number) * width + word
+            kept = memory[one]
+            memory[one] = memory[other]
+            memory[other] = kept
+
+
+@inner_kernel
+def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> None:
+    """Add up the diffs under the cursors into SUMS, by the tag in the value word or all in one."""
+    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    forced = forced_bound(memory, operator)
+    sums = list_rows(memory, SUMS)
+    for number in range(count):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        batch = memory[cursor + CURSOR_BATCH]
+        packed = batch != 0
+        width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if packed else values + 3
+        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
+            time = time_of(memory, batch, row) if packed else row + values
+            position, version = memory[time], memory[time + 1]
+            if not in_time(memory, operator, position, version):
+                schedule_later(memory, operator, position, version, forced, 0)
+                continue
+            tag = 0
+            if tagged:
+                tag = value_of(memory, batch, row, 0) if packed else memory[row]
+            memory[sums + tag] += diff_of(memory, batch, row) if packed else memory[time + 2]
+
+
+@inner_kernel
+def _clear_sums(memory: Memory, parts: int) -> None:
+    clear_list(memory, SUMS)
+    for _ in range(parts):
+        place = append(memory, SUMS, 1)
+        memory[place] = 0
+
+
+@inlined_kernel
+def _want_sums(memory: Memory, operator: int, count: int) -> None:
+    """The sums of weights by tag: tag 0 counts the records, and 0 means that there is no group."""
+    _clear_sums(memory, memory[operator + OP_ARGUMENT])
+    _add_weights(memory, operator, count, True)
+    sums = list_rows(memory, SUMS)
+    if memory[sums] == 0:
+        return
+    listed = memory[operator + OP_ARGUMENTS]
+    outputs = memory[listed]
+    target = append(memory, WANTED, outputs + 1)
+    for output in range(outputs):
+        memory[target + output] = memory[sums + memory[listed + 1 + output]]
+    memory[target + outputs] = 1
+
+
+@inlined_kernel
+def _want_threshold(memory: Memory, operator: int, count: int) -> None:
+    """The record once, where it is there at least `argument` times."""
+    _clear_sums(memory, 1)
+    _add_weights(memory, operator, count, False)
+    if memory[list_rows(memory, SUMS)] >= memory[operator + OP_ARGUMENT]:
+        target = append(memory, WANTED, 1)
+        memory[target] = 1
+
+
+@inlined_kernel
+def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
+    """The sum of floats, always in ascending order, so that it does not depend on the past."""
+    total, lost, records = 0.0, 0.0, 0
+    _begin_records(memory, operator, count)
+    while True:
+        times = _next_record(memory, operator, count)
+        if memory[FOUND] == 0:
+            break
+        if times == 0:
+            # What has come and gone: an infinity no times would be NaN.
+            continue
+        records += times
+        number = float_of(memory[memory[RECORD]]) * times
+        raised = total + number
+        if abs(raised) <= 1.7976931348623157e308:
+            larger = abs(total) >= abs(number)
+            lost += (total - raised) + number if larger else (number - raised) + total
+        total = raised
+    if records != 0:
+        target = append(memory, WANTED, 2)
+        memory[target] = word_of(total + lost)
+        memory[target + 1] = 1
+
+
+@inlined_kernel
+def _ask(memory: Memory, operator: int, count: int) -> None:
+    """Write the group, and its records with their multiplicities, for Python to read."""
+    trace = memory[operator + OP_LEFT]
+    keys, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+    group = list_count(memory, GROUPS)
+    target = append(memory, GROUPS, keys + 1)
+    copy_words(memory, memory[LOOK_KEY], target, keys)
+    memory[target + keys] = memory[LOOK_VERSION]
+    _begin_records(memory, operator, count)
+    while True:
+        times = _next_record(memory, operator, count)
+        if memory[FOUND] == 0:
+            break
+        if times != 0:
+            target = append(memory, ASKED, values + 2)
+            memory[target] = group
+            copy_words(memory, memory[RECORD], target + 1, values)
+            memory[target + 1 + values] = times

@@ -1,0 +1,214 @@
+"""The run: one physical batch through all operators, loop by loop, until nothing waits.
+
+The schedule is a list of instructions in topological order, loops nested. An operator runs at a
+position when something waits for it there. A loop goes from one position to the next that any
+operator in it waits for, as long as the rounds of the loops around stay the same; then the run
+goes on behind it. So everything that is not after the position, in the order of numbers, is final:
+the frontier. The schedule promises that nothing arrives there any more (see `schedule` in
+`engine.dataflow`), and the run does not take that on trust: where a round would go back, or a batch
+would end while rows still wait for an operator, it ends with STRANDED.
+
+A run that meets an operator of Python's stops there with all its state in memory, and goes on when
+it is called again. So does one whose join has sent as much as it may in one go: nothing else runs
+until that join has sent the rest.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.join import join
+from graphtide.kernels.dataflow.layout import (
+    AGAIN,
+    ARRANGE,
+    BATCH_ROWS,
+    BUCKET_COUNT,
+    CONSOLIDATE,
+    COUNTER,
+    DO,
+    DONE,
+    FOREIGN,
+    IMPORT,
+    JOIN,
+    LOOP,
+    OP_ACTIVATIONS,
+    OP_IN,
+    OP_KIND,
+    OP_LEFT,
+    OP_LEFT_AT,
+    OP_LEFT_NEWS,
+    OP_OUTPUT,
+    OP_PHASE,
+    OP_PORT,
+    OP_RIGHT_AT,
+    OP_RIGHT_NEWS,
+    PASS,
+    PAUSED,
+    PORT_WIDTH,
+    POSITION,
+    REDUCE,
+    RUN_LENGTH,
+    SCHEDULE_WORDS,
+    SINCE_PAUSE,
+    STOP,
+    STRANDED,
+    TRACE_FRESH,
+    WANTS_PYTHON,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import free
+from graphtide.kernels.dataflow.ports import NOWHERE, first_position, take_bucket
+from graphtide.kernels.dataflow.reduce import reduce
+from graphtide.kernels.dataflow.sending import send_batch, send_bucket
+from graphtide.kernels.dataflow.sorting import batch_of_bucket
+from graphtide.kernels.dataflow.traces import announce, batch_at, count_batches, settle_fresh
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+
+
+@bare_kernel
+def run(memory: Memory, schedule: int) -> int:
+    """Run until nothing waits, Python is wanted (COUNTER names the operator), or for a while.
+
+    STRANDED, which is a mistake of the schedule, where something waits that nobody will come to.
+    """
+    while True:
+        counter = memory[COUNTER]
+        at = schedule + counter * SCHEDULE_WORDS
+        code, operand, jump = memory[at], memory[at + 1], memory[at + 2]
+        if code == DO:
+            if waits_at(memory, operand) == memory[POSITION]:
+                ended = _activate(memory, operand)
+                if ended != DONE:
+                    return ended
+                memory[SINCE_PAUSE] += 1
+            memory[COUNTER] = counter + 1
+            if memory[SINCE_PAUSE] >= RUN_LENGTH:
+                memory[SINCE_PAUSE] = 0
+                return PAUSED
+        elif code == LOOP:
+            # Operands: bits below the rounds of the loops around; instructions of the loop.
+            _enter_next_round(memory, schedule, counter + 1, jump, operand, memory[at + 3])
+        elif code == AGAIN:
+            before = memory[POSITION]
+            _enter_next_round(memory, schedule, jump + 1, counter, operand, memory[at + 3])
+            if memory[COUNTER] <= counter and memory[POSITION] <= before:
+                return STRANDED
+        elif code == STOP:
+            memory[COUNTER] = 0
+            waiting = _first_waiting(memory, schedule, 0, counter)
+            return DONE if waiting == NOWHERE else STRANDED
+
+
+@inner_kernel
+def waits_at(memory: Memory, operator: int) -> int:
+    """The least position at which something waits for an operator, or NOWHERE."""
+    if memory[operator + OP_PHASE] != 0:
+        return memory[POSITION]  # type: ignore[no-any-return]
+    found = first_position(memory, memory[operator + OP_PORT])
+    if memory[operator + OP_LEFT_NEWS] != 0:
+        found = min(found, memory[operator + OP_LEFT_AT])
+    if memory[operator + OP_RIGHT_NEWS] != 0:
+        found = min(found, memory[operator + OP_RIGHT_AT])
+    return found
+
+
+@inner_kernel
+def _enter_next_round(
+    memory: Memory, schedule: int, first: int, last: int, outer: int, inner: int
+) -> None:
+    """Go to the least position that waits in a loop with these rounds around it, or behind it.
+
+    `outer` and `inner` are how many low bits hold rounds of this loop and the loops in it, and of
+    the loops in it alone.
+    """
+    around = memory[POSITION] >> outer
+    found = _first_waiting(memory, schedule, first, last)
+    if found != NOWHERE and found >> outer == around:
+        memory[POSITION] = (found >> inner) << inner
+        memory[COUNTER] = first
+    else:
+        memory[POSITION] = around << outer
+        memory[COUNTER] = last + 1
+
+
+@inner_kernel
+def _first_waiting(memory: Memory, schedule: int, first: int, last: int) -> int:
+    """The least position at which something waits for one of these instructions, or NOWHERE."""
+    found = NOWHERE
+    for counter in range(first, last):
+        at = schedule + counter * SCHEDULE_WORDS
+        if memory[at] == DO:
+            found = min(found, waits_at(memory, memory[at + 1]))
+    return found
+
+
+@inlined_kernel
+def _activate(memory: Memory, operator: int) -> int:
+    """Run one operator at the current position; PAUSED where it has not finished."""
+    position = memory[POSITION]
+    kind = memory[operator + OP_KIND]
+    if memory[operator + OP_PHASE] == 0:
+        memory[operator + OP_ACTIVATIONS] += 1
+    ended = DONE
+    if kind == JOIN:
+        ended = PAUSED if join(memory, operator, position) else DONE
+    elif kind == REDUCE:
+        ended = WANTS_PYTHON if reduce(memory, operator, position) else DONE
+    elif kind == ARRANGE:
+        _arrange(memory, operator, position)
+    elif kind == CONSOLIDATE:
+        _consolidate(memory, operator, position)
+    elif kind == PASS:
+        _pass(memory, operator, position)
+    elif kind == IMPORT:
+        _import(memory, operator)
+    elif kind == FOREIGN:
+        ended = WANTS_PYTHON
+    return ended
+
+
+@inlined_kernel
+def _pass(memory: Memory, operator: int, position: int) -> None:
+    """Send on what waits, as it is."""
+    port = memory[operator + OP_PORT]
+    bucket = take_bucket(memory, port, position)
+    memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    send_bucket(memory, operator, bucket, position, memory[port + PORT_WIDTH] - 2)
+
+
+@inlined_kernel
+def _import(memory: Memory, operator: int) -> None:
+    """Send what is new in a trace of another dataflow: all of it at first, then fresh batches."""
+    trace = memory[operator + OP_LEFT]
+    everything = memory[operator + OP_LEFT_NEWS] == 2
+    memory[operator + OP_LEFT_NEWS] = 0
+    last = count_batches(memory, trace) - 1
+    for place in range(0 if everything else last, last + 1):
+        batch = batch_at(memory, trace, place)
+        if batch != 0:
+            memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+            send_batch(memory, operator, trace, batch)
+
+
+@inlined_kernel
+def _arrange(memory: Memory, operator: int, position: int) -> None:
+    """Make what waits a fresh batch of the trace, tell its readers, and send it on."""
+    trace = memory[operator + OP_OUTPUT]
+    bucket = take_bucket(memory, memory[operator + OP_PORT], position)
+    memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    settle_fresh(memory, trace)
+    batch = batch_of_bucket(memory, trace, bucket, position)
+    if batch != 0:
+        memory[trace + TRACE_FRESH] = batch
+        announce(memory, trace, position)
+        send_batch(memory, operator, trace, batch)
+
+
+@inlined_kernel
+def _consolidate(memory: Memory, operator: int, position: int) -> None:
+    """Add up what waits and send it on; nothing is kept."""
+    trace = memory[operator + OP_OUTPUT]
+    bucket = take_bucket(memory, memory[operator + OP_PORT], position)
+    memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    batch = batch_of_bucket(memory, trace, bucket, position)
+    if batch != 0:
+        send_batch(memory, operator, trace, batch)
+        free(memory, batch)

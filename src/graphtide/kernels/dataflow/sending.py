@@ -1,0 +1,166 @@
+"""Sending: rows leave an operator through a chunk of columns, along each of its edges.
+
+Whatever an operator makes is staged: record columns, then version, position and diff. A full
+chunk is flushed: for each edge its program runs over the chunk, and the rows that pass its filter
+go to the port at the other end, at the position that the edge gives them. So map, filter, negate,
+concat, enter, leave and the way back round a loop are edges, not operators, and cost no stop of
+their own.
+
+A position only ever grows on the way, except where a loop is left; the schedule runs what is
+outside a loop after the loop.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
+from graphtide.kernels.dataflow.layout import (
+    BATCH_FRAME,
+    BATCH_KEYS,
+    BATCH_KEYS_AT,
+    BATCH_ROWS_AT,
+    BATCH_STARTS_AT,
+    BUCKET_COUNT,
+    BUCKET_ROWS,
+    CHUNK,
+    EDGE_ADD,
+    EDGE_BEYOND,
+    EDGE_KEEP,
+    EDGE_LAST_ROUND,
+    EDGE_NEXT,
+    EDGE_PASSED,
+    EDGE_PORT,
+    EDGE_PROGRAM,
+    EDGE_ROUND_MASK,
+    EDGE_ROUND_SHIFT,
+    EDGE_SIGN,
+    FRAME_WIDTH,
+    OP_EDGES,
+    OP_FLOOR,
+    OP_OUT,
+    PROGRAM_BODY,
+    PROGRAM_DELAY,
+    PROGRAM_FILTER,
+    PROGRAM_OUTPUTS,
+    PROGRAM_STEPS,
+    PROGRAM_WEIGHT,
+    STAGE,
+    STAGED,
+    TRACE_KEY_WORDS,
+    TRACE_VALUE_WORDS,
+    VERSION_SHAPE,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import free
+from graphtide.kernels.dataflow.ports import new_row
+from graphtide.kernels.dataflow.programs import STEP_WORDS, run_program
+from graphtide.kernels.dataflow.times import upper_bound
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+
+
+@inner_kernel
+def flush(memory: Memory, operator: int, columns: int) -> None:
+    """Send what is staged, a record of so many columns, along all edges of an operator."""
+    rows = memory[STAGED]
+    if rows == 0:
+        return
+    memory[STAGED] = 0
+    memory[operator + OP_OUT] += rows
+    if memory[operator + OP_FLOOR] > 0:
+        versions = memory[STAGE] + columns * CHUNK
+        for row in range(versions, versions + rows):
+            memory[row] = upper_bound(
+                memory[row], memory[operator + OP_FLOOR], memory[VERSION_SHAPE]
+            )
+    edge = memory[operator + OP_EDGES]
+    while edge != 0:
+        _send(memory, edge, memory[STAGE], columns, rows)
+        edge = memory[edge + EDGE_NEXT]
+
+
+@inlined_kernel
+def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> None:
+    """Run the program of one edge over the chunk and append the rows that pass."""
+    port = memory[edge + EDGE_PORT]
+    program = memory[edge + EDGE_PROGRAM]
+    versions = stage + columns * CHUNK
+    run_program(memory, program, stage, rows)
+    outputs = memory[program + PROGRAM_OUTPUTS]
+    listed = program + PROGRAM_BODY + memory[program + PROGRAM_STEPS] * STEP_WORDS
+    passing, weight = memory[program + PROGRAM_FILTER], memory[program + PROGRAM_WEIGHT]
+    delay = memory[program + PROGRAM_DELAY]
+    last_round = memory[edge + EDGE_LAST_ROUND]
+    keep, add = memory[edge + EDGE_KEEP], memory[edge + EDGE_ADD]
+    beyond = memory[edge + EDGE_BEYOND]
+    passed = 0
+    for row in range(rows):
+        if passing >= 0 and memory[stage + passing * CHUNK + row] == 0:
+            continue
+        diff = memory[versions + 2 * CHUNK + row] * memory[edge + EDGE_SIGN]
+        if weight >= 0:
+            diff *= memory[stage + weight * CHUNK + row]
+        if diff == 0:
+            continue
+        position = (memory[versions + CHUNK + row] & keep) + add
+        if delay >= 0:
+            position += memory[stage + delay * CHUNK + row]
+        round_number = (position >> memory[edge + EDGE_ROUND_SHIFT]) & memory[
+            edge + EDGE_ROUND_MASK
+        ]
+        if round_number > last_round:
+            continue
+        if position & beyond:
+            raise OverflowError("too many rounds")
+        target = new_row(memory, port, position)
+        for output in range(outputs):
+            memory[target + output] = memory[stage + memory[listed + output] * CHUNK + row]
+        memory[target + outputs] = memory[versions + row]
+        memory[target + outputs + 1] = diff
+        passed += 1
+    memory[edge + EDGE_PASSED] += passed
+
+
+@inner_kernel
+def send_batch(memory: Memory, operator: int, trace: int, batch: int) -> None:
+    """Send all rows of a batch along the edges of an operator: key words, then value words."""
+    if memory[operator + OP_EDGES] == 0 or batch == 0:
+        return
+    keys, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+    width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
+    columns = keys + values
+    starts = memory[batch + BATCH_STARTS_AT]
+    for number in range(memory[batch + BATCH_KEYS]):
+        key = memory[batch + BATCH_KEYS_AT] + number * keys
+        row = memory[batch + BATCH_ROWS_AT] + memory[starts + number] * width
+        for _ in range(memory[starts + number + 1] - memory[starts + number]):
+            place = memory[STAGE] + memory[STAGED]
+            for word in range(keys):
+                memory[place + word * CHUNK] = memory[key + word]
+            for word in range(values):
+                memory[place + (keys + word) * CHUNK] = value_of(memory, batch, row, word)
+            time = time_of(memory, batch, row)
+            memory[place + columns * CHUNK] = memory[time + 1]
+            memory[place + (columns + 1) * CHUNK] = memory[time]
+            memory[place + (columns + 2) * CHUNK] = diff_of(memory, batch, row)
+            row += width
+            memory[STAGED] += 1
+            if memory[STAGED] == CHUNK:
+                flush(memory, operator, columns)
+    flush(memory, operator, columns)
+
+
+@bare_kernel
+def send_bucket(memory: Memory, operator: int, bucket: int, position: int, columns: int) -> None:
+    """Send all rows of a bucket, as they are, along the edges of an operator. Frees the bucket."""
+    row = bucket + BUCKET_ROWS
+    for _ in range(memory[bucket + BUCKET_COUNT]):
+        place = memory[STAGE] + memory[STAGED]
+        for word in range(columns + 1):
+            memory[place + word * CHUNK] = memory[row + word]
+        memory[place + (columns + 1) * CHUNK] = position
+        memory[place + (columns + 2) * CHUNK] = memory[row + columns + 1]
+        row += columns + 2
+        memory[STAGED] += 1
+        if memory[STAGED] == CHUNK:
+            flush(memory, operator, columns)
+    flush(memory, operator, columns)
+    free(memory, bucket)

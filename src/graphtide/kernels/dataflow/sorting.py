@@ -1,0 +1,263 @@
+"""Sort the rows of a bucket, add up equal ones, and make them a batch.
+
+The words that differ between rows are packed into one: each word less its minimum, in as many
+bits as its range takes, keys highest. Pairs of packed word and diff are then sorted by radix,
+which is linear; and since packing loses nothing, the batch is written from the sorted words
+without going back to the rows: what is below the key is, but for the diff, the packed row of the
+batch. Rows too wide to pack are sorted by comparison. Rows that come in order, as those of reduce
+do, are found so on the way and not sorted at all.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.layout import (
+    BUCKET_COUNT,
+    BUCKET_ROWS,
+    TRACE_BY_TIME,
+    TRACE_KEY_WORDS,
+    TRACE_VALUE_WORDS,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import allocate, bit_length, free
+from graphtide.kernels.dataflow.writing import PART_WORDS, write_packed, write_wide
+from graphtide.kernels.jit import inlined_kernel, inner_kernel
+
+PACKED_BITS = 62
+TOO_WIDE = 1 << 20
+MOST_WORD = (1 << 63) - 1
+INSERTION_ROWS = 24
+WIDE_DIGIT_ROWS = 16384
+
+
+@inner_kernel
+def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> int:
+    """A batch of the rows of a bucket, all at one position; 0 where they cancel. Frees the bucket.
+
+    The trace says which words are the key and how rows are sorted.
+    """
+    count = memory[bucket + BUCKET_COUNT]
+    words = memory[trace + TRACE_KEY_WORDS] + memory[trace + TRACE_VALUE_WORDS] + 1
+    parts = allocate(memory, PART_WORDS * words)
+    order = allocate(memory, 4 * count)
+    total = _measure(memory, trace, bucket, parts)
+    if total <= PACKED_BITS:
+        _pack(memory, bucket, parts, words, order)
+        pairs = _radix_sort(memory, order, count, total)
+        batch = write_packed(memory, trace, pairs, count, parts, position)
+    else:
+        rows = bucket + BUCKET_ROWS
+        kept = _comparison_sort(memory, rows, count, parts, words, order)
+        batch = write_wide(memory, trace, order + 2 * count, kept, parts, position, rows)
+    free(memory, order)
+    free(memory, parts)
+    free(memory, bucket)
+    return batch
+
+
+@inlined_kernel
+def _measure(memory: Memory, trace: int, bucket: int, parts: int) -> int:
+    """Describe each word in order of significance (see PART_WORDS); the sum of their bits.
+
+    More than PACKED_BITS bits are too many to pack; shifts are then of no use. So are versions
+    that lie far apart: packed, they would have to be numbers from the least on.
+    """
+    keys = memory[trace + TRACE_KEY_WORDS]
+    values = memory[trace + TRACE_VALUE_WORDS]
+    words = keys + values + 1
+    by_time = memory[trace + TRACE_BY_TIME] != 0
+    width = words + 1
+    count = memory[bucket + BUCKET_COUNT]
+    total = 0
+    for place in range(words):
+        word = place
+        if by_time and place >= keys:
+            word = keys + values if place == keys else place - 1
+        least = memory[bucket + BUCKET_ROWS + word]
+        most = least
+        for row in range(count):
+            value = memory[bucket + BUCKET_ROWS + row * width + word]
+            if value < least:
+                least = value
+            elif value > most:
+                most = value
+        too_far = least < 0 and most > MOST_WORD + least
+        if word == keys + values and most - least > 4 * count + 64:
+            total += TOO_WIDE
+        part = parts + PART_WORDS * place
+        memory[part] = word
+        memory[part + 1] = least
+        memory[part + 2] = most
+        memory[part + 3] = 64 if too_far else bit_length(most - least)
+        total += memory[part + 3]
+    shift = total
+    for place in range(words):
+        part = parts + PART_WORDS * place
+        shift -= memory[part + 3]
+        memory[part + 4] = shift
+    return total
+
+
+@inlined_kernel
+def _pack(memory: Memory, bucket: int, parts: int, words: int, order: int) -> None:
+    """Write pairs of packed word and diff."""
+    width = words + 1
+    rows = bucket + BUCKET_ROWS
+    count = memory[bucket + BUCKET_COUNT]
+    for row in range(count):
+        memory[order + 2 * row] = 0
+        memory[order + 2 * row + 1] = memory[rows + row * width + words]
+    for place in range(words):
+        part = parts + PART_WORDS * place
+        start, least, shift = rows + memory[part], memory[part + 1], memory[part + 4]
+        if memory[part + 3] == 0:
+            continue
+        for row in range(count):
+            memory[order + 2 * row] |= (memory[start + row * width] - least) << shift
+
+
+@inlined_kernel
+def _radix_sort(memory: Memory, pairs: int, count: int, bits: int) -> int:
+    """Sort pairs by their first word; the room behind them is used. Where they are in the end."""
+    ordered = True
+    for row in range(1, count):
+        if memory[pairs + 2 * row] < memory[pairs + 2 * row - 2]:
+            ordered = False
+            break
+    if ordered:
+        return pairs
+    if count <= INSERTION_ROWS:
+        _insertion_sort(memory, pairs, count)
+        return pairs
+    digit = 11 if count >= WIDE_DIGIT_ROWS else 8
+    starts = allocate(memory, 1 << digit)
+    source, target = pairs, pairs + 2 * count
+    shift = 0
+    while shift < bits:
+        _scatter(memory, source, target, count, starts, shift, digit)
+        source, target = target, source
+        shift += digit
+    free(memory, starts)
+    return source
+
+
+@inlined_kernel
+def _insertion_sort(memory: Memory, pairs: int, count: int) -> None:
+    for row in range(1, count):
+        word = memory[pairs + 2 * row]
+        diff = memory[pairs + 2 * row + 1]
+        place = row
+        while place > 0 and memory[pairs + 2 * place - 2] > word:
+            memory[pairs + 2 * place] = memory[pairs + 2 * place - 2]
+            memory[pairs + 2 * place + 1] = memory[pairs + 2 * place - 1]
+            place -= 1
+        memory[pairs + 2 * place] = word
+        memory[pairs + 2 * place + 1] = diff
+
+
+@inlined_kernel
+def _scatter(
+    memory: Memory, source: int, target: int, count: int, starts: int, shift: int, digit: int
+) -> None:
+    """One pass of the radix sort: a stable partition by one digit."""
+    size = 1 << digit
+    mask = size - 1
+    for value in range(size):
+        memory[starts + value] = 0
+    for row in range(count):
+        memory[starts + ((memory[source + 2 * row] >> shift) & mask)] += 1
+    total = 0
+    for value in range(size):
+        here = memory[starts + value]
+        memory[starts + value] = total
+        total += here
+    for row in range(count):
+        word = memory[source + 2 * row]
+        value = (word >> shift) & mask
+        place = memory[starts + value]
+        memory[starts + value] = place + 1
+        memory[target + 2 * place] = word
+        memory[target + 2 * place + 1] = memory[source + 2 * row + 1]
+
+
+@inner_kernel
+def _row_before(memory: Memory, one: int, other: int, parts: int, words: int) -> int:
+    """-1, 0 or 1 as one row comes before, with or after another, by all words but the diff."""
+    for place in range(words):
+        word = memory[parts + PART_WORDS * place]
+        if memory[one + word] != memory[other + word]:
+            return -1 if memory[one + word] < memory[other + word] else 1
+    return 0
+
+
+@inlined_kernel
+def _comparison_sort(
+    memory: Memory, rows: int, count: int, parts: int, words: int, order: int
+) -> int:
+    """Merge sort of row numbers; pairs of row number and diff behind them; how many are left."""
+    width = words + 1
+    source, target = order, order + count
+    for row in range(count):
+        memory[source + row] = row
+    run = 1
+    while run < count:
+        for start in range(0, count, 2 * run):
+            _merge_runs(memory, source, target, start, run, count, rows, width, parts, words)
+        source, target = target, source
+        run *= 2
+    return _add_equal(memory, source, rows, count, parts, words, order + 2 * count)
+
+
+@inlined_kernel
+def _merge_runs(
+    memory: Memory,
+    source: int,
+    target: int,
+    start: int,
+    run: int,
+    count: int,
+    rows: int,
+    width: int,
+    parts: int,
+    words: int,
+) -> None:
+    middle = min(start + run, count)
+    end = min(start + 2 * run, count)
+    left, right = start, middle
+    for place in range(start, end):
+        take_left = right >= end
+        if left < middle and not take_left:
+            one = rows + memory[source + left] * width
+            other = rows + memory[source + right] * width
+            take_left = _row_before(memory, one, other, parts, words) <= 0
+        if take_left:
+            memory[target + place] = memory[source + left]
+            left += 1
+        else:
+            memory[target + place] = memory[source + right]
+            right += 1
+
+
+@inlined_kernel
+def _add_equal(
+    memory: Memory, numbers: int, rows: int, count: int, parts: int, words: int, pairs: int
+) -> int:
+    """Write pairs of row number and diff for distinct rows that do not cancel; how many."""
+    width = words + 1
+    kept = 0
+    place = 0
+    while place < count:
+        number = memory[numbers + place]
+        row = rows + number * width
+        diff = memory[row + words]
+        place += 1
+        while place < count:
+            other = rows + memory[numbers + place] * width
+            if _row_before(memory, row, other, parts, words) != 0:
+                break
+            diff += memory[other + words]
+            place += 1
+        if diff != 0:
+            memory[pairs + 2 * kept] = number
+            memory[pairs + 2 * kept + 1] = diff
+            kept += 1
+    return kept

@@ -1,0 +1,248 @@
+"""Traces: the batches of one arrangement, merged as they age.
+
+The spine is a list of slots of falling size, oldest first. A slot holds one batch, or two that
+are being merged; readers read both until the merge is done. Every batch that enters pays for
+`effort` rows of merging per row of its own in each unfinished merge, so no single update waits
+for a large merge, and the merge is over before its result is needed: a slot is asked to merge
+again only after half its own size has come in behind it.
+
+Rows of the batch that came in at the current position stand apart in `TRACE_FRESH`: to some
+operators they are news, to others history. How two batches are merged is in `dataflow_merging`.
+
+What is kept true: the rows of all slots and of the fresh batch add up, at every time that a
+reader may ask for, to the collection.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.batches import seek_key
+from graphtide.kernels.dataflow.layout import (
+    BATCH_FRAME,
+    BATCH_ROWS,
+    BATCH_ROWS_AT,
+    BATCH_STARTS_AT,
+    CURSOR_BATCH,
+    CURSOR_END,
+    CURSOR_ROW,
+    CURSOR_WORDS,
+    CURSORS,
+    EFFORT,
+    FRAME_WIDTH,
+    MOST_SLOTS,
+    OP_LEFT_AT,
+    OP_LEFT_NEWS,
+    OP_RIGHT_AT,
+    OP_RIGHT_NEWS,
+    SLOT_CODES,
+    SLOT_NEWER,
+    SLOT_OLDER,
+    SLOT_RESULT,
+    SLOT_SIZE,
+    SLOT_WORDS,
+    SMALL_SLOT,
+    TRACE_BODY_WORDS,
+    TRACE_BY_TIME,
+    TRACE_FRESH,
+    TRACE_KEY_WORDS,
+    TRACE_READERS,
+    TRACE_SLOT_COUNT,
+    TRACE_SLOTS,
+    TRACE_VALUE_WORDS,
+    TRACE_WORDS,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free
+from graphtide.kernels.dataflow.merging import ALL_OF_IT, begin_merge, merge_on
+from graphtide.kernels.dataflow.results import begin_result
+from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+
+
+@bare_kernel
+def new_trace(memory: Memory, key_words: int, value_words: int, by_time: bool) -> int:
+    """An empty trace with the rows of a key sorted by value, or by time."""
+    trace = allocate_zeros(memory, TRACE_WORDS)
+    memory[trace + TRACE_KEY_WORDS] = key_words
+    memory[trace + TRACE_VALUE_WORDS] = value_words
+    memory[trace + TRACE_BODY_WORDS] = value_words + 3
+    memory[trace + TRACE_BY_TIME] = 1 if by_time else 0
+    memory[trace + TRACE_SLOTS] = allocate(memory, MOST_SLOTS * SLOT_WORDS)
+    return trace
+
+
+@bare_kernel
+def drop_trace(memory: Memory, trace: int) -> None:
+    """Free a trace and all it holds."""
+    slots = memory[trace + TRACE_SLOTS]
+    for number in range(memory[trace + TRACE_SLOT_COUNT]):
+        slot = slots + number * SLOT_WORDS
+        free(memory, memory[slot + SLOT_OLDER])
+        free(memory, memory[slot + SLOT_NEWER])
+        if memory[slot + SLOT_RESULT] != 0:
+            free(memory, memory[slot + SLOT_RESULT])
+            free(memory, memory[slot + SLOT_CODES])
+    free(memory, memory[trace + TRACE_FRESH])
+    free(memory, slots)
+    free(memory, trace)
+
+
+@bare_kernel
+def add_reader(memory: Memory, trace: int, operator: int, side: int) -> None:
+    """Tell an operator of every fresh batch; side 0 is its left input, 1 its right."""
+    reader = allocate(memory, 3)
+    memory[reader] = memory[trace + TRACE_READERS]
+    memory[reader + 1] = operator
+    memory[reader + 2] = side
+    memory[trace + TRACE_READERS] = reader
+
+
+@bare_kernel
+def remove_reader(memory: Memory, trace: int, operator: int) -> None:
+    """Stop telling an operator."""
+    before = trace + TRACE_READERS
+    while memory[before] != 0:
+        reader = memory[before]
+        if memory[reader + 1] == operator:
+            memory[before] = memory[reader]
+            free(memory, reader)
+        else:
+            before = reader
+
+
+@inner_kernel
+def announce(memory: Memory, trace: int, position: int) -> None:
+    """Mark the fresh batch as news for all readers. All of a trace as news stays so."""
+    reader = memory[trace + TRACE_READERS]
+    while reader != 0:
+        operator = memory[reader + 1]
+        news = operator + (OP_LEFT_NEWS if memory[reader + 2] == 0 else OP_RIGHT_NEWS)
+        place = operator + (OP_LEFT_AT if memory[reader + 2] == 0 else OP_RIGHT_AT)
+        if memory[news] != 2:
+            memory[news] = 1
+            memory[place] = position
+        reader = memory[reader]
+
+
+@inlined_kernel
+def count_batches(memory: Memory, trace: int) -> int:
+    """How many places `batch_at` knows: two a slot, and one for the fresh batch."""
+    return 2 * memory[trace + TRACE_SLOT_COUNT] + 1  # type: ignore[no-any-return]
+
+
+@inlined_kernel
+def batch_at(memory: Memory, trace: int, place: int) -> int:
+    """The batch at a place, or 0; the fresh batch has the last place."""
+    if place == 2 * memory[trace + TRACE_SLOT_COUNT]:
+        return memory[trace + TRACE_FRESH]  # type: ignore[no-any-return]
+    slot = memory[trace + TRACE_SLOTS] + (place >> 1) * SLOT_WORDS
+    return memory[slot + SLOT_OLDER] if place & 1 == 0 else memory[slot + SLOT_NEWER]  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def open_cursors(memory: Memory, trace: int, key: int) -> int:
+    """Find the rows of a key in all batches: a cursor in CURSORS for each; how many."""
+    words = memory[trace + TRACE_KEY_WORDS]
+    cursor = memory[CURSORS]
+    found = 0
+    for place in range(count_batches(memory, trace)):
+        batch = batch_at(memory, trace, place)
+        if batch == 0:
+            continue
+        number = seek_key(memory, batch, key, words)
+        if number < 0:
+            continue
+        starts = memory[batch + BATCH_STARTS_AT] + number
+        rows, width = memory[batch + BATCH_ROWS_AT], memory[batch + BATCH_FRAME + FRAME_WIDTH]
+        memory[cursor + CURSOR_ROW] = rows + memory[starts] * width
+        memory[cursor + CURSOR_END] = rows + memory[starts + 1] * width
+        memory[cursor + CURSOR_BATCH] = batch
+        cursor += CURSOR_WORDS
+        found += 1
+    return found
+
+
+@inlined_kernel
+def plain_cursor(memory: Memory, first: int, end: int) -> None:
+    """Make plain rows, values first, all that is under the cursors."""
+    memory[memory[CURSORS] + CURSOR_ROW] = first
+    memory[memory[CURSORS] + CURSOR_END] = end
+    memory[memory[CURSORS] + CURSOR_BATCH] = 0
+
+
+@inner_kernel
+def settle_fresh(memory: Memory, trace: int) -> None:
+    """Move the fresh batch into the spine, and pay for merging."""
+    batch = memory[trace + TRACE_FRESH]
+    if batch == 0:
+        return
+    memory[trace + TRACE_FRESH] = 0
+    rows = memory[batch + BATCH_ROWS]
+    _work(memory, trace, rows * memory[EFFORT])
+    count = memory[trace + TRACE_SLOT_COUNT]
+    slot = memory[trace + TRACE_SLOTS] + count * SLOT_WORDS
+    memory[slot + SLOT_OLDER] = batch
+    memory[slot + SLOT_NEWER] = 0
+    memory[slot + SLOT_RESULT] = 0
+    memory[slot + SLOT_SIZE] = rows
+    memory[trace + TRACE_SLOT_COUNT] = count + 1
+    _restore_order(memory, trace)
+
+
+@inlined_kernel
+def _restore_order(memory: Memory, trace: int) -> None:
+    """Begin merges until every slot is more than twice as large as the one behind it."""
+    slots = memory[trace + TRACE_SLOTS]
+    count = memory[trace + TRACE_SLOT_COUNT]
+    while count > 1:
+        left = slots + (count - 2) * SLOT_WORDS
+        right = left + SLOT_WORDS
+        size = memory[right + SLOT_SIZE]
+        if memory[left + SLOT_SIZE] > 2 * size and memory[left + SLOT_SIZE] > SMALL_SLOT:
+            break
+        merge_on(memory, trace, left, ALL_OF_IT)
+        merge_on(memory, trace, right, ALL_OF_IT)
+        count -= 1
+        begin_merge(memory, trace, left, right)
+        memory[trace + TRACE_SLOT_COUNT] = count
+        if memory[left + SLOT_SIZE] <= SMALL_SLOT or memory[EFFORT] < 0:
+            merge_on(memory, trace, left, ALL_OF_IT)
+        if memory[left + SLOT_SIZE] == 0:
+            count -= 1
+            memory[trace + TRACE_SLOT_COUNT] = count
+
+
+@inlined_kernel
+def _work(memory: Memory, trace: int, fuel: int) -> None:
+    """Carry every unfinished merge on by so many rows; newest first."""
+    slots = memory[trace + TRACE_SLOTS]
+    for number in range(memory[trace + TRACE_SLOT_COUNT] - 1, -1, -1):
+        merge_on(memory, trace, slots + number * SLOT_WORDS, fuel)
+
+
+@inlined_kernel
+def finish_merges(memory: Memory, trace: int) -> None:
+    """Merge the whole trace into one compacted batch; linear in the trace."""
+    settle_fresh(memory, trace)
+    slots = memory[trace + TRACE_SLOTS]
+    while memory[trace + TRACE_SLOT_COUNT] > 0:
+        count = memory[trace + TRACE_SLOT_COUNT]
+        last = slots + (count - 1) * SLOT_WORDS
+        merge_on(memory, trace, last, ALL_OF_IT)
+        if count == 1:
+            break
+        left = last - SLOT_WORDS
+        merge_on(memory, trace, left, ALL_OF_IT)
+        begin_merge(memory, trace, left, last)
+        memory[trace + TRACE_SLOT_COUNT] = count - 1
+        merge_on(memory, trace, left, ALL_OF_IT)
+    if memory[trace + TRACE_SLOT_COUNT] == 1:
+        _compact_alone(memory, trace, slots)
+
+
+@inlined_kernel
+def _compact_alone(memory: Memory, trace: int, slot: int) -> None:
+    """Rewrite the one batch of a trace with representative versions."""
+    if memory[slot + SLOT_OLDER] != 0:
+        begin_result(memory, trace, slot)
+        merge_on(memory, trace, slot, ALL_OF_IT)
+    if memory[slot + SLOT_SIZE] == 0:
+        memory[trace + TRACE_SLOT_COUNT] = 0

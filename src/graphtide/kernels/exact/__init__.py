@@ -1,0 +1,1 @@
+"""What exact mode of selecting programs works with: histories and visits."""

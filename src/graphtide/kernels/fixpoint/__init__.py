@@ -1,0 +1,1 @@
+"""What fixpoint mode works with: records, levels, plain components."""

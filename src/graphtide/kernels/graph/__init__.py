@@ -1,0 +1,1 @@
+"""The graph in memory: slabs, flips, appended edges, ids, batches of rows."""

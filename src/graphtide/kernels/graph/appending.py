@@ -1,0 +1,80 @@
+"""Edges that arrive are appended to the slabs of both their ends, not live yet.
+
+A slab that is full moves to the end of its pool with twice the room. Edges that were appended last
+can be forgotten again, so that undoing leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.graph.adjacency import (
+    Slabs,
+    destination_of,
+    source_of,
+    swap_entries,
+)
+from graphtide.kernels.graph.records import known_at
+from graphtide.kernels.jit import inner_kernel, joined_kernel, kernel
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+OUT, INTO = 0, 1
+"""The places of the two pools among `tops`."""
+
+_LEAST_ROOM = 2
+
+
+def wanted_room(room: int) -> int:
+    """How much room a full slab gets."""
+    return max(2 * room, _LEAST_ROOM)
+
+
+@inner_kernel
+def make_room(slabs: Slabs, end: int, tops: Int64, pool: int) -> bool:
+    """Let the slab of a vertex take one more entry; False where its pool has no room for that."""
+    used = slabs.used[end]
+    if used < slabs.room[end]:
+        return True
+    room = max(2 * slabs.room[end], _LEAST_ROOM)
+    start, place = slabs.start[end], tops[pool]
+    if place + room > len(slabs.edge):
+        return False
+    for step in range(used):
+        slabs.neighbour[place + step] = slabs.neighbour[start + step]
+        edge = slabs.edge[start + step]
+        slabs.edge[place + step] = edge
+        slabs.slot[edge] = place + step
+    slabs.start[end] = place
+    slabs.room[end] = room
+    tops[pool] += room
+    return True
+
+
+@joined_kernel
+def append_entry(slabs: Slabs, end: int, other: int, edge: int) -> None:
+    """An entry behind those that a slab holds, which has room."""
+    place = slabs.start[end] + slabs.used[end]
+    slabs.neighbour[place] = other
+    slabs.edge[place] = edge
+    slabs.slot[edge] = place
+    slabs.used[end] += 1
+
+
+@joined_kernel
+def drop_entry(slabs: Slabs, end: int, edge: int) -> None:
+    """Take an edge that is not live out of a slab: the last entry takes its place."""
+    slabs.used[end] -= 1
+    swap_entries(slabs, slabs.slot[edge], slabs.start[end] + slabs.used[end])
+
+
+@kernel
+def forget_edges(words: Int64, first: int, last: int) -> None:
+    """Remove the edges from `first` to `last`, which are the last, and not live. O(1) an edge."""
+    graph = known_at(words, 0).graph
+    for edge in range(first, last):
+        source, destination = source_of(graph, edge), destination_of(graph, edge)
+        drop_entry(graph.out, source, edge)
+        drop_entry(graph.into, destination, edge)

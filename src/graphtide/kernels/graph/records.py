@@ -1,0 +1,25 @@
+"""What is kept of a graph in memory, as one block: both directions, and what they grow with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.blocks import places, record_reader
+from graphtide.kernels.graph.adjacency import Adjacency
+
+
+class KnownGraph(NamedTuple):
+    """`taken` has a bit for each edge, 0 but while rows are matched; `tops` are the ends of the
+    parts of both pools that are in use. The property columns of the edges come behind it.
+    """
+
+    graph: Adjacency
+    taken: NDArray[np.uint8]
+    tops: NDArray[np.int64]
+
+
+COLUMNS = places(KnownGraph)
+known_at = record_reader(KnownGraph)

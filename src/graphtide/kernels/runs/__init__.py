@@ -1,0 +1,1 @@
+"""What runs over collections work with: stretches, best ways, the clock."""

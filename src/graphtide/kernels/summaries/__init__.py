@@ -1,0 +1,1 @@
+"""Summaries of results, kept from their differences."""

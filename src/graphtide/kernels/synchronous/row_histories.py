@@ -1,0 +1,247 @@
+"""The history of every vertex: rows of words, one for each iteration in which they change.
+
+A row is the state of a vertex after an iteration, followed by what it had accumulated in it. All
+rows of a vertex lie together in a pool, in order of iteration, and start with iteration 0; the
+row as of iteration i is the last one whose iteration is not after i. Row 0 of the pool belongs to
+no vertex: it is where the next row is being made.
+
+The rows of a version are never overwritten. Who wants to change the history of a vertex touches
+it first: a copy with more room, at the end of the pool, becomes its history, and what it was is
+noted in `Touched`. So the old history can be read beside the new one, undoing is putting back
+where it lay, and the pool shrinks to what it was. What nobody can go back to is swept out by
+`copy_pool`.
+
+Kernels that take rows from the pool expect that there is room for them: who calls them asks
+`lacks_rows` before, and leaves it to Python to make more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.synchronous.records import (
+    CAPACITY,
+    COUNT,
+    FLAGS,
+    FRESH_INTO,
+    FRESH_OUT,
+    GONE_INTO,
+    GONE_OUT,
+    IN_DEGREE,
+    OLD_CAPACITY,
+    OLD_COUNT,
+    OLD_START,
+    OUT_DEGREE,
+    PLACE,
+    START,
+    TICKET,
+    VERTEX,
+    Histories,
+    Int32,
+    Int64,
+    Touched,
+)
+
+Cut = tuple[int, int]
+ROOM = 4
+"""Rows that a touched history can grow by before it moves."""
+
+
+@inner_kernel
+def lacks_rows(histories: Histories, rows: int) -> bool:
+    """True if the pool has no room for so many more rows."""
+    return bool(histories.used[0] + rows > len(histories.iteration))
+
+
+@joined_kernel
+def row_as_of(histories: Histories, start: int, count: int, iteration: int) -> int:
+    """The row of a history that holds in an iteration. O(1) where values change all the time."""
+    at = start + min(iteration, count - 1)
+    while histories.iteration[at] > iteration:
+        at -= 1
+    return at
+
+
+@joined_kernel
+def current_row(histories: Histories, vertex: int, iteration: int) -> int:
+    """The row of a vertex that holds in an iteration, in the history as it is now."""
+    return row_as_of(
+        histories, histories.line[vertex, START], histories.line[vertex, COUNT], iteration
+    )
+
+
+@inner_kernel
+def iteration_after(histories: Histories, at: int, end: int) -> int:
+    """The iteration of the row behind one, or -1; `end` is the end of that history."""
+    return int(histories.iteration[at + 1]) if at + 1 < end else -1
+
+
+@joined_kernel
+def same_words(whole: Int64, one: int, other: int, width: int) -> bool:
+    """True if two runs of words are the same to the bit."""
+    same = True
+    for step in range(width):
+        same = same and whole[one + step] == whole[other + step]
+    return same
+
+
+@inner_kernel
+def move_history(histories: Histories, vertex: int, room: int, width: int) -> None:
+    """Copy a vertex's rows to the end of the pool, where they can grow."""
+    start, count = histories.line[vertex, START], histories.line[vertex, COUNT]
+    place = histories.used[0]
+    histories.used[0] += room
+    for step in range(count):
+        histories.iteration[place + step] = histories.iteration[start + step]
+    source, target = start * width, place * width
+    for step in range(count * width):
+        histories.whole[target + step] = histories.whole[source + step]
+    histories.line[vertex, START] = place
+    histories.line[vertex, CAPACITY] = room
+
+
+@inner_kernel
+def touch(histories: Histories, touched: Touched, vertex: int, graph: Any, width: int) -> int:
+    """Where the vertex stands in `touched`; at the first call its history is set apart."""
+    if histories.line[vertex, PLACE] >= 0:
+        return int(histories.line[vertex, PLACE])
+    place = int(touched.size[0])
+    touched.size[0] += 1
+    histories.line[vertex, PLACE] = place
+    touched.note[place, VERTEX] = vertex
+    touched.note[place, OLD_START] = histories.line[vertex, START]
+    touched.note[place, OLD_COUNT] = histories.line[vertex, COUNT]
+    touched.note[place, OLD_CAPACITY] = histories.line[vertex, CAPACITY]
+    touched.note[place, OUT_DEGREE] = graph.out.live[vertex]
+    touched.note[place, IN_DEGREE] = graph.into.live[vertex]
+    touched.note[place, FRESH_OUT] = 0
+    touched.note[place, FRESH_INTO] = 0
+    touched.note[place, GONE_OUT] = -1
+    touched.note[place, GONE_INTO] = -1
+    touched.note[place, TICKET] = -1
+    touched.note[place, FLAGS] = 0
+    move_history(histories, vertex, histories.line[vertex, COUNT] + ROOM, width)
+    return place
+
+
+@joined_kernel
+def put_row(histories: Histories, vertex: int, iteration: int, width: int) -> None:
+    """Make row 0 of the pool the row of a vertex that has been touched, for one iteration.
+
+    Nothing is stored where the row before says the same; a row that says no more goes.
+    """
+    before = current_row(histories, vertex, iteration - 1)
+    at, end = before + 1, histories.line[vertex, START] + histories.line[vertex, COUNT]
+    there = at < end and histories.iteration[at] == iteration
+    if same_words(histories.whole, 0, before * width, width):
+        if there:
+            shift_rows(histories, at + 1, end, -1, width)
+            histories.line[vertex, COUNT] -= 1
+        return
+    if not there:
+        if histories.line[vertex, COUNT] == histories.line[vertex, CAPACITY]:
+            at -= histories.line[vertex, START]
+            move_history(histories, vertex, 2 * histories.line[vertex, CAPACITY], width)
+            at += histories.line[vertex, START]
+            end = histories.line[vertex, START] + histories.line[vertex, COUNT]
+        shift_rows(histories, at, end, 1, width)
+        histories.line[vertex, COUNT] += 1
+        histories.iteration[at] = iteration
+    for step in range(width):
+        histories.whole[at * width + step] = histories.whole[step]
+
+
+@inner_kernel
+def shift_rows(histories: Histories, first: int, end: int, by: int, width: int) -> None:
+    """Move the rows from `first` to `end` by one place, up or down."""
+    for step in range(end - first):
+        row = end - 1 - step if by > 0 else first + step
+        histories.iteration[row + by] = histories.iteration[row]
+        for word in range(width):
+            histories.whole[(row + by) * width + word] = histories.whole[row * width + word]
+
+
+@bare_kernel
+def put_back(histories: Histories, touched: Touched, used: int) -> None:
+    """Give all touched vertices the histories they had, and the pool the rows it had."""
+    for place in range(touched.size[0]):
+        vertex = touched.note[place, VERTEX]
+        histories.line[vertex, START] = touched.note[place, OLD_START]
+        histories.line[vertex, COUNT] = touched.note[place, OLD_COUNT]
+        histories.line[vertex, CAPACITY] = touched.note[place, OLD_CAPACITY]
+        histories.line[vertex, PLACE] = -1
+    histories.used[0] = used
+
+
+@bare_kernel
+def settle_results(
+    histories: Histories, touched: Touched, results: Int64, widths: tuple[int, int], old: Int64
+) -> int:
+    """End of an advance: the last rows of touched vertices become results.
+
+    Returns how many of them changed; a line of `old` gets the vertex and what its result was.
+    """
+    state_width, width = widths[0], widths[0] + widths[1]
+    size = 0
+    for place in range(touched.size[0]):
+        vertex = touched.note[place, VERTEX]
+        histories.line[vertex, PLACE] = -1
+        last = (histories.line[vertex, START] + histories.line[vertex, COUNT] - 1) * width
+        changed = False
+        old[size, 0] = vertex
+        for step in range(state_width):
+            old[size, step + 1] = results[vertex, step]
+            results[vertex, step] = histories.whole[last + step]
+            changed = changed or old[size, step + 1] != results[vertex, step]
+        if changed:
+            size += 1
+    return size
+
+
+@bare_kernel
+def cut_histories(
+    histories: Histories, touched: Touched, graph: Any, widths: tuple[int, int], cut: Cut
+) -> int:
+    """Drop all rows after an iteration: a run that ended sooner. O(vertices).
+
+    `cut` is (the first vertex to look at, the iteration). Returns the vertex where room ran out,
+    or how many vertices there are.
+    """
+    vertex, last = cut
+    while vertex < len(histories.line):
+        count = histories.line[vertex, COUNT]
+        if histories.iteration[histories.line[vertex, START] + count - 1] > last:
+            if lacks_rows(histories, count + ROOM) or touched.size[0] == len(touched.note):
+                return vertex
+            touch(histories, touched, vertex, graph, widths[0] + widths[1])
+            row = row_as_of(histories, histories.line[vertex, START], count, last)
+            histories.line[vertex, COUNT] = row - histories.line[vertex, START] + 1
+        vertex += 1
+    return vertex
+
+
+@bare_kernel
+def count_rows(histories: Histories) -> int:
+    """How many rows are the history of some vertex. O(vertices)."""
+    total = 0
+    for vertex in range(len(histories.line)):
+        total += histories.line[vertex, COUNT]
+    return total
+
+
+@bare_kernel
+def copy_pool(histories: Histories, iteration: Int32, whole: Int64, width: int) -> None:
+    """Move every history into a new pool, without the rows that belong to nobody. O(rows)."""
+    place = 1
+    for vertex in range(len(histories.line)):
+        start, count = histories.line[vertex, START], histories.line[vertex, COUNT]
+        for step in range(count):
+            iteration[place + step] = histories.iteration[start + step]
+        target, source = place * width, start * width
+        for step in range(count * width):
+            whole[target + step] = histories.whole[source + step]
+        histories.line[vertex, START] = place
+        histories.line[vertex, CAPACITY] = count
+        place += count
+    histories.used[0] = place
