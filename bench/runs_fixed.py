@@ -17,7 +17,7 @@ from bench.timing import seconds_of, without_collector
 from graphtide.optimize.strategy import AlwaysDifferential, AlwaysTogether
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, Versions
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.results import PartsInMemory
 
 BAR, ROUNDS = 0.1, 5
@@ -26,7 +26,7 @@ BAR, ROUNDS = 0.1, 5
 def fixed_costs(views: Views, versions: Versions) -> list[Figure]:
     """Milliseconds a step, where steps go together and where each is decided on."""
     program: Any = tasks(views.graph)[COMPONENTS].programs[0]
-    hand = RunInHand(chosen_program(program, "auto"), versions)
+    hand = RunInHand(compiled_program(program, "auto"), versions)
     base, section = hand.base(), f"{views.name} ({len(views):,} views)"
     choosers = {"together": AlwaysTogether, "one by one": AlwaysDifferential}
     figures = []

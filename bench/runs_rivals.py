@@ -27,7 +27,7 @@ from graphtide.algorithms import WCC, PageRank
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.results import PartsInMemory
 
 ITERATIONS, ROUNDS, SHARE = 20, 3, 0.5
@@ -87,7 +87,7 @@ def _ours(
 ) -> tuple[float, Answer]:
     """Median seconds of our default, and a number a view that tells its results."""
     versions = arranged(views)
-    hand = RunInHand(chosen_program(program, "auto"), versions)
+    hand = RunInHand(compiled_program(program, "auto"), versions)
     base, times, graph = hand.base(), [], versions.known.resident
     for _ in range(ROUNDS):
         parts, chooser = PartsInMemory(), hand.chooser("adaptive")
@@ -95,8 +95,8 @@ def _ours(
             run = lambda: hand.run(base, parts, chooser, RunSettings())  # noqa: B023, E731
             times.append(seconds_of(run))
         graph.flip(np.empty(0, np.int32), graph.live_edges())
-    cursor = Cursor(hand.steps, Differences(parts, hand.chosen.fields), base)
-    field, found = hand.chosen.fields[0], np.empty(len(views))
+    cursor = Cursor(hand.steps, Differences(parts, hand.compiled.fields), base)
+    field, found = hand.compiled.fields[0], np.empty(len(views))
     for step in np.flatnonzero(hand.steps.view >= 0).tolist():
         view = int(hand.steps.names[hand.steps.view[step]])
         found[view] = told(cursor.values(step)[field])

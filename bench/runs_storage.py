@@ -27,7 +27,7 @@ from graphtide.model.summary import GraphSummary
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.collection.stored_graph import load_graph
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import (
     EDGES,
@@ -61,7 +61,7 @@ def _reading(views: Views, folder: Path) -> list[Figure]:
     catalog = Catalog(folder / "store")
     stored = _store_graph(catalog, views.graph)
     _store_views(catalog, stored, views)
-    chosen = chosen_program(_program(), "auto")
+    chosen = compiled_program(_program(), "auto")
     collection = open_collection(catalog, "windows")
     files = [
         *sorted(collection.path.rglob("*.parquet")),
@@ -88,7 +88,7 @@ def _reading(views: Views, folder: Path) -> list[Figure]:
 
 
 def _writing(views: Views, folder: Path) -> Figure:
-    hand = RunInHand(chosen_program(_program(), "auto"), arranged(views))
+    hand = RunInHand(compiled_program(_program(), "auto"), arranged(views))
     parts = PartsInMemory()
     hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings())
     held = list(parts._parts)

@@ -26,7 +26,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, Versions
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.results import PartsInMemory
 
 STRATEGIES = ("scratch", "differential", "adaptive")
@@ -67,7 +67,7 @@ class Trial:
     def __init__(self, views: Views, versions: Versions, task: Task) -> None:
         self.views = views
         self.task = task
-        self.hands = [RunInHand(chosen_program(item, "auto"), versions) for item in task.programs]
+        self.hands = [RunInHand(compiled_program(item, "auto"), versions) for item in task.programs]
         self._graph = versions.known.resident
         self._bases = [hand.base() for hand in self.hands]
 
@@ -91,7 +91,7 @@ class Trial:
             with contextlib.suppress(BrokenOffError):
                 hand.run(self._bases[at], parts, chooser, settings)
             took.seconds[-1] += time.process_time() - began
-            differences = Differences(parts, hand.chosen.fields)
+            differences = Differences(parts, hand.compiled.fields)
             took.finished = min(took.finished, differences.finished / len(hand.steps))
             codes = differences.record.column("move").to_pylist() if differences.record else []
             took.moves.update(Move(code).strategy for code in codes)
@@ -121,7 +121,7 @@ class Trial:
         for step in np.unique(finished[places]).tolist() if len(finished) else ():
             view = int(hand.steps.names[hand.steps.view[step]])
             right = self.task.checks[at](plain_version(self.views.graph, self.views.held(view)))
-            found = cursor.values(step)[hand.chosen.fields[0]]
+            found = cursor.values(step)[hand.compiled.fields[0]]
             wrong += int((~_close(found, right)).sum())
         return wrong
 

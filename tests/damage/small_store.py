@@ -23,7 +23,7 @@ from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.optimize import plan_collection
 from graphtide.plan.collection import ViewMatrix
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import EDGES, CollectionFacts, StoredView, write_collection
 from graphtide.store.commit import begin
@@ -119,6 +119,6 @@ def _write_views(
 def _run(session: Session, *, resume: bool = False) -> gt.Run:
     """A part a step: there is something between the first and the last."""
     settings = RunSettings(keep_every=0.0)
-    chosen = chosen_program(WCC, "auto")
+    chosen = compiled_program(WCC, "auto")
     request = RunRequest("years-WCC", chosen, "scratch", resume, settings)
     return run_collection(session, session.collection("years")._stored, request)

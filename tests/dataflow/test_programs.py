@@ -17,7 +17,7 @@ from graphtide.kernels.graph.strong_components import label_strong_components, n
 from graphtide.run.collection.facts import run_identity
 from graphtide.run.dataflow import maintainer as maintainers
 from graphtide.run.dataflow.identity import dataflow_identity
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from tests.oracle.algorithms import breadth_first
 from tests.oracle.dataflow import strong_components
 
@@ -258,7 +258,7 @@ def test_mistakes_in_declarations_are_told() -> None:
     with pytest.raises(gt.GraphtideError, match="needs a value for 'source'"):
         hops()
     with pytest.raises(gt.GraphtideError, match="no mode 'exact'"):
-        chosen_program(followers, "exact")
+        compiled_program(followers, "exact")
     graph = gt.Graph([0, 1], [1, 2])
     with pytest.raises(gt.GraphtideError, match="names a vertex that is not there: 9"):
         graph.maintain(hops(source=9))
@@ -279,7 +279,7 @@ def test_a_program_is_known_by_what_it_does() -> None:
     assert dataflow_identity(made("src")) == dataflow_identity(made("src"))
     assert dataflow_identity(made("src")) != dataflow_identity(made("dst"))
     one, other = (
-        run_identity(chosen_program(hops(source=1, most=most), "auto"), "") for most in (2, 3)
+        run_identity(compiled_program(hops(source=1, most=most), "auto"), "") for most in (2, 3)
     )
     assert one != other
 

@@ -99,14 +99,14 @@ def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None
     from graphtide.run.collection.grid import GridRun, as_grid
     from graphtide.run.collection.runner import RunSettings
     from graphtide.run.collection.start import RunInHand
-    from graphtide.run.live.chosen_program import chosen_program
+    from graphtide.run.live.programs import compiled_program
 
     pick = random.Random("resume")
     pairs = [(pick.randrange(9), pick.randrange(9)) for _ in range(30)]
     graph = gt.Graph(*zip(*pairs, strict=True), vertices=range(9))
     masks = grid_masks(pick, 30, 3, 4, "random")
     whole = graph.run(gt.algorithms.SCC(), masks, grid=(3, 4))
-    chosen = chosen_program(gt.algorithms.SCC(), "auto")
+    chosen = compiled_program(gt.algorithms.SCC(), "auto")
     grid, versions = as_grid(chosen, arranged(graph._snapshot(), masks, "manual"), (3, 4))
     parts = PartsInMemory()
     hand = RunInHand(chosen, versions)

@@ -17,7 +17,7 @@ from graphtide.run.collection import groups as grouping
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.results import PartsInMemory
 from tests.equivalence.algorithm_cases import CASES
 from tests.equivalence.run_cases import RunCase, make_run_case
@@ -118,7 +118,7 @@ def windows_in_hand(order: Any) -> RunInHand:
     edge = np.arange(2000)
     versions = {f"from-{at}": (edge >= 90 * at) & (edge < 90 * at + 900) for at in range(12)}
     graph = gt.Graph(src, dst, vertices=150)
-    chosen = chosen_program(gt.algorithms.PageRank, "auto")
+    chosen = compiled_program(gt.algorithms.PageRank, "auto")
     return RunInHand(chosen, arranged(graph._snapshot(), versions, order))
 
 
@@ -131,7 +131,7 @@ def test_a_resumed_run_has_the_same_bits(order: str) -> None:
         parts, first = PartsInMemory(), windows_in_hand(order)
         with pytest.raises(KeyboardInterrupt):
             first.run(base, parts, Interrupting(stop), RunSettings())
-        finished = Differences(parts, first.chosen.fields).finished
+        finished = Differences(parts, first.compiled.fields).finished
         assert stop - 2 * grouping.LANES < finished <= stop
         again = windows_in_hand(order)
         again.run(base, parts, AlwaysScratch(), RunSettings())

@@ -17,7 +17,7 @@ from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.results import PartsInMemory
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, Case
 from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful
@@ -111,11 +111,11 @@ def test_a_state_at_a_stone_whose_results_were_left_out(
 def in_hand(given: RunCase, program: Any, order: Any) -> RunInHand:
     graph = given.graph()
     versions = arranged(graph._snapshot(), given.versions, order)
-    return RunInHand(chosen_program(program, "auto"), versions)
+    return RunInHand(compiled_program(program, "auto"), versions)
 
 
 def finished_values(hand: RunInHand, base: Any, parts: PartsInMemory) -> dict[str, Any]:
-    differences = Differences(parts, hand.chosen.fields)
+    differences = Differences(parts, hand.compiled.fields)
     cursor = Cursor(hand.steps, differences, base)
     return {
         hand.steps.label(step): {
@@ -198,7 +198,7 @@ def test_resumed_equals_uninterrupted(case: Case, order: str) -> None:
         chooser.stop = stop
         with pytest.raises(KeyboardInterrupt):
             first.run(first.base(), parts, chooser, RunSettings(keep_every=pick.choice([0.0, 9.0])))
-        assert Differences(parts, first.chosen.fields).finished == stop
+        assert Differences(parts, first.compiled.fields).finished == stop
         again = in_hand(given, program, order)
         strategy: Any = pick.choice(["adaptive", "differential", "scratch"])
         again.run(again.base(), parts, again.chooser(strategy), RunSettings(verify=1))

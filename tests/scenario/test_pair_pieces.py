@@ -17,7 +17,7 @@ from graphtide.run.collection import pieces
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import bytes_a_source
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import Parts, PartsInMemory, begin_run, open_run
@@ -40,7 +40,7 @@ def versions() -> list[Any]:
 
 def in_pieces(patch: pytest.MonkeyPatch, count: int) -> None:
     """Leave memory for so many pieces."""
-    each = bytes_a_source(chosen_program(PairHops(pairs=PAIRS), "auto"), VERTICES)
+    each = bytes_a_source(compiled_program(PairHops(pairs=PAIRS), "auto"), VERTICES)
     there = 2 * pieces.STATES * each * (VERTICES // 2) // count
     patch.setattr(pieces, "available_bytes", lambda: there)
 
@@ -51,7 +51,7 @@ def test_pieces_have_the_results_of_one_walk(
 ) -> None:
     whole = graph.run(PairHops(pairs=PAIRS), versions, order="tree")
     in_pieces(monkeypatch, count)
-    assert pieces.count_pieces(chosen_program(PairHops(pairs=PAIRS), "auto"), VERTICES) == count
+    assert pieces.count_pieces(compiled_program(PairHops(pairs=PAIRS), "auto"), VERTICES) == count
     divided = graph.run(PairHops(pairs=PAIRS), versions, order="tree", verify=1)
     assert divided.to_arrow().equals(whole.to_arrow())
     assert divided.finished
@@ -60,7 +60,7 @@ def test_pieces_have_the_results_of_one_walk(
 
 def hand(graph: gt.Graph, versions: list[Any]) -> RunInHand:
     chain = arranged(graph._snapshot(), versions, "chain")
-    return RunInHand(chosen_program(PairHops(pairs=PAIRS), "auto"), chain)
+    return RunInHand(compiled_program(PairHops(pairs=PAIRS), "auto"), chain)
 
 
 @pytest.mark.parametrize("stored", [False, True])

@@ -24,7 +24,7 @@ RUNNER = """
 import sys
 import time
 import graphtide as gt
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.run.collection.runner import RunSettings
 from graphtide.api.stored_runs import RunRequest, run_collection
 from graphtide.optimize.strategy import AlwaysDifferential
@@ -40,7 +40,7 @@ class Slow(AlwaysDifferential):
 
 session = gt.session(sys.argv[1], progress=False)
 settings = RunSettings(keep_every=float(sys.argv[2]), kept=lambda count: print(count, flush=True))
-chosen = chosen_program(gt.algorithms.BFS(source="ann"), "auto")
+chosen = compiled_program(gt.algorithms.BFS(source="ann"), "auto")
 request = RunRequest(
     "r", chosen, "differential", sys.argv[3] == "resume", settings, lambda hand: Slow()
 )

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from graphtide.api.view import View, graph_of
 from graphtide.api.view_sequence import ViewSequence
-from graphtide.run.live.chosen_program import chosen_program
 from graphtide.run.live.modes import Mode
+from graphtide.run.live.programs import compiled_program
 from graphtide.store.collection import StoredCollection
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ class Collection(ViewSequence[View]):
         check_strategy(strategy, grid)
         check_verify(verify)
         check_kept(results, name, resume)
-        chosen = chosen_program(program, mode)
-        name = f"{self.name}-{chosen.bound.program.name}" if name is None else name
+        compiled = compiled_program(program, mode)
+        name = f"{self.name}-{compiled.bound.program.name}" if name is None else name
         settings = RunSettings(verify=verify)
         request = RunRequest(
-            name, chosen, strategy, resume, settings, grid=grid, kept=results, replace=replace
+            name, compiled, strategy, resume, settings, grid=grid, kept=results, replace=replace
         )
         try:
             return run_collection(self._session, self._stored, request)
@@ -96,7 +96,7 @@ class Collection(ViewSequence[View]):
         """
         from graphtide.api.stored_runs import explain_run
 
-        return explain_run(self._session, self._stored, chosen_program(program, mode))
+        return explain_run(self._session, self._stored, compiled_program(program, mode))
 
     def check(self) -> None:
         """Raise if the graph is gone or has been loaded anew since."""

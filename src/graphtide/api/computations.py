@@ -21,7 +21,7 @@ from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.paths import given_path
 from graphtide.model.schema import closest
-from graphtide.run.live.chosen_program import Bound
+from graphtide.run.live.programs import Bound
 
 ALIASES = {
     "WCC": ("components", "cc", "wccopt"),

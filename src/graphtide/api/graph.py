@@ -25,12 +25,12 @@ from graphtide.api.sources import (
 )
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
-from graphtide.run.live.chosen_program import begin_maintained, chosen_program
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.numbering import number_vertices
+from graphtide.run.live.programs import begin_maintained, compiled_program
 from graphtide.run.live.result_rows import GraphVertices, PairRows
 from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.source_memory import check_sources
@@ -205,13 +205,13 @@ class Graph:
         results that would move by no more than `tolerance`, as a share of themselves, stay; and
         values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
-        chosen = chosen_program(program, mode)
-        check_readable(chosen.needed, self._columns.edges)
-        check_sources(chosen, self.num_vertices)
-        kept, pairs = begin_maintained(self._known, chosen, Knobs(tolerance, keep))
+        compiled = compiled_program(program, mode)
+        check_readable(compiled.needed, self._columns.edges)
+        check_sources(compiled, self.num_vertices)
+        kept, pairs = begin_maintained(self._known, compiled, Knobs(tolerance, keep))
         kept.start(self.version, self.num_vertices)
         rows = self._vertices if pairs is None else PairRows(self._vertices, pairs)
-        live = Live(self, chosen.bound, kept, rows)
+        live = Live(self, compiled, kept, rows)
         self._followers.add(kept, live)
         return live
 
@@ -240,13 +240,13 @@ class Graph:
 
         check_strategy(strategy, grid)
         check_verify(verify)
-        chosen = chosen_program(program, mode)
-        check_readable(chosen.needed, self._columns.edges)
-        with shown(f"run {chosen.bound.program.name}", enabled=progress) as report:
+        compiled = compiled_program(program, mode)
+        check_readable(compiled.needed, self._columns.edges)
+        with shown(f"run {compiled.bound.program.name}", enabled=progress) as report:
             report("arranging the versions")
             arranged = self._arranged(versions, order)
             settings = RunSettings(verify=verify, report=report)
-            return run_versions(arranged, chosen, strategy, settings, grid)
+            return run_versions(arranged, compiled, strategy, settings, grid)
 
     def _arranged(self, versions: GivenVersions, order: Order) -> RunVersions:
         """Versions of the graph with edges of their own: it may advance while they are run."""

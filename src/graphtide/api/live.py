@@ -16,17 +16,11 @@ from numpy.typing import NDArray
 
 from graphtide.api.changes import Changes
 from graphtide.engine.changes import first_difference
-from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
-from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.plan.program_analysis import explain_analysis
-from graphtide.plan.program_text import explain
-from graphtide.plan.tolerance_bound import tolerance_bound
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.chosen_program import Bound, vertex_parameters
 from graphtide.run.live.maintained import Maintained
-from graphtide.run.live.plain_results import allowed_share, plain_results
+from graphtide.run.live.programs import Compiled, vertex_parameters
 from graphtide.run.live.result_rows import LiveRows, row_names
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
@@ -40,9 +34,10 @@ class Live(StaysHere):
 
     _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
-    def __init__(self, graph: Graph, bound: Bound, kept: Maintained, rows: LiveRows) -> None:
+    def __init__(self, graph: Graph, compiled: Compiled, kept: Maintained, rows: LiveRows) -> None:
         self.graph = graph
-        self.program = bound
+        self.program = compiled.bound
+        self._compiled = compiled
         self._kept = kept
         self._rows = rows
         self._turns = graph._turns
@@ -124,13 +119,13 @@ class Live(StaysHere):
         one to three tenths of a second for each million edges and iteration. With a tolerance,
         results are held to its bound; InputError for a program that has none.
         """
-        self._check_bounded()
-        self._kept.maintainer.verify()
         maintainer, graph = self._kept.maintainer, self.graph
+        self._compiled.check_bounded(maintainer)
+        maintainer.verify()
         parameters = vertex_parameters(self.program, graph._known.ids)
-        plain = plain_results(graph._known.resident, self.program, parameters, maintainer)
+        plain = self._compiled.plainly(graph._known.resident, parameters, maintainer)
         values = {name: self._kept.values(name) for name in self.fields}
-        found = first_difference(values, plain, allowed_share(maintainer, self.program))
+        found = first_difference(values, plain, self._compiled.allowed_share(maintainer))
         if found is not None:
             name, row = found
             (who,) = row_names(self._rows, np.array([row]))
@@ -142,15 +137,9 @@ class Live(StaysHere):
     def explain(self) -> str:
         """The program, what was proved of it, the mode and why, and where its source lies."""
         maintainer: Any = self._kept.maintainer
-        kernels = maintainer.kernels
-        if isinstance(self.program, BoundDataflow):
-            lines = [maintainer.explain()]
-        else:
-            lines = [explain(self.program.program), "analysis"]
-            lines += [f"    {line}" for line in explain_analysis(self.program.program)]
-            if isinstance(maintainer, SynchronousMaintainer):
-                lines.append(f"    tolerance: {tolerance_bound(self.program)}")
-        lines += [f"maintained in {self._kept.choice}", f"compiled from {kernels.__file__}"]
+        lines = self._compiled.explain(maintainer)
+        lines.append(f"maintained in {self._kept.choice}")
+        lines.append(f"compiled from {maintainer.kernels.__file__}")
         return "\n".join(lines)
 
     @in_turn
@@ -162,19 +151,6 @@ class Live(StaysHere):
     def __repr__(self) -> str:
         closed = "" if self._kept in self.graph._followers else ", closed"
         return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
-
-    def _check_bounded(self) -> None:
-        """Refuse to hold results to a bound that nobody knows."""
-        maintainer = self._kept.maintainer
-        if not isinstance(maintainer, SynchronousMaintainer) or not maintainer.tolerance:
-            return
-        assert not isinstance(self.program, BoundDataflow)
-        found = tolerance_bound(self.program)
-        if found.reason is not None:
-            raise InputError(
-                f"{self.program.program.name} with a tolerance cannot be verified: {found}",
-                hint="maintain it without one beside it, and compare the two",
-            )
 
     def _check_open(self) -> None:
         if self._kept not in self.graph._followers:

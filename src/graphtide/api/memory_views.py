@@ -24,8 +24,8 @@ from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import InputError
 from graphtide.optimize.planner import Order
-from graphtide.run.live.chosen_program import ChosenProgram, chosen_program
 from graphtide.run.live.modes import Mode
+from graphtide.run.live.programs import Compiled, compiled_program
 from graphtide.run.views.build import ViewsInMemory, build_views
 from graphtide.run.views.facts import SnapshotFacts
 from graphtide.run.views.given_columns import check_readable
@@ -136,12 +136,12 @@ class MemoryCollection(ViewSequence[MemoryView]):
 
         check_strategy(strategy, grid)
         check_verify(verify)
-        chosen = self._chosen(program, mode)
-        called = Called(f"{self.name}-{chosen.bound.program.name}", self.name)
+        compiled = self._compiled(program, mode)
+        called = Called(f"{self.name}-{compiled.bound.program.name}", self.name)
         with shown(f"run {called.run}", enabled=progress) as report:
             settings = RunSettings(verify=verify, report=report)
             versions = self._made.versions()
-            return run_versions(versions, chosen, strategy, settings, grid, called)
+            return run_versions(versions, compiled, strategy, settings, grid, called)
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
@@ -150,13 +150,13 @@ class MemoryCollection(ViewSequence[MemoryView]):
         """
         from graphtide.run.collection.start import RunInHand
 
-        hand = RunInHand(self._chosen(program, mode), self._made.versions())
+        hand = RunInHand(self._compiled(program, mode), self._made.versions())
         return hand.explain(self.plan)
 
-    def _chosen(self, program: AnyProgram, mode: Mode) -> ChosenProgram:
-        chosen = chosen_program(program, mode)
-        check_readable(chosen.needed, self._made.snapshot.columns.edges)
-        return chosen
+    def _compiled(self, program: AnyProgram, mode: Mode) -> Compiled:
+        compiled = compiled_program(program, mode)
+        check_readable(compiled.needed, self._made.snapshot.columns.edges)
+        return compiled
 
     def _view(self, position: int) -> MemoryView:
         return MemoryView(self._made, position)

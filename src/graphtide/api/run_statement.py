@@ -24,7 +24,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import check_verify
-from graphtide.run.live.chosen_program import Bound, chosen_program
+from graphtide.run.live.programs import Bound, compiled_program
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -56,7 +56,7 @@ def run_program(collection: Collection, statement: s.Run, program: Bound, name: 
     session, strategy = collection._session, chosen_strategy(statement)
     request = RunRequest(
         name,
-        chosen_program(program, "auto"),
+        compiled_program(program, "auto"),
         strategy.name,
         statement.resume,
         RunSettings(verify=strategy.verify),

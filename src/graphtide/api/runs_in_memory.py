@@ -21,12 +21,12 @@ from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.row_classes import row_classes
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.facts import RunFacts, Strategy, component_field, now, run_identity
+from graphtide.run.collection.facts import RunFacts, Strategy, now, run_identity
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, Versions
 from graphtide.run.collection.touched import TouchedVertices
-from graphtide.run.live.chosen_program import ChosenProgram
+from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
@@ -61,7 +61,7 @@ UNNAMED = Called()
 
 def run_versions(
     versions: Versions,
-    chosen: ChosenProgram,
+    compiled: Compiled,
     strategy: Strategy,
     settings: RunSettings,
     grid: object = None,
@@ -70,20 +70,20 @@ def run_versions(
     """Run a program over arranged versions of a graph, which itself stays as it is."""
     ids, parts, reason = versions.known.ids, PartsInMemory(), None
     if grid is None:
-        hand = RunInHand(chosen, versions)
+        hand = RunInHand(compiled, versions)
         base = hand.base()
         hand.run(base, parts, hand.chooser(strategy), settings)
     else:
         from graphtide.run.collection.grid import as_grid
 
-        gridded, versions = as_grid(chosen, versions, grid)
-        hand, reason = RunInHand(chosen, versions), gridded.reason
+        gridded, versions = as_grid(compiled, versions, grid)
+        hand, reason = RunInHand(compiled, versions), gridded.reason
         base = hand.base()
         hand.run_grid(gridded, base, parts, settings)
-    differences = Differences(parts, chosen.fields)
+    differences = Differences(parts, compiled.fields)
     vertices = FixedVertices(ids)
     rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
-    facts = _facts(called, chosen, strategy, hand.pairs)
+    facts = _facts(called, compiled, strategy, hand.pairs)
     facts = facts if reason is None else replace(facts, reason=reason)
     touched = partial(
         TouchedVertices,
@@ -152,21 +152,19 @@ def arranged(edges: Snapshot, given: GivenVersions, order: Order) -> Versions:
     return Versions(plan, tuple(named), known, grouped)
 
 
-def _facts(
-    called: Called, chosen: ChosenProgram, strategy: Strategy, pairs: Pairs | None
-) -> RunFacts:
+def _facts(called: Called, compiled: Compiled, strategy: Strategy, pairs: Pairs | None) -> RunFacts:
     return RunFacts(
         name=called.run,
-        program=str(chosen.bound),
-        fields=chosen.fields,
-        labels=component_field(chosen),
-        mode=chosen.choice.mode,
-        reason=chosen.choice.reason,
+        program=str(compiled.bound),
+        fields=compiled.fields,
+        labels=compiled.labels,
+        mode=compiled.choice.mode,
+        reason=compiled.choice.reason,
         strategy=strategy,
         collection=called.collection,
         graph="",
         graph_identity="",
-        identity=run_identity(chosen, ""),
+        identity=run_identity(compiled, ""),
         created=now(),
         pairs=pairs,
     )

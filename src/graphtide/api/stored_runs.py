@@ -17,7 +17,6 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import (
     RunFacts,
     Strategy,
-    component_field,
     facts_from,
     now,
     run_identity,
@@ -28,7 +27,7 @@ from graphtide.run.collection.start import RunInHand, Versions, base_table, base
 from graphtide.run.collection.steps import steps_from, steps_table
 from graphtide.run.collection.stored_graph import StoredVertices, load_graph
 from graphtide.run.collection.touched import TouchedVertices
-from graphtide.run.live.chosen_program import ChosenProgram
+from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
 from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.graph import StoredGraph, open_graph
@@ -56,7 +55,7 @@ class RunRequest:
     """
 
     name: str
-    chosen: ChosenProgram
+    compiled: Compiled
     strategy: Strategy = "adaptive"
     resume: bool = False
     settings: RunSettings = field(default_factory=RunSettings)
@@ -98,9 +97,9 @@ def run_collection(session: Session, stored: StoredCollection, request: RunReque
     return open_stored_run(session, request.name)
 
 
-def explain_run(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> str:
+def explain_run(session: Session, stored: StoredCollection, compiled: Compiled) -> str:
     """What a run would do, and about how long it would take; runs on one view."""
-    return RunInHand(chosen, _versions(session, stored, chosen)).explain(stored.plan)
+    return RunInHand(compiled, _versions(session, stored, compiled)).explain(stored.plan)
 
 
 def open_stored_run(session: Session, name: str) -> Run:
@@ -154,25 +153,25 @@ def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
     return vertices if pairs is None else PairRows(vertices, pairs)
 
 
-def _versions(session: Session, stored: StoredCollection, chosen: ChosenProgram) -> Versions:
+def _versions(session: Session, stored: StoredCollection, compiled: Compiled) -> Versions:
     graph = graph_of(session, stored)
-    known, grouped = load_graph(graph, stored, chosen.needed)
+    known, grouped = load_graph(graph, stored, compiled.needed)
     names = tuple(view.name for view in stored.views)
     return Versions(stored.plan, names, known, grouped)
 
 
 def _work(session: Session, stored: StoredCollection, request: RunRequest) -> _Work:
     """Everything that can be refused is refused here, before anything is written."""
-    versions, settings = _versions(session, stored, request.chosen), request.settings
+    versions, settings = _versions(session, stored, request.compiled), request.settings
     if request.grid is None:
-        hand = RunInHand(request.chosen, versions)
+        hand = RunInHand(request.compiled, versions)
         chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
         facts = _facts(stored, request, hand.pairs)
         return _Work(hand, facts, lambda base, parts: hand.run(base, parts, chooser, settings))
     from graphtide.run.collection.grid import as_grid
 
-    grid, versions = as_grid(request.chosen, versions, request.grid)
-    hand = RunInHand(request.chosen, versions)
+    grid, versions = as_grid(request.compiled, versions, request.grid)
+    hand = RunInHand(request.compiled, versions)
     facts = replace(_facts(stored, request, hand.pairs), reason=grid.reason)
     return _Work(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
 
@@ -210,21 +209,21 @@ def _check_same(run: StoredRun, wanted: RunFacts) -> None:
 
 
 def _facts(stored: StoredCollection, request: RunRequest, pairs: Pairs | None) -> RunFacts:
-    chosen, facts = request.chosen, stored.facts
+    compiled, facts = request.compiled, stored.facts
     versions = _versions_text(stored)
     gridded = versions if request.grid is None else f"{versions}|{request.grid}"
     return RunFacts(
         name=request.name,
-        program=str(chosen.bound),
-        fields=chosen.fields,
-        labels=component_field(chosen),
-        mode=chosen.choice.mode,
-        reason=chosen.choice.reason,
+        program=str(compiled.bound),
+        fields=compiled.fields,
+        labels=compiled.labels,
+        mode=compiled.choice.mode,
+        reason=compiled.choice.reason,
         strategy=request.strategy,
         collection=stored.name,
         graph=facts.graph,
         graph_identity=facts.graph_identity,
-        identity=run_identity(chosen, gridded),
+        identity=run_identity(compiled, gridded),
         created=now(),
         pairs=pairs,
         versions=versions,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphtide.algorithms.capped_paths import CappedPaths
 from graphtide.run.collection.made_columns import ENDS, numbers_by_appearance
-from graphtide.run.live.chosen_program import chosen_program
+from graphtide.run.live.programs import compiled_program
 
 edge_lists = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)
 
@@ -27,6 +27,6 @@ def test_vertices_are_numbered_as_they_appear(edges: list[tuple[int, int]], list
 
 
 def test_shortest_paths_by_made_up_weights_settle() -> None:
-    chosen = chosen_program(CappedPaths(source=0, weight_cap=3), "auto")  # type: ignore[call-arg]
+    chosen = compiled_program(CappedPaths(source=0, weight_cap=3), "auto")  # type: ignore[call-arg]
     assert chosen.choice.mode == "fixpoint"
     assert list(chosen.needed.properties) == [ENDS]

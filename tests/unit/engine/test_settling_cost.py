@@ -8,15 +8,15 @@ import pytest
 from graphtide.algorithms import WCC
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan import program_analysis, program_reads
-from graphtide.run.live.chosen_program import chosen_program
 from graphtide.run.live.modes import Knobs, make_maintainer
+from graphtide.run.live.programs import compiled_program
 
 
 def test_a_program_is_not_analysed_again_for_every_version(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph = ResidentGraph(3, np.array([0], np.int32), np.array([1], np.int32), {}, live=True)
-    chosen = chosen_program(WCC(), "auto")
+    chosen = compiled_program(WCC(), "auto")
     maintainer = make_maintainer(graph, chosen.bound, (), chosen.choice, Knobs())
     maintainer.scratch()
 

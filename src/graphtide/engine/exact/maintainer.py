@@ -24,24 +24,22 @@ from graphtide.engine.binding import (
     parameter_arrays,
 )
 from graphtide.engine.changes import Change, Changes
+from graphtide.engine.code import EXACT, EXACT_SETTLING, program_code
 from graphtide.engine.exact.state import ExactState, logged, new_desk
 from graphtide.engine.experience import Experience
 from graphtide.engine.fixpoint.settling import settled_values
-from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.sections import selecting_section
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.exact import histories, records
 from graphtide.kernels.fixpoint import records as fixpoint_records
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
-from graphtide.plan.program_analysis import Selection, selection, why_not_selection
+from graphtide.plan.program_analysis import Selection
 from graphtide.plan.programs import VertexProgram
 
 Int32 = NDArray[np.int32]
-_TEMPLATES = "selecting", "settling", "rounds", "events", "visiting", "exact", "exact_call"
 _NO_ENTRIES = 0
 _NO_EDGES = np.empty(0, np.int32)
 
@@ -97,9 +95,7 @@ class ExactMaintainer(Maintainer):
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        section = selecting_section(self.program, self._selection, settles=self._settles)
-        source = generated_source(section, *_TEMPLATES)
-        return generated_module(source, f"{self.program.name}_exact")
+        return program_code(self.program).module(EXACT_SETTLING if self._settles else EXACT)
 
     @property
     def _settles(self) -> bool:
@@ -300,9 +296,10 @@ class ExactMaintainer(Maintainer):
 
 
 def _checked_selection(program: VertexProgram, iterations: int | None) -> Selection:
-    found = selection(program)
+    code = program_code(program)
+    found = code.selection
     if found is None or not found.start.holds:
-        reason = found.start.reason if found else why_not_selection(program)
+        reason = found.start.reason if found else code.why_not_selection
         raise InputError(f"{program.name} has no exact mode for selections: {reason}")
     if iterations is None and not found.settles:
         raise InputError(

@@ -25,39 +25,25 @@ from graphtide.engine.binding import (
     parameter_arrays,
 )
 from graphtide.engine.changes import Change, Changes
+from graphtide.engine.code import FIXPOINT, LABELS, program_code
 from graphtide.engine.experience import Experience
 from graphtide.engine.fixpoint.settling import settle, settled_values
 from graphtide.engine.fixpoint.state import VertexState
 from graphtide.engine.fixpoint.undo import Done, Rerun, renamed, undo
-from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.sections import selecting_section
 from graphtide.engine.stretches import Followed, Patience, StretchWalk, step_delta
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint import records
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.runs.stretch_records import FIRST_NOW, LIVE, MOST_COUNT, MOST_CYCLES, Stretch
 from graphtide.model.errors import InputError
-from graphtide.plan.program_analysis import (
-    Selection,
-    labels_components,
-    selection,
-    why_not_selection,
-)
+from graphtide.plan.program_analysis import Selection
 from graphtide.plan.programs import VertexProgram
 
 Int32 = NDArray[np.int32]
 
 
-_TEMPLATES = (
-    "selecting",
-    "settling",
-    "trimming",
-    "fixpoint",
-    "fixpoint_call",
-    "stretch",
-)
 _NO_EDGES = np.empty(0, np.int32)
 
 
@@ -75,7 +61,8 @@ class FixpointMaintainer(Maintainer):
         self._field = self._selection.state
         super().__init__(graph, (self._field,))
         self.program = program
-        self._labels = labels_components(program, self._selection)
+        self._code = program_code(program)
+        self._labels = self._code.labels_components
         self._parameters = GrowingParameters(program, parameters, graph.vertices)
         edge_arrays(graph, program)
         self._advances = 0
@@ -91,10 +78,7 @@ class FixpointMaintainer(Maintainer):
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        section = selecting_section(self.program, self._selection, settles=True)
-        more = ("relabelling",) if self._labels else ()
-        source = generated_source(section, *_TEMPLATES, *more)
-        return generated_module(source, self.program.name)
+        return self._code.module(LABELS if self._labels else FIXPOINT)
 
     @property
     def vertices(self) -> int:
@@ -266,8 +250,9 @@ class FixpointMaintainer(Maintainer):
 
 
 def _checked_selection(program: VertexProgram) -> Selection:
-    found = selection(program)
+    code = program_code(program)
+    found = code.selection
     if found is None or not found.settles:
-        reason = why_not_selection(program) or "its messages may overtake their source"
+        reason = code.why_not_selection or "its messages may overtake their source"
         raise InputError(f"{program.name} has no fixpoint mode: {reason}")
     return found

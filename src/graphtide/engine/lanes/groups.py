@@ -22,12 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine import code
 from graphtide.engine.binding import edge_arrays
-from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.lanes.graph import LaneGraph
 from graphtide.engine.lanes.runs import lane_work, run_lanes
-from graphtide.engine.lanes.sections import lanes_section
-from graphtide.engine.lanes.write import why_not_lanes
 from graphtide.engine.synchronous.runs import SynchronousRuns
 from graphtide.kernels.lanes.records import LaneContext, LaneWork
 from graphtide.kernels.lanes.values import LANES
@@ -84,8 +82,7 @@ class LaneGroups:
     @cached_property
     def kernels(self) -> Any:
         """The compiled module that runs the program in lanes."""
-        source = generated_source(lanes_section(self._runs.program), "lanes")
-        return generated_module(source, f"{self._runs.program.name}_lanes")
+        return self._runs.code.module(code.LANES)
 
     def _values(self, work: LaneWork, vertices: int) -> list[dict[str, NDArray[Any]]]:
         fields, columns = len(self._runs.program.state), self._runs.columns
@@ -109,7 +106,7 @@ class LaneGroups:
 
 def lane_groups(runs: SynchronousRuns) -> LaneGroups | None:
     """Groups of a program that can be run in lanes; None where it cannot, or takes too much."""
-    if why_not_lanes(runs.program) is not None:
+    if runs.code.why_not_lanes is not None:
         return None
     groups = LaneGroups(runs)
     return groups if groups.bytes <= MOST_BYTES else None

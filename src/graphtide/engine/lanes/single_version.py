@@ -14,18 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.binding import edge_arrays
-from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.code import SINGLE
 from graphtide.engine.lanes.graph import no_rows
 from graphtide.engine.lanes.runs import lane_work, run_lanes
-from graphtide.engine.lanes.sections import single_section
-from graphtide.engine.lanes.write import why_not_lanes
 from graphtide.engine.synchronous.runs import SynchronousRuns
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.lanes.records import LaneContext, LaneRows
 from graphtide.plan.programs import Direction
 
 Int64 = NDArray[np.int64]
-ONE_LANE = "graphtide.kernels.lanes.single_values"
 
 
 class SingleVersion:
@@ -37,10 +34,7 @@ class SingleVersion:
     @cached_property
     def kernels(self) -> Any:
         """The compiled module."""
-        source = generated_source(single_section(self._runs.program), "lanes")
-        for wide in ("values", "words"):
-            source = source.replace(f"graphtide.kernels.lanes.{wide}", ONE_LANE)
-        return generated_module(source, f"{self._runs.program.name}_single")
+        return self._runs.code.module(SINGLE)
 
     def states(self) -> Int64:
         """A row a vertex: the states that the program ends with. The array is the caller's."""
@@ -70,7 +64,7 @@ class SingleVersion:
 
 def single_version(runs: SynchronousRuns) -> SingleVersion | None:
     """None where the program has no form in lanes."""
-    return None if why_not_lanes(runs.program) is not None else SingleVersion(runs)
+    return None if runs.code.why_not_lanes is not None else SingleVersion(runs)
 
 
 def _rows(slabs: Slabs, properties: tuple[NDArray[Any], ...]) -> LaneRows:

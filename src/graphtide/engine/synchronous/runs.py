@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.binding import GrowingParameters, edge_arrays
-from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.code import PLAIN, RECORDED, REFINED, program_code
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.arrays import (
     FIRST_PLACES,
@@ -28,7 +28,6 @@ from graphtide.engine.synchronous.arrays import (
 from graphtide.engine.synchronous.ending import MOST_ITERATIONS, run_ending
 from graphtide.engine.synchronous.results import Columns, typed_parameters
 from graphtide.engine.synchronous.row_layout import row_layout
-from graphtide.engine.synchronous.sections import plain_section, synchronous_section
 from graphtide.kernels.synchronous.records import (
     COUNT,
     GATHERED,
@@ -81,6 +80,7 @@ class SynchronousRuns:
     ) -> None:
         self.graph = graph
         self.program = program
+        self.code = program_code(program)
         named = typed_parameters(program, parameters)
         self.parameters = GrowingParameters(program, tuple(named.values()), graph.vertices)
         self.ending = run_ending(program, named, iterations, keep)
@@ -94,21 +94,12 @@ class SynchronousRuns:
     @cached_property
     def kernels(self) -> Any:
         """The compiled module that runs the program from scratch and keeps every iteration."""
-        return self._module(synchronous_section(self.program), "synchronous", "recording")
+        return self.code.module(RECORDED)
 
     @cached_property
     def refinement(self) -> Any:
         """The compiled module that corrects what is kept."""
-        templates = "differences", "evaluation", "refinement"
-        return self._module(synchronous_section(self.program), *templates)
-
-    @cached_property
-    def _plain(self) -> Any:
-        return self._module(plain_section(self.program), "synchronous")
-
-    def _module(self, section: str, *templates: str) -> Any:
-        source = generated_source(section, *templates)
-        return generated_module(source, f"{self.program.name}_{templates[-1]}")
+        return self.code.module(REFINED)
 
     @property
     def context(self) -> Context:
@@ -119,7 +110,9 @@ class SynchronousRuns:
     def states(self, *, plain: bool) -> Int64:
         """A row a vertex: the states that the program ends with; keeps nothing."""
         self.parameters.resize(self.graph.vertices)
-        module, widths = (self._plain, self._plain_widths) if plain else (self.kernels, self.widths)
+        module, widths = (
+            (self.code.module(PLAIN), self._plain_widths) if plain else (self.kernels, self.widths)
+        )
         work, context = self._work(module, widths), self.context
         progress = empty_progress()
         counts = np.zeros(self.ending.last + 2, np.int64)

@@ -15,17 +15,17 @@ import numpy as np
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.steps import Deltas, RunSteps
-from graphtide.run.live.chosen_program import ChosenProgram
+from graphtide.run.live.programs import Compiled
 
 _DEARER = 4.0
 _FIXED = 5e-5
 
 
 def explained_run(
-    chosen: ChosenProgram, plan: CollectionPlan, steps: RunSteps, seconds: tuple[float, float]
+    compiled: Compiled, plan: CollectionPlan, steps: RunSteps, seconds: tuple[float, float]
 ) -> str:
     """The program, its mode and why, the plan, and about how long both strategies take."""
-    return "\n".join(_lines(chosen, plan, steps, seconds))
+    return "\n".join(_lines(compiled, plan, steps, seconds))
 
 
 def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) -> float:
@@ -54,13 +54,13 @@ def estimated_seconds(steps: RunSteps, vertices: int, each: float) -> tuple[floa
 
 
 def _lines(
-    chosen: ChosenProgram, plan: CollectionPlan, steps: RunSteps, seconds: tuple[float, float]
+    compiled: Compiled, plan: CollectionPlan, steps: RunSteps, seconds: tuple[float, float]
 ) -> Iterator[str]:
     views, stones = len(steps.names), len(steps) - len(steps.names)
-    reads = ", ".join(chosen.needed.properties) or "no properties"
+    reads = ", ".join(compiled.needed.properties) or "no properties"
     delta = steps.inserted + steps.deleted
-    yield f"{chosen.bound} in {chosen.choice}"
-    yield f"results: {', '.join(chosen.fields)}; reads {reads} of the edges"
+    yield f"{compiled.bound} in {compiled.choice}"
+    yield f"results: {', '.join(compiled.fields)}; reads {reads} of the edges"
     yield f"{plan.kind} of {views:,} views and {stones:,} stepping stones"
     yield f"  from scratch: {int(steps.edges[steps.view >= 0].sum()):,} edges to run on"
     yield f"  differentially: {int(delta.sum()):,} differences to follow"

@@ -7,10 +7,8 @@ import hashlib
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import StoreError
-from graphtide.plan.program_analysis import is_plain_components
-from graphtide.run.live.chosen_program import Bound, ChosenProgram
+from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import Pairs
 
 Strategy = Literal["adaptive", "differential", "scratch"]
@@ -62,27 +60,10 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
         ) from None
 
 
-def component_field(chosen: ChosenProgram) -> str | None:
-    """The result that tells which component a vertex is in; None where there is none."""
-    bound = chosen.bound
-    if isinstance(bound, BoundDataflow):
-        return chosen.fields[0] if bound.program.result.labels else None
-    return chosen.fields[0] if is_plain_components(bound.program) else None
-
-
-def run_identity(chosen: ChosenProgram, versions: str) -> str:
+def run_identity(compiled: Compiled, versions: str) -> str:
     """Equal for the same program with the same parameters, mode and versions, and only then."""
-    text = f"{_told(chosen.bound)}|{chosen.choice.mode}|{versions}"
+    text = f"{compiled.identity}|{compiled.choice.mode}|{versions}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _told(bound: Bound) -> str:
-    """A program with its parameters, and all that it does, as text."""
-    if isinstance(bound, BoundDataflow):
-        from graphtide.run.dataflow.identity import dataflow_identity
-
-        return dataflow_identity(bound)
-    return f"BoundProgram(program={bound.program!r}, values={bound.values!r})"
 
 
 def now() -> str:

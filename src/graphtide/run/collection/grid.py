@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Values
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.kernels.dataflow.times import field_width
-from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.optimize.strategy import Move
 from graphtide.plan.grid import GridPlan, check_grid, grid_plans
@@ -31,10 +30,11 @@ from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import Versions
 from graphtide.run.collection.steps import Deltas, RunSteps
+from graphtide.run.dataflow.compiled import CompiledDataflow
 from graphtide.run.dataflow.maintainer import edge_columns
 from graphtide.run.dataflow.running import BuiltDataflow
 from graphtide.run.dataflow.vertex_values import VertexValues
-from graphtide.run.live.chosen_program import ChosenProgram
+from graphtide.run.live.programs import Compiled
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.results import Parts
 
@@ -50,13 +50,11 @@ class GridVersions:
     reason: str
 
 
-def as_grid(
-    chosen: ChosenProgram, versions: Versions, shape: object
-) -> tuple[GridVersions, Versions]:
+def as_grid(compiled: Compiled, versions: Versions, shape: object) -> tuple[GridVersions, Versions]:
     """Versions as a grid of a shape that users give, and with the steps of that grid."""
-    if not isinstance(chosen.bound, BoundDataflow):
+    if not isinstance(compiled, CompiledDataflow):
         raise InputError(
-            f"{chosen.bound.program.name} is no dataflow, and has no versions of two coordinates",
+            f"{compiled.bound.program.name} is no dataflow, and has no versions of two coordinates",
             hint="leave out `grid`",
         )
     rows, columns = check_grid(shape, len(versions.names))
@@ -76,8 +74,8 @@ class GridRun:
     def __init__(
         self, versions: GridVersions, steps: RunSteps, deltas: Deltas, prepared: PreparedProgram
     ) -> None:
-        bound = prepared.chosen.bound
-        assert isinstance(bound, BoundDataflow)
+        assert isinstance(prepared.compiled, CompiledDataflow)
+        bound = prepared.compiled.bound
         self._versions, self._steps, self._deltas = versions, steps, deltas
         self._prepared = prepared
         self._properties = bound.program.properties

@@ -26,9 +26,9 @@ from graphtide.model.progress import Report
 from graphtide.optimize.strategy import Chooser, Move
 from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.reading import Differences
-from graphtide.run.live.chosen_program import ChosenProgram
+from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import Pairs
-from graphtide.run.live.source_memory import bytes_a_source, count_sources
+from graphtide.run.live.source_memory import bytes_a_source
 from graphtide.store.results import Parts
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ EVERYTHING: Places = np.empty(0, np.int64)
 """Stands for all results, where there is one piece."""
 
 
-def count_pieces(chosen: ChosenProgram, vertices: int) -> int:
+def count_pieces(compiled: Compiled, vertices: int) -> int:
     """How many pieces a run must be done in for its states to fit into half of the memory."""
-    sources = count_sources(chosen)
+    sources = compiled.sources
     if not sources:
         return 1
-    needed = STATES * sources * bytes_a_source(chosen, vertices)
+    needed = STATES * sources * bytes_a_source(compiled, vertices)
     return max(1, min(sources, -(-2 * needed // max(1, available_bytes()))))
 
 

@@ -21,16 +21,14 @@ from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
-from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import DifferenceError
 from graphtide.optimize.prices import Prices
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.chosen_program import ChosenProgram, checked_parameters, pair_numbers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
-from graphtide.run.live.modes import Knobs, make_maintainer
-from graphtide.run.live.plain_results import allowed_share, plain_results
+from graphtide.run.live.modes import Knobs
+from graphtide.run.live.programs import Compiled, checked_parameters, pair_numbers
 from graphtide.run.live.vertex_ids import VertexIds
 
 PATIENCE = 0.75
@@ -54,32 +52,32 @@ class PreparedProgram:
 
     def __init__(
         self,
-        chosen: ChosenProgram,
+        compiled: Compiled,
         graph: ResidentGraph,
         parameters: tuple[Any, ...],
         ids: VertexIds | None = None,
     ) -> None:
-        self.chosen = chosen
+        self.compiled = compiled
         self.graph = graph
         self.parameters = parameters
         self._ids = ids
 
     def on_pairs(self, places: NDArray[np.int64]) -> PreparedProgram:
         """The same program on some of its pairs, by their places, on the same graph."""
-        kinds = [item.kind for item in self.chosen.bound.program.parameters]
+        kinds = [item.kind for item in self.compiled.bound.program.parameters]
         parameters = tuple(
             tuple(value[at] for at in places) if kind is ParameterKind.PAIRS else value
             for kind, value in zip(kinds, self.parameters, strict=True)
         )
-        return PreparedProgram(self.chosen, self.graph, parameters, self._ids)
+        return PreparedProgram(self.compiled, self.graph, parameters, self._ids)
 
     def maintained(self) -> Maintained:
         """One more maintainer, not started."""
-        chosen, maintainer = self.chosen, self._maintainer()
+        compiled, maintainer = self.compiled, self._maintainer()
         if isinstance(maintainer, FixpointMaintainer):
             maintainer.patience = PATIENCE
         assert maintainer.kernels
-        return Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields)
+        return Maintained(maintainer, compiled.choice, compiled.needed, compiled.fields)
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""
@@ -87,8 +85,7 @@ class PreparedProgram:
 
     def plainly(self) -> Values:
         """The same by the program's definition, to verify by: slow, without proofs or kernels."""
-        bound = self.chosen.bound
-        return plain_results(self.graph, bound, self.parameters, self.stateless)
+        return self.compiled.plainly(self.graph, self.parameters, self.stateless)
 
     def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:
         """Refuse results of a place that differ from those of a run from scratch."""
@@ -97,7 +94,7 @@ class PreparedProgram:
             return
         field, row = found
         raise DifferenceError(
-            f"{self.chosen.bound}: {self._row_name(row)} has {field} = {values[field][row]}, "
+            f"{self.compiled.bound}: {self._row_name(row)} has {field} = {values[field][row]}, "
             f"from scratch {scratch[field][row]}",
             where=f"the view '{place}'",
             hint=f"please report it; {without} does without what went wrong",
@@ -105,7 +102,7 @@ class PreparedProgram:
 
     def _row_name(self, row: int) -> str:
         """The vertex or pair that a result stands for, by the users' ids."""
-        pairs = pair_numbers(self.chosen.bound, self.parameters)
+        pairs = pair_numbers(self.compiled.bound, self.parameters)
         ends = (row,) if pairs is None else pairs[row]
         names = [repr(end if self._ids is None else self._ids[end]) for end in ends]
         return f"vertex {names[0]}" if pairs is None else f"the pair {' to '.join(names)}"
@@ -130,7 +127,7 @@ class PreparedProgram:
     @property
     def rounding(self) -> float:
         """The share by which results may differ from a run from scratch: only what is rounded."""
-        return allowed_share(self.stateless, self.chosen.bound)
+        return self.compiled.allowed_share(self.stateless)
 
     @property
     def adds_up(self) -> bool:
@@ -142,9 +139,7 @@ class PreparedProgram:
     @property
     def prices(self) -> Prices | None:
         """What a state costs, where that is far more than a run from scratch."""
-        bound = self.chosen.bound
-        searched = isinstance(bound, BoundDataflow) and bound.program.scratch is not None
-        return DATAFLOW_PRICES if searched else None
+        return DATAFLOW_PRICES if self.compiled.searched else None
 
     @cached_property
     def stateless(self) -> Maintainer:
@@ -152,15 +147,14 @@ class PreparedProgram:
         return self._maintainer()
 
     def _maintainer(self) -> Maintainer:
-        chosen = self.chosen
-        return make_maintainer(self.graph, chosen.bound, self.parameters, chosen.choice, Knobs())
+        return self.compiled.maintainer(self.graph, self.parameters, Knobs())
 
 
-def prepare(chosen: ChosenProgram, known: KnownEdges) -> PreparedProgram:
+def prepare(compiled: Compiled, known: KnownEdges) -> PreparedProgram:
     """A program on a graph, all of whose edges have been checked; compiled when this returns."""
     edges = np.arange(known.resident.edges, dtype=np.int32)
-    parameters = checked_parameters(chosen, known, edges)
-    prepared = PreparedProgram(chosen, known.resident, parameters, known.ids)
+    parameters = checked_parameters(compiled, known, edges)
+    prepared = PreparedProgram(compiled, known.resident, parameters, known.ids)
     _compile(prepared)
     return prepared
 
@@ -197,12 +191,12 @@ def _small(prepared: PreparedProgram) -> PreparedProgram:
         name: np.ones(2, column.dtype) for name, column in prepared.graph.properties.items()
     }
     graph = ResidentGraph(2, *ends, properties, live=False)
-    return PreparedProgram(prepared.chosen, graph, _small_parameters(prepared))
+    return PreparedProgram(prepared.compiled, graph, _small_parameters(prepared))
 
 
 def _small_parameters(prepared: PreparedProgram) -> tuple[Any, ...]:
     """Parameters of the same types for a graph of two vertices."""
-    kinds = [item.kind for item in prepared.chosen.bound.program.parameters]
+    kinds = [item.kind for item in prepared.compiled.bound.program.parameters]
     stand_ins: dict[ParameterKind, Any] = {
         ParameterKind.VERTEX: 0,
         ParameterKind.VERTICES: (0,),

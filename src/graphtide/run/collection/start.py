@@ -37,8 +37,8 @@ from graphtide.run.collection.reading import Differences, numpy_column
 from graphtide.run.collection.runner import Runner, RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.chosen_program import ChosenProgram, pair_numbers
 from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.programs import Compiled, pair_numbers
 from graphtide.run.live.result_rows import Pairs
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.results import Parts
@@ -66,17 +66,17 @@ class Versions:
 class RunInHand:
     """A program and its versions, ready to run."""
 
-    def __init__(self, chosen: ChosenProgram, versions: Versions) -> None:
-        self.chosen = chosen
+    def __init__(self, compiled: Compiled, versions: Versions) -> None:
+        self.compiled = compiled
         self._deltas = Deltas(versions.plan, versions.grouped)
         self.steps: RunSteps = run_steps(versions.plan, versions.names, self._deltas)
-        self._prepared: PreparedProgram = prepare(chosen, versions.known)
-        self._pieces = count_pieces(chosen, versions.known.resident.vertices)
+        self._prepared: PreparedProgram = prepare(compiled, versions.known)
+        self._pieces = count_pieces(compiled, versions.known.resident.vertices)
 
     @property
     def pairs(self) -> Pairs | None:
         """The pairs that results belong to, by number; None where they are those of vertices."""
-        return pair_numbers(self.chosen.bound, self._prepared.parameters)
+        return pair_numbers(self.compiled.bound, self._prepared.parameters)
 
     def base(self) -> Values:
         """The results of the empty version. Only before anything is run."""
@@ -85,7 +85,7 @@ class RunInHand:
 
     def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
         """All steps that are not finished yet; in pieces where pairs are more than fit."""
-        first = Differences(parts, self.chosen.fields).finished
+        first = Differences(parts, self.compiled.fields).finished
         divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
         if len(divided) == 1 or first == len(self.steps):
             self._walk(self._prepared, base, parts, chooser, settings)
@@ -97,7 +97,7 @@ class RunInHand:
             self._walk(self._piece(places), values, own, chosen, how)
 
         run_pieces(divided, run_piece, parts, chooser, settings)
-        join_pieces(divided, parts, self.chosen.fields, first)
+        join_pieces(divided, parts, self.compiled.fields, first)
         parts.end_pieces()
         settings.kept(len(self.steps))
 
@@ -120,7 +120,7 @@ class RunInHand:
         settings: RunSettings,
     ) -> None:
         """All steps that the parts do not have yet."""
-        steps, known = self.steps, Differences(parts, self.chosen.fields)
+        steps, known = self.steps, Differences(parts, self.compiled.fields)
         runner = Runner(steps, self._deltas, prepared, CurrentResults(base), parts)
         first = known.finished
         if first:
@@ -135,7 +135,7 @@ class RunInHand:
         """All views of a grid that are not finished yet; the steps are those of the grid."""
         from graphtide.run.collection.grid import GridRun
 
-        first = Differences(parts, self.chosen.fields).finished
+        first = Differences(parts, self.compiled.fields).finished
         if first < len(self.steps):
             GridRun(grid, self.steps, self._deltas, self._prepared).run(base, parts, first, how)
 
@@ -144,7 +144,7 @@ class RunInHand:
         vertices = self._prepared.graph.vertices
         each = time_one_view(self._prepared, self.steps, self._deltas)
         seconds = estimated_seconds(self.steps, vertices, each)
-        return explained_run(self.chosen, plan, self.steps, seconds)
+        return explained_run(self.compiled, plan, self.steps, seconds)
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """What decides how steps are reached."""

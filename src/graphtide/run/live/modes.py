@@ -10,15 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graphtide.engine.code import program_code
 from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
-from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
-from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
-from graphtide.plan.program_analysis import selection, why_not_selection
 from graphtide.plan.program_bounds import Obligation
 from graphtide.plan.program_values import BoundProgram
 from graphtide.run.live.conditions import holds_for_parameter
@@ -68,7 +66,7 @@ def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
         raise InputError(f"mode cannot be {mode!r}", hint="use 'auto', 'fixpoint' or 'exact'")
     reason = _why_not_fixpoint(bound)
     if reason is None:
-        found = selection(bound.program)
+        found = program_code(bound.program).selection
         assert found is not None
         if mode == "exact":
             return Choice("exact", "asked for; it settles", found.obligations)
@@ -83,20 +81,11 @@ def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
     return Choice("exact", "asked for" if mode == "exact" else reason)
 
 
-def dataflow_choice(bound: BoundDataflow, mode: Mode) -> Choice:
-    """The mode of a dataflow, which is the only one that it has."""
-    if mode != "auto":
-        raise InputError(
-            f"{bound.program.name} is a dataflow, and has no mode {mode!r}",
-            hint="leave the mode out",
-        )
-    return Choice("dataflow", "its operators follow differences")
-
-
 def _why_not_fixpoint(bound: BoundProgram) -> str | None:
-    found = selection(bound.program)
+    code = program_code(bound.program)
+    found = code.selection
     if found is None:
-        return why_not_selection(bound.program)
+        return code.why_not_selection
     if bound.iterations is not None:
         return f"it ends after {bound.iterations} iterations"
     if bound.tolerance > 0:
@@ -109,52 +98,35 @@ def _why_not_fixpoint(bound: BoundProgram) -> str | None:
 
 def make_maintainer(
     graph: ResidentGraph,
-    bound: BoundProgram | BoundDataflow,
+    bound: BoundProgram,
     parameters: tuple[Any, ...],
     choice: Choice,
     knobs: Knobs,
 ) -> Maintainer:
-    """The maintainer of a mode, not started; one a source where the program is on pairs."""
-    if isinstance(bound, BoundDataflow) or bound.program.pairs is None:
-        return _make_one(graph, bound, parameters, choice, knobs)
-    place = bound.program.parameters.index(bound.program.pairs)
-
-    def make(source: int) -> Maintainer:
-        given = (*parameters[:place], source, *parameters[place + 1 :])
-        return _make_one(graph, bound, given, choice, knobs)
-
-    return PairsMaintainer(make, parameters[place], bound.fields)
-
-
-def _make_one(
-    graph: ResidentGraph,
-    bound: BoundProgram | BoundDataflow,
-    parameters: tuple[Any, ...],
-    choice: Choice,
-    knobs: Knobs,
-) -> Maintainer:
-    if isinstance(bound, BoundProgram) and choice.mode == "exact" and not _has_histories(bound):
+    """The maintainer of a mode, not started; a parameter of pairs stands for one source."""
+    if choice.mode == "exact" and not _has_histories(bound):
         return SynchronousMaintainer(
             graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep
         )
-    if knobs.turned:
-        raise InputError(
-            f"{bound.program.name} is kept current without sums, "
-            "so that it has neither a tolerance nor a limit to what it keeps",
-            hint="leave out `tolerance` and `keep`",
-        )
-    if isinstance(bound, BoundDataflow):
-        from graphtide.run.dataflow.maintainer import DataflowMaintainer
-
-        return DataflowMaintainer(graph, bound, parameters)
+    refuse_knobs(bound.program.name, knobs)
     if choice.mode == "fixpoint":
         return FixpointMaintainer(graph, bound.program, parameters)
     return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)
 
 
+def refuse_knobs(program: str, knobs: Knobs) -> None:
+    """Refuse knobs for a program that is kept current without sums."""
+    if knobs.turned:
+        raise InputError(
+            f"{program} is kept current without sums, "
+            "so that it has neither a tolerance nor a limit to what it keeps",
+            hint="leave out `tolerance` and `keep`",
+        )
+
+
 def _has_histories(bound: BoundProgram) -> bool:
     """True of selecting programs that start with a number and end: by a count, or by proof."""
-    found = selection(bound.program)
+    found = program_code(bound.program).selection
     if found is None or not found.start.holds or bound.tolerance > 0:
         return False
     starts = all(holds_for_parameter(bound, item) for item in found.start.obligations)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -12,17 +11,11 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import ParameterKind
-from graphtide.run.live.conditions import Conditions, conditions
+from graphtide.run.dataflow.compiled import CompiledDataflow, compiled_dataflow
+from graphtide.run.live.compiled import CompiledProgram, compiled_vertex_program
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
-from graphtide.run.live.modes import (
-    Choice,
-    Knobs,
-    Mode,
-    choose_mode,
-    dataflow_choice,
-    make_maintainer,
-)
+from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.result_rows import Pairs
 from graphtide.run.live.vertex_ids import Int32, VertexIds, id_column
 
@@ -30,49 +23,37 @@ Bound = BoundProgram | BoundDataflow
 """A computation with its parameters: a vertex program, or a dataflow."""
 
 
-@dataclass(frozen=True)
-class ChosenProgram:
-    """A program with its parameters, the mode that it is kept current in, and what that needs."""
-
-    bound: Bound
-    choice: Choice
-    needed: Conditions
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of its results."""
-        return self.bound.fields
+Compiled = CompiledProgram | CompiledDataflow
+"""A program that is ready for any graph."""
 
 
-def chosen_program(program: AnyProgram, mode: Mode) -> ChosenProgram:
+def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
     """Bind a program and choose its mode; InputError if that cannot be."""
     bound = _bound(program)
     if isinstance(bound, BoundDataflow):
-        needed = Conditions(bound.program.name, dict(bound.program.properties), ())
-        return ChosenProgram(bound, dataflow_choice(bound, mode), needed)
-    choice = choose_mode(bound, mode)
-    return ChosenProgram(bound, choice, conditions(bound, choice.obligations))
+        return compiled_dataflow(bound, mode)
+    return compiled_vertex_program(bound, mode)
 
 
-def checked_parameters(chosen: ChosenProgram, known: KnownEdges, edges: Int32) -> tuple[Any, ...]:
+def checked_parameters(compiled: Compiled, known: KnownEdges, edges: Int32) -> tuple[Any, ...]:
     """The program's parameters with vertices by number; refuses edges that it cannot take."""
-    resident, needed = known.resident, chosen.needed
+    resident, needed = known.resident, compiled.needed
     needed.check_columns(resident.properties)
     columns = {name: resident.properties[name][edges] for name in needed.properties}
     needed.check_rows(columns, lambda at: known.text(int(edges[at])))
-    return vertex_parameters(chosen.bound, known.ids)
+    return vertex_parameters(compiled.bound, known.ids)
 
 
 def begin_maintained(
-    known: KnownEdges, chosen: ChosenProgram, knobs: Knobs
+    known: KnownEdges, compiled: Compiled, knobs: Knobs
 ) -> tuple[Maintained, Pairs | None]:
     """A maintainer of the program, its edges and parameters checked, and its pairs by number."""
     resident = known.resident
-    parameters = checked_parameters(chosen, known, resident.live_edges())
-    maintainer = make_maintainer(resident, chosen.bound, parameters, chosen.choice, knobs)
-    vertices = 1 + max(_named(chosen.bound, parameters), default=-1)
-    kept = Maintained(maintainer, chosen.choice, chosen.needed, chosen.fields, vertices)
-    return kept, pair_numbers(chosen.bound, parameters)
+    parameters = checked_parameters(compiled, known, resident.live_edges())
+    maintainer = compiled.maintainer(resident, parameters, knobs)
+    vertices = 1 + max(_named(compiled.bound, parameters), default=-1)
+    kept = Maintained(maintainer, compiled.choice, compiled.needed, compiled.fields, vertices)
+    return kept, pair_numbers(compiled.bound, parameters)
 
 
 def pair_numbers(bound: Bound, parameters: tuple[Any, ...]) -> Pairs | None:

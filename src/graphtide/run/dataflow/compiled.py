@@ -1,0 +1,84 @@
+"""A dataflow as runs and graphs take it: what `CompiledProgram` is for vertex programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphtide.engine.changes import Values
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.lang.python.dataflow_program import BoundDataflow
+from graphtide.model.errors import InputError
+from graphtide.run.dataflow.identity import dataflow_identity
+from graphtide.run.dataflow.maintainer import DataflowMaintainer
+from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.modes import Choice, Knobs, Mode, refuse_knobs
+
+
+@dataclass(frozen=True)
+class CompiledDataflow:
+    """A dataflow program with its parameters, and what edges must have for it."""
+
+    bound: BoundDataflow
+    choice: Choice
+    needed: Conditions
+
+    sources = 0
+    history_bytes = 0
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The name of its result."""
+        return self.bound.fields
+
+    @property
+    def labels(self) -> str | None:
+        """The result that tells which component a vertex is in; None where there is none."""
+        return self.fields[0] if self.bound.program.result.labels else None
+
+    @property
+    def identity(self) -> str:
+        """The program, its parameters, and all that it does, as text."""
+        return dataflow_identity(self.bound)
+
+    @property
+    def searched(self) -> bool:
+        """Whether its author gave a search that is far cheaper than a state."""
+        return self.bound.program.scratch is not None
+
+    def maintainer(
+        self, graph: ResidentGraph, parameters: tuple[Any, ...], knobs: Knobs
+    ) -> Maintainer:
+        """What keeps it current on a graph, not started."""
+        refuse_knobs(self.bound.program.name, knobs)
+        return DataflowMaintainer(graph, self.bound, parameters)
+
+    def plainly(
+        self, _graph: ResidentGraph, _parameters: tuple[Any, ...], maintainer: Maintainer
+    ) -> Values:
+        """Results to verify others by: its author's search, or every operator in plain Python."""
+        assert isinstance(maintainer, DataflowMaintainer)
+        return maintainer.plainly()
+
+    def allowed_share(self, _maintainer: Maintainer) -> float:
+        """By which share of itself a float may be off the definition: not at all."""
+        return 0.0
+
+    def check_bounded(self, _maintainer: Maintainer) -> None:
+        """A dataflow has no tolerance."""
+
+    def explain(self, maintainer: Any) -> list[str]:
+        """The dataflow as text, with what its operators have done."""
+        return [maintainer.explain()]
+
+
+def compiled_dataflow(bound: BoundDataflow, mode: Mode) -> CompiledDataflow:
+    """The mode of a dataflow is the only one that it has; InputError where another is asked for."""
+    program = bound.program
+    if mode != "auto":
+        raise InputError(
+            f"{program.name} is a dataflow, and has no mode {mode!r}", hint="leave the mode out"
+        )
+    choice = Choice("dataflow", "its operators follow differences")
+    return CompiledDataflow(bound, choice, Conditions(program.name, dict(program.properties), ()))
