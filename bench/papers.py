@@ -22,12 +22,10 @@ import numpy as np
 import graphtide as gt
 from bench import data
 from bench.figures import Figure, print_figures
-from bench.runs_collections import Views, removals
-from bench.runs_graphs import read_edges
+from bench.runs_collections import removals
+from bench.runs_graphs import EdgeTable, read_edges
 from bench.streams import Batch, Input, Size, batches, real_input, rmat_input
 from bench.timing import median_of, seconds_of, without_collector
-from graphtide.optimize import plan_collection
-from graphtide.plan.collection import ViewMatrix
 
 AUTHORS, COMMUNITIES, TRUST = "com-dblp.txt.gz", "com-dblp-communities.txt.gz", "soc-Epinions1"
 RANDOM_ORDERS = 3
@@ -57,9 +55,10 @@ def orders() -> Iterator[Figure]:
         if graph is None or groups is None:
             yield Figure("planned", None, "at least", None, "x", data.missing(AUTHORS), section)
             continue
-        views = removals(graph, data.largest_communities(groups, count))
-        totals = plan_collection(views.matrix).totals
-        random = _mean_of_random_orders(views)
+        communities = data.largest_communities(groups, count)
+        views = removals(graph, communities)
+        totals = views.collection.plan.totals
+        random = _mean_of_random_orders(graph, communities)
         for name, planned in (("chain", totals.chain), ("tree", totals.tree)):
             if planned is not None:
                 note = f"{planned:,} differences; {random:,.0f} in random order, {len(views)} views"
@@ -156,15 +155,12 @@ def _programs(vertices: int) -> list[Any]:
     ]
 
 
-def _mean_of_random_orders(views: Views) -> float:
+def _mean_of_random_orders(graph: EdgeTable, communities: list[list[int]]) -> float:
     """The differences of the views in three orders drawn at random."""
-    random, found = np.random.default_rng(6), []
-    for _ in range(RANDOM_ORDERS):
-        order = random.permutation(len(views))
-        table = np.ascontiguousarray(views.matrix.membership[:, order])
-        plan = plan_collection(ViewMatrix(table, views.matrix.weights), order="manual")
-        found.append(plan.totals.given)
-    return statistics.mean(found)
+    random, count = np.random.default_rng(6), len(removals(graph, communities))
+    orders = [random.permutation(count).tolist() for _ in range(RANDOM_ORDERS)]
+    plans = [removals(graph, communities, order).collection.plan for order in orders]
+    return float(np.mean([plan.totals.given for plan in plans]))
 
 
 if __name__ == "__main__":

@@ -1,153 +1,135 @@
-"""Collections as the benchmark runs them: classes of edges, a plan, and a graph in memory.
+"""Collections as users make them: a graph in memory, views in GVDL, planned.
 
-Made by the planner that stored collections are made by, without Spark and without a store: only the
-runs are measured.
+Which edges a view holds is also said with NumPy, so that results can be compared with those of
+plain loops over these edges without asking GVDL.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.runs_graphs import EdgeTable, Int32, Int64, authors
-from graphtide.engine.resident import ResidentGraph
-from graphtide.optimize import plan_collection
-from graphtide.optimize.planner import Order
-from graphtide.plan.collection import ViewMatrix
-from graphtide.run.collection.start import Versions
-from graphtide.run.live.edge_rows import ColumnNames
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.vertex_ids import VertexIds
-from graphtide.store.collection import group_edges
+import graphtide as gt
+from bench.runs_graphs import EdgeTable, Int64, authors
 
 DAY = 86_400
 LENGTHS = {"day": 1, "week": 7, "month": 30, "half-year": 182, "year": 365}
+Order = Literal["auto", "tree", "chain", "manual"]
+Holds = Callable[[int], NDArray[np.bool_]]
+"""Of each edge, whether the view at a place holds it."""
 
 
 @dataclass(frozen=True)
 class Views:
-    """The views of a graph: the class of every edge, -1 where no view has it, and the matrix."""
+    """A collection of a graph, and which edges its views hold."""
 
     name: str
     graph: EdgeTable
-    classes: Int32
-    matrix: ViewMatrix
+    collection: Any
+    holds: Holds
 
     def __len__(self) -> int:
-        return self.matrix.views
+        return len(self.collection)
+
+    @property
+    def section(self) -> str:
+        """What figures are told under."""
+        return f"{self.name} ({len(self):,} views)"
 
     def held(self, view: int) -> Int64:
         """The edges of a view."""
-        held = np.append(self.matrix.membership[:, view], False)
-        return np.flatnonzero(held[self.classes])
+        return np.flatnonzero(self.holds(view))
 
 
-def expanding(graph: EdgeTable, word: str, days: float) -> Views:
+def expanding(table: EdgeTable, word: str, days: float) -> Views:
     """Windows from the first edge on that grow by so many days."""
-    bucket = _buckets(graph.time, days)
-    upto = np.arange(bucket[-1] + 1) if len(bucket) else np.arange(0)
-    return _views(f"{word} expanding windows", graph, bucket, lambda at: at[:, None] <= upto)
+    bucket = _buckets(table.time, days)
+    views = f"for d in 0..{int(bucket.max())} [upto-{{d}}: bucket <= d]"
+    collection = _graph(table, bucket=bucket).collection(views)
+    return _views(f"{word} expanding windows", table, collection, lambda at: bucket <= at)
 
 
-def disjoint(graph: EdgeTable, word: str, days: float) -> Views:
+def disjoint(table: EdgeTable, word: str, days: float) -> Views:
     """Windows of so many days that do not overlap; those without an edge are left out."""
-    _, bucket = np.unique(_buckets(graph.time, days), return_inverse=True)
-    views = np.arange(bucket.max() + 1)
-    return _views(f"{word} separate windows", graph, bucket, lambda at: at[:, None] == views)
+    _, bucket = np.unique(_buckets(table.time, days), return_inverse=True)
+    views = f"for d in 0..{int(bucket.max())} [only-{{d}}: bucket = d]"
+    collection = _graph(table, bucket=bucket).collection(views)
+    return _views(f"{word} separate windows", table, collection, lambda at: bucket == at)
 
 
-def products(graph: EdgeTable) -> Views:
+def products(table: EdgeTable, order: Order = "auto") -> Views:
     """Each year of citing papers, and in each year papers of at most 1, 2, 3 ... authors."""
-    year = _buckets(graph.time, 365.25)
-    count = authors(graph)
-    _, year = np.unique(year, return_inverse=True)
-    most = int(count.max())
-    cells = year * most + (count - 1)
-    view_year, view_most = np.divmod(np.arange((int(year.max()) + 1) * most), most)
+    _, year = np.unique(_buckets(table.time, 365.25), return_inverse=True)
+    count = authors(table)
+    cells = list(itertools.product(range(int(year.max()) + 1), range(1, int(count.max()) + 1)))
+    views = {f"{y}-{most}": f"year = {y} and authors <= {most}" for y, most in cells}
+    collection = _graph(table, year=year, authors=count).collection(views, order=order)
 
-    def holds(cell: Int64) -> NDArray[np.bool_]:
-        years, counts = np.divmod(cell[:, None], most)
-        return np.asarray((years == view_year) & (counts <= view_most))
+    def holds(at: int) -> NDArray[np.bool_]:
+        return np.asarray((year == cells[at][0]) & (count <= cells[at][1]))
 
-    return _views("years x authors", graph, cells, holds)
+    return _views("years x authors", table, collection, holds)
 
 
-def removals(graph: EdgeTable, communities: list[list[int]]) -> Views:
-    """All ways to remove half of the communities, with every edge that touches them."""
-    touched = np.zeros(graph.edges, np.int64)
-    for number, members in enumerate(communities):
-        inside = np.isin(graph.ids, members)
-        touched |= (inside[graph.src] | inside[graph.dst]).astype(np.int64) << number
-    half = itertools.combinations(range(len(communities)), len(communities) // 2)
-    removed = np.array([sum(1 << number for number in chosen) for chosen in half])
-    return _views("community removals", graph, touched, lambda key: key[:, None] & removed == 0)
+def removals(
+    table: EdgeTable, communities: list[list[int]], given: Sequence[int] | None = None
+) -> Views:
+    """All ways to remove half of the communities, with every edge that touches them.
+
+    The views are planned, or run in the `given` order.
+    """
+    touched = {f"t{at}": _touches(table, members) for at, members in enumerate(communities)}
+    half = list(itertools.combinations(touched, len(communities) // 2))
+    places = range(len(half)) if given is None else given
+    removed = [half[place] for place in places]
+    views = {"-".join(names): " and ".join(f"not {name}" for name in names) for names in removed}
+    order: Order = "auto" if given is None else "manual"
+    collection = _graph(table, **touched).collection(views, order=order)
+
+    def holds(at: int) -> NDArray[np.bool_]:
+        return np.asarray(~np.logical_or.reduce([touched[name] for name in removed[at]]))
+
+    return _views("community removals", table, collection, holds)
 
 
-def outages(graph: EdgeTable) -> Views:
+def outages(table: EdgeTable, order: Order = "auto") -> Views:
     """Every edge out in turn."""
-    edges = np.arange(graph.edges)
-    return _views("single outages", graph, edges, lambda edge: edge[:, None] != edges)
+    edges = np.arange(table.edges)
+    collection = _graph(table).collection(gt.without_each("edge"), order=order)
+    return _views("single outages", table, collection, lambda at: edges != at)
 
 
-def sliding(graph: EdgeTable, count: int, share: float) -> Views:
-    """So many windows of one width, a share of the whole, at even steps; edges come by number."""
-    starts = np.linspace(0, graph.edges * (1 - share), count).astype(np.int64)
-    stops = starts + int(graph.edges * share)
-    return _ranges(f"{count} sliding windows", graph, starts, stops)
+def ranges(table: EdgeTable, word: str, starts: Int64, stops: Int64) -> Views:
+    """Windows over edges by their number: from each start to each stop."""
+    number = np.arange(table.edges)
+    bounds = list(zip(starts.tolist(), stops.tolist(), strict=True))
+    views = {f"{at}": f"at >= {a} and at < {b}" for at, (a, b) in enumerate(bounds)}
+    collection = _graph(table, at=number).collection(views)
+
+    def holds(at: int) -> NDArray[np.bool_]:
+        return np.asarray((bounds[at][0] <= number) & (number < bounds[at][1]))
+
+    return _views(f"{len(bounds)} {word} windows", table, collection, holds)
 
 
-def growing(graph: EdgeTable, count: int) -> Views:
-    """So many windows from the first edge on, at even steps; edges come by number."""
-    stops = np.linspace(0, graph.edges, count + 1)[1:].astype(np.int64)
-    return _ranges(f"{count} expanding windows", graph, np.zeros_like(stops), stops)
+def _graph(table: EdgeTable, **columns: Any) -> gt.Graph:
+    ends = table.src, table.dst
+    return gt.Graph(*ends, vertices=table.vertices, weight=table.weight, **columns)
 
 
-def arranged(
-    views: Views, order: Order = "auto", given: NDArray[np.intp] | None = None
-) -> Versions:
-    """The views with a plan, ready to be run; in a given order where there is one."""
-    matrix, names = views.matrix, np.arange(len(views))
-    if given is not None:
-        matrix, order, names = _reordered(matrix, given), "manual", given
-    plan = plan_collection(matrix, order=order, compare=order == "auto")
-    graph, used = views.graph, np.flatnonzero(views.classes >= 0)
-    ends = graph.src[used], graph.dst[used]
-    properties = {"weight": graph.weight[used]}
-    resident = ResidentGraph(graph.vertices, *ends, properties, live=False)
-    columns = ColumnNames("src", "dst", ("weight",))
-    known = KnownEdges(resident, VertexIds(np.arange(graph.vertices)), columns, simple=False)
-    grouped = group_edges(resident.numbers, views.classes[used], matrix.classes)
-    return Versions(plan, tuple(map(str, names.tolist())), known, grouped)
+def _views(name: str, table: EdgeTable, collection: Any, holds: Holds) -> Views:
+    return Views(f"{table.name}, {name}", table, collection, holds)
 
 
-def _reordered(matrix: ViewMatrix, order: NDArray[np.intp]) -> ViewMatrix:
-    return ViewMatrix(np.ascontiguousarray(matrix.membership[:, order]), matrix.weights)
+def _touches(table: EdgeTable, members: list[int]) -> NDArray[np.bool_]:
+    inside = np.isin(table.ids, members)
+    return np.asarray(inside[table.src] | inside[table.dst])
 
 
 def _buckets(time: Int64, days: float) -> Int64:
     return np.asarray((time - time.min()) / (DAY * days)).astype(np.int64)
-
-
-def _ranges(name: str, graph: EdgeTable, starts: Int64, stops: Int64) -> Views:
-    cuts = np.unique(np.concatenate([starts, stops]))
-    piece = np.searchsorted(cuts, np.arange(graph.edges), side="right") - 1
-
-    def holds(at: Int64) -> NDArray[np.bool_]:
-        first = cuts[at][:, None]
-        return (starts <= first) & (first < stops)
-
-    return _views(name, graph, piece, holds)
-
-
-def _views(name: str, graph: EdgeTable, keys: Int64, holds: object) -> Views:
-    """Edges by a key that decides which views have them; `holds` makes a matrix of keys."""
-    assert callable(holds)
-    distinct, classes, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    membership: NDArray[np.bool_] = holds(distinct)
-    used = membership.any(axis=1)
-    numbers = np.where(used, np.cumsum(used) - 1, -1)
-    matrix = ViewMatrix(np.ascontiguousarray(membership[used]), counts[used])
-    return Views(f"{graph.name}, {name}", graph, numbers[classes].astype(np.int32), matrix)

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import graphtide.lang.python as gt
+import graphtide as gt
 from bench import plain
 from bench.runs_graphs import EdgeTable, Int64
 from graphtide.algorithms import BFS, WCC, PageRank, PairDistances, ShortestPaths
-from graphtide.lang.python import inf
 
 COMPONENTS, HOPS, PATHS = "components", "BFS", "shortest paths"
 RANKS, PAIRS = "PageRank", "five pairs of shortest paths"
@@ -30,13 +29,13 @@ class HopsBothWays:
     """The number of edges on a shortest way, edges taken both ways."""
 
     source: gt.Vertex
-    hops: float = inf
+    hops: float = gt.inf
     best = gt.Min(float)
     direction = "both"
 
     def initialize(self, v):  # type: ignore[no-untyped-def]
         """Only the source is reached."""
-        v.hops = 0.0 if v == self.source else inf
+        v.hops = 0.0 if v == self.source else gt.inf
 
     def traverse(self, u, e, v):  # type: ignore[no-untyped-def]
         """One more edge."""
@@ -52,13 +51,13 @@ class PathsBothWays:
     """The least sum of `weight` on a way, edges taken both ways."""
 
     source: gt.Vertex
-    dist: float = inf
+    dist: float = gt.inf
     best = gt.Min(float)
     direction = "both"
 
     def initialize(self, v):  # type: ignore[no-untyped-def]
         """Only the source is reached."""
-        v.dist = 0.0 if v == self.source else inf
+        v.dist = 0.0 if v == self.source else gt.inf
 
     def traverse(self, u, e, v):  # type: ignore[no-untyped-def]
         """One more edge."""
@@ -74,13 +73,13 @@ class PairsBothWays:
     """The least sum of `weight` on a way between each pair, edges taken both ways."""
 
     pairs: gt.Pairs
-    distance: float = inf
+    distance: float = gt.inf
     best = gt.Min(float)
     direction = "both"
 
     def initialize(self, v):  # type: ignore[no-untyped-def]
         """Only the source is reached."""
-        v.distance = 0.0 if v == self.pairs.source else inf
+        v.distance = 0.0 if v == self.pairs.source else gt.inf
 
     def traverse(self, u, e, v):  # type: ignore[no-untyped-def]
         """One more edge."""
@@ -112,11 +111,11 @@ class RanksBothWays:
 
 @dataclass(frozen=True)
 class Task:
-    """A program of a graph by its title: runs that make it up, and a plain loop for each."""
+    """A program of a graph by its title, and the plain loop that checks it."""
 
     title: str
-    programs: tuple[Any, ...]
-    checks: tuple[Check, ...]
+    program: Any
+    check: Check
 
 
 def tasks(graph: EdgeTable) -> dict[str, Task]:
@@ -130,11 +129,11 @@ def tasks(graph: EdgeTable) -> dict[str, Task]:
     components: Any = WCC
     first, pairs = graph.sources[0], graph.pairs
     found = [
-        Task(COMPONENTS, (components(),), (plain.flood,)),
-        Task(HOPS, (hops(source=first),), (_hops_from(first),)),
-        Task(PATHS, (paths(source=first),), (_paths_from(first),)),
-        Task(RANKS, (ranks(),), (lambda arcs: plain.page_rank(arcs, DAMPING, ROUNDS),)),
-        Task(PAIRS, (distances(pairs=pairs),), (_paths_between(pairs),)),
+        Task(COMPONENTS, components(), plain.flood),
+        Task(HOPS, hops(source=first), _hops_from(first)),
+        Task(PATHS, paths(source=first), _paths_from(first)),
+        Task(RANKS, ranks(), lambda arcs: plain.page_rank(arcs, DAMPING, ROUNDS)),
+        Task(PAIRS, distances(pairs=pairs), _paths_between(pairs)),
     ]
     return {task.title: task for task in found}
 

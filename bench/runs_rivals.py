@@ -2,8 +2,8 @@
 
 Windows of an RMAT graph whose edges arrive one after the other. Everybody is given the edges as
 arrays sorted by arrival and answers for every view; making a library's graph of a view is part of
-its time, as it is of the user's. Ours is the default strategy, from the graph in memory to the
-differences of all views. Numbers of components and ranks are compared with the plain loops' ones.
+its time, as it is of the user's. Ours is the whole call of `run` over a planned collection, by the
+default strategy. Numbers of components and ranks are compared with the plain loops' ones.
 """
 
 from __future__ import annotations
@@ -19,16 +19,11 @@ from numpy.typing import NDArray
 from bench import runs_libraries as libraries
 from bench.figures import Figure
 from bench.peers import AbsentError
-from bench.runs_collections import Views, arranged, growing, sliding
+from bench.runs_collections import Views, ranges
 from bench.runs_graphs import EdgeTable, Int64
 from bench.runs_loops import loop_components, loop_ranks
 from bench.timing import seconds_of, without_collector
 from graphtide.algorithms import WCC, PageRank
-from graphtide.run.collection.reading import Cursor, Differences
-from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand
-from graphtide.run.live.programs import compiled_program
-from graphtide.store.results import PartsInMemory
 
 ITERATIONS, ROUNDS, SHARE = 20, 3, 0.5
 Answer = NDArray[np.float64]
@@ -46,10 +41,12 @@ class Windows:
 def rivals(graph: EdgeTable, count: int) -> list[Figure]:
     """Components and PageRank over expanding and over sliding windows."""
     figures: list[Figure] = []
-    for views in (growing(graph, count), sliding(graph, count, SHARE)):
-        held = [views.held(view) for view in range(len(views))]
-        bounds = np.array([(edges[0], edges[-1] + 1) for edges in held])
-        windows = Windows(graph, bounds[:, 0], bounds[:, 1])
+    stops = np.linspace(0, graph.edges, count + 1)[1:].astype(np.int64)
+    first = np.linspace(0, graph.edges * (1 - SHARE), count).astype(np.int64)
+    width = int(graph.edges * SHARE)
+    kinds = ("expanding", np.zeros_like(stops), stops), ("sliding", first, first + width)
+    for word, starts, ends in kinds:
+        views, windows = ranges(graph, word, starts, ends), Windows(graph, starts, ends)
         figures += _components(views, windows)
         figures += _ranks(views, windows)
     return figures
@@ -86,20 +83,11 @@ def _ours(
     views: Views, program: Any, told: Callable[[NDArray[Any]], float]
 ) -> tuple[float, Answer]:
     """Median seconds of our default, and a number a view that tells its results."""
-    versions = arranged(views)
-    hand = RunInHand(compiled_program(program, "auto"), versions)
-    base, times, graph = hand.base(), [], versions.known.resident
+    times, run = [], views.collection.run(program, progress=False)
     for _ in range(ROUNDS):
-        parts, chooser = PartsInMemory(), hand.chooser("adaptive")
         with without_collector():
-            run = lambda: hand.run(base, parts, chooser, RunSettings())  # noqa: B023, E731
-            times.append(seconds_of(run))
-        graph.flip(np.empty(0, np.int32), graph.live_edges())
-    cursor = Cursor(hand.steps, Differences(parts, hand.compiled.fields), base)
-    field, found = hand.compiled.fields[0], np.empty(len(views))
-    for step in np.flatnonzero(hand.steps.view >= 0).tolist():
-        view = int(hand.steps.names[hand.steps.view[step]])
-        found[view] = told(cursor.values(step)[field])
+            times.append(seconds_of(lambda: views.collection.run(program, progress=False)))
+    found = np.array([told(run.values(view)) for view in range(len(views))])
     return statistics.median(times), found
 
 

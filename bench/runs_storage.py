@@ -1,8 +1,9 @@
 """Files: reading a collection and writing results, beside pyarrow alone on the same files.
 
 The collection is weekly windows of sx-mathoverflow, written here by Arrow in the format of the
-store. Reading ends with a graph in memory; what its adjacency takes is shown apart. Results are the
-differences of PageRank, which are many.
+store, which needs the parts of Graphtide that do that and no Spark. Reading ends with a graph in
+memory; what its adjacency takes is shown apart. Results are the differences of PageRank, which are
+many.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from bench import data
 from bench.figures import Figure
-from bench.runs_collections import Views, arranged, expanding
+from bench.runs_collections import Views, expanding
 from bench.runs_graphs import EdgeTable, read_edges
 from bench.timing import medians_in_turns
 from graphtide.algorithms import PageRank
@@ -32,7 +33,6 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.collection import (
     EDGES,
     CollectionFacts,
-    StoredView,
     open_collection,
     write_collection,
 )
@@ -88,7 +88,7 @@ def _reading(views: Views, folder: Path) -> list[Figure]:
 
 
 def _writing(views: Views, folder: Path) -> Figure:
-    hand = RunInHand(compiled_program(_program(), "auto"), arranged(views))
+    hand = RunInHand(compiled_program(_program(), "auto"), views.collection._made.versions())
     parts = PartsInMemory()
     hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings())
     held = list(parts._parts)
@@ -145,12 +145,11 @@ def _store_graph(catalog: Catalog, graph: EdgeTable) -> StoredGraph:
 
 
 def _store_views(catalog: Catalog, graph: StoredGraph, views: Views) -> None:
-    plan, matrix = arranged(views).plan, views.matrix
-    used = np.flatnonzero(views.classes >= 0).astype(np.int32)
-    table = pa.table({"_edge": used, "_class": views.classes[used]})
+    made = views.collection._made
+    used = np.flatnonzero(made.of_edge >= 0).astype(np.int32)
+    table = pa.table({"_edge": used, "_class": made.of_edge[used]})
     facts = CollectionFacts("collection", graph.name, graph.identity, "true", "windows", 0.0)
-    names = [StoredView(str(at), "", int(size)) for at, size in enumerate(matrix.sizes())]
     with begin(catalog.collection_folder("windows"), replace=True, what="windows") as commit:
         (commit.path / EDGES).mkdir()
         pq.write_table(table, commit.path / EDGES / "part.parquet")
-        write_collection(commit, facts, names, plan, matrix.weights)
+        write_collection(commit, facts, list(made.views), made.plan, made.weights)
