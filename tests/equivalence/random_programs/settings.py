@@ -9,15 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine import (
-    exact,
-    fixpoint,
-    lane_groups,
-    single_version,
-    synchronous_ending,
-    synchronous_runs,
-    write,
-)
+from graphtide.engine import write
+from graphtide.engine.exact import maintainer as exact
+from graphtide.engine.fixpoint import maintainer as fixpoint
+from graphtide.engine.lanes import groups as lane_groups
+from graphtide.engine.lanes import single_version
+from graphtide.engine.synchronous import ending, runs
 from graphtide.engine.write import constant_text
 from graphtide.kernels.synchronous import reversible
 from tests.oracle.class_runs import LONGEST
@@ -39,10 +36,10 @@ def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
     if not interpreted():
         return
     put(reversible, "math", SimpleNamespace(**{**vars(math), "ldexp": np.ldexp}))
-    for module in (synchronous_ending, synchronous_runs):
+    for module in (ending, runs):
         put(module, "MOST_ITERATIONS", 3 * LONGEST)
     put(write, "constant_text", _machine_constant)
-    made = synchronous_runs.generated_module
+    made = runs.generated_module
 
     def product_of_ints(*place: Any) -> Any:
         return np.int64(reversible.product_of_ints(*place))
@@ -52,7 +49,7 @@ def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
         vars(module).update(float=np.float64, int=np.int64, product_of_ints=product_of_ints)
         return module
 
-    for module in (exact, fixpoint, lane_groups, single_version, synchronous_runs):
+    for module in (exact, fixpoint, lane_groups, single_version, runs):
         put(module, "generated_module", with_machine_numbers)
 
 
