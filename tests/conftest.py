@@ -8,6 +8,7 @@ their own and runs there every test that is marked `masters`.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# A shell has what it starts in the background ignore Ctrl-C, and whatever that starts too. Tests
+# that interrupt, here or in a process of their own, mean a process that somebody sits before.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test runs long enough for Java's second compiler to pay: without it a test takes a third less
 # of a processor. Read by every Java that Spark starts from here, in processes that tests start too.
