@@ -17,13 +17,8 @@ from graphtide.engine.lanes import single_version
 from graphtide.engine.synchronous import ending, runs
 from graphtide.engine.write import constant_text
 from graphtide.kernels.synchronous import reversible
+from tests.compiled import interpreted
 from tests.oracle.class_runs import LONGEST
-
-
-def interpreted() -> bool:
-    from numba import config
-
-    return bool(vars(config)["DISABLE_JIT"])
 
 
 def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
