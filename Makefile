@@ -3,8 +3,12 @@ SHELL := /bin/bash
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
-CHECKED := $(addprefix tests/equivalence/test_, fixpoint.py exact.py synchronous.py algorithms.py) \
-  tests/unit/engine tests/unit/kernels
+FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+KERNELS := tests/equivalence tests/dataflow tests/unit/engine tests/unit/kernels \
+  tests/unit/programs/test_tolerance_bound.py \
+  $(addprefix tests/scenario/test_, bench_headlines.py memory_api.py pair_pieces.py pairs.py \
+  run_statement.py runs.py)
+REACHED := build/reached
 
 .PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel \
   pictures site clean
@@ -41,14 +45,16 @@ layers: $(READY)
 	$(VENV)/bin/lint-imports --no-cache
 
 fast: $(READY)
-	$(PY) -m pytest -q -m "not spark" -n 2 --dist loadfile
+	$(FAST) -m "not spark and not interpreted"
+	rm -rf $(REACHED)
+	NUMBA_DISABLE_JIT=1 GRAPHTIDE_REACHED=$(REACHED) $(FAST) \
+	  -m "not spark and not compiled" $(KERNELS)
+	$(PY) tools/kernels_reached.py $(REACHED)
 
 spark: $(READY)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
-test: lint types layers site
-	$(PY) -m pytest -q -m "not spark" -n 2 --dist loadfile
-	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
+test: lint types layers site fast spark
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
@@ -56,8 +62,11 @@ campaign: $(READY)
 	  tests/spark/test_ingest_csv.py
 
 checked: $(READY)
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n 2 --timeout 3600 $(CHECKED)
-	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 $(CHECKED)
+	rm -rf $(REACHED)
+	NUMBA_DISABLE_JIT=1 GRAPHTIDE_REACHED=$(REACHED) $(PY) -m pytest -q -n 2 --timeout 3600 \
+	  -m "not spark and not compiled" $(KERNELS)
+	$(PY) tools/kernels_reached.py $(REACHED)
+	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 -m "not spark" $(KERNELS)
 
 mutants: $(READY)
 	$(PY) tools/mutants.py

@@ -70,17 +70,17 @@ def stand_ins() -> Iterator[Path]:
 def write_stand_ins(folder: Path) -> None:
     """Small random files with the names and columns of the real ones, for quick runs."""
     random = np.random.default_rng(1)
-    pairs = random.integers(400, size=(2000, 2))
+    pairs = random.integers(80, size=(300, 2))
     _write(folder / "com-dblp.txt.gz", [f"{one}\t{other}" for one, other in pairs])
     _write(folder / "soc-Epinions1.txt.gz", ["# from to", *(f"{u}\t{v}" for u, v in pairs[::-1])])
-    _write(folder / "road-NY.txt.gz", [f"{n} {n + 1}" for n in range(400)])
-    groups = [sorted(random.choice(400, 60 - 3 * size, replace=False)) for size in range(12)]
+    _write(folder / "road-NY.txt.gz", [f"{n} {n + 1}" for n in range(80)])
+    groups = [sorted(random.choice(80, 30 - 2 * size, replace=False)) for size in range(12)]
     _write(
         folder / "com-dblp-communities.txt.gz",
         ["\t".join(str(member) for member in group) for group in groups],
     )
-    times = np.sort(random.integers(1_250_000_000, 1_450_000_000, size=3000))
-    ends = random.integers(300, size=(3000, 2))
+    times = np.sort(random.integers(1_250_000_000, 1_300_000_000, size=400))
+    ends = random.integers(80, size=(400, 2))
     _write(
         folder / "sx-mathoverflow.txt.gz",
         [f"{one} {other} {at}" for (one, other), at in zip(ends, times, strict=True)],

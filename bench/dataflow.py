@@ -28,7 +28,7 @@ from graphtide.run.dataflow.flow import Dataflow
 from graphtide.run.dataflow.inputs import InputCollection, Output
 
 SIZES = (Size(1, 0, 25), Size(25, 25, 15), Size(500, 500, 7), Size(50_000, 50_000, 3))
-QUICK_SIZES = (Size(1, 0, 3), Size(25, 25, 3))
+QUICK_SIZES = (Size(1, 0, 1), Size(25, 25, 1))
 BARS = {1: 5.0, 25: 3.0, 500: 2.0, 50_000: 2.0}
 EXTRA = 2
 
@@ -97,7 +97,7 @@ def run(*, quick: bool) -> list[Figure]:
 
 def _graphs(quick: bool) -> Iterator[Input | str]:
     if quick:
-        yield rmat_input(8)
+        yield rmat_input(4)
         return
     yield rmat_input(16)
     yield rmat_input(18)

@@ -28,16 +28,16 @@ Build = Callable[[Dataflow, Collection, NDArray[np.int64]], None]
 
 def part_figures(*, quick: bool) -> Iterator[Figure]:
     """All of them."""
-    yield from late_query(10_000 if quick else 10_000_000)
-    yield sharing(8 if quick else 16)
+    yield from late_query(200 if quick else 10_000_000)
+    yield sharing(4 if quick else 16)
     for name, build in (("BFS", _hops), ("components", _components)):
-        yield from hour(name, build, 8 if quick else 16, 50 if quick else 3_600)
+        yield from hour(name, build, 4 if quick else 16, 4 if quick else 3_600)
     for name, build in (
         ("components", _labels),
         ("several sources", _sources),
         ("several pairs", _pairs),
     ):
-        yield from skipping(name, build, 8 if quick else 14)
+        yield from skipping(name, build, 5 if quick else 14)
 
 
 def late_query(records: int) -> Iterator[Figure]:

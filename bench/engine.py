@@ -41,8 +41,8 @@ REAL = {"soc-Epinions1": True, "com-dblp": False, "road-NY": False}
 """Which of them are directed."""
 SMALL = SIZES[:2]
 RANKED = (Size(1, 0, 100), Size(25, 25, 20), Size(500, 500, 10), Size(50_000, 50_000, 3))
-QUICK = (Size(1, 0, 3), Size(25, 25, 3), Size(100, 100, 2))
-QUICK_BARS: tuple[float | None, ...] = (None, None, None)
+QUICK = (Size(1, 0, 1), Size(5, 5, 1))
+QUICK_BARS: tuple[float | None, ...] = (None, None)
 
 
 def run(*, quick: bool) -> list[Figure]:
@@ -102,7 +102,7 @@ def _real(*, quick: bool) -> list[Figure]:
 
 def _quick() -> list[Figure]:
     """Everything once, on graphs that take no time; builds nothing."""
-    given = rmat_input(10)
+    given = rmat_input(5)
     trials = try_programs(given, QUICK, brief=True)
     figures: list[Figure] = []
     for trial in trials:
@@ -112,7 +112,7 @@ def _quick() -> list[Figure]:
     figures += memory(given)
     figures += ranks_from_scratch(given, 1)
     figures += ranks_maintained(given, QUICK, 1e-4)
-    figures += steady(trials, try_programs(rmat_input(11), QUICK, brief=True))
+    figures += steady(trials, try_programs(rmat_input(6), QUICK, brief=True))
     with data.stand_ins():
         figures += _real(quick=True)
     return figures + start_up()

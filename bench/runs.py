@@ -34,6 +34,7 @@ from bench.runs_trials import Took, time_strategies
 WINDOWS, CITATIONS, AUTHORS = "sx-mathoverflow.txt.gz", "cit-HepPh.txt.gz", "com-dblp.txt.gz"
 COMMUNITIES, GRID = "com-dblp-communities.txt.gz", "grid-2869pegase-branch.csv.gz"
 SELECTING = (COMPONENTS, HOPS, PATHS)
+QUICK = (COMPONENTS, PATHS)
 RANDOM_ORDERS = 3
 ORDERS: dict[str, Order] = {"default plan": "auto", "given order": "manual"}
 PLANS: tuple[Order, ...] = ("tree", "chain")
@@ -51,11 +52,11 @@ def run(*, quick: bool) -> list[Figure]:
 
 
 def _figures(*, quick: bool) -> list[Figure]:
-    """Everything; a quick run makes do with two lengths of windows and two programs."""
+    """Everything; a quick run makes do with one length of windows and two programs."""
     figures: list[Figure] = []
     figures += single_outages(quick)
     figures += rivals(
-        rmat_edges(8, 2000) if quick else rmat_edges(14, 200_000), 10 if quick else 100
+        rmat_edges(6, 200) if quick else rmat_edges(14, 200_000), 10 if quick else 100
     )
     figures += windows(quick)
     figures += year_products(quick)
@@ -71,13 +72,13 @@ def windows(quick: bool) -> list[Figure]:
         return [_missing(f"windows, {title}", bar, WINDOWS) for title, bar in DAILY.items()]
     figures: list[Figure] = []
     for word, days in LENGTHS.items():
-        if quick and word not in ("half-year", "year"):
+        if quick and word != "year":
             continue
         for make in (expanding, disjoint):
             views = make(table, word, days)
             _say(views.name)
             bars = DAILY if word == "day" and make is expanding else {}
-            figures += compare(views, bars, SELECTING[:2] if quick else ALL)[0]
+            figures += compare(views, bars, QUICK if quick else ALL)[0]
     return figures
 
 
@@ -90,7 +91,7 @@ def year_products(quick: bool) -> list[Figure]:
     for word, order in ORDERS.items():
         views = products(table, order)
         _say(f"{views.name}, {word}")
-        found, took = compare(views, None, SELECTING[:1] if quick else ALL)
+        found, took = compare(views, None, QUICK if quick else ALL)
         found += [better_than_both(title, times, views.section) for title, times in took.items()]
         figures += [_named(item, word) for item in found]
     return figures
@@ -101,7 +102,7 @@ def community_removals(quick: bool) -> list[Figure]:
     table, groups = read_edges(AUTHORS, directed=False), data.find(COMMUNITIES)
     if table is None or groups is None:
         return [_missing("community removals, planned over random order", 2, AUTHORS)]
-    communities = data.largest_communities(groups, 10)
+    communities = data.largest_communities(groups, 4 if quick else 10)
     views = removals(table, communities)
     _say(views.name)
     titles = (COMPONENTS,) if quick else (COMPONENTS, HOPS)
@@ -128,7 +129,7 @@ def single_outages(quick: bool) -> list[Figure]:
         return [_missing("all outages", 1, GRID), _missing("tree over chain", 1.5, GRID)]
     views = outages(table)
     _say(views.name)
-    titles = SELECTING[:1] if quick else SELECTING
+    titles = QUICK if quick else SELECTING
     figures, took = compare(views, None, titles)
     section, kind = views.section, views.collection.plan.kind
     plans = {each: outages(table, each) for each in PLANS}

@@ -8,13 +8,22 @@ their own and runs there every test that is marked `masters`.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.reached import watch_kernels, write_notes
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+watch_kernels()  # Before a test imports a kernel.
+
+# A shell has what it starts in the background ignore Ctrl-C, and whatever that starts too. Tests
+# that interrupt, here or in a process of their own, mean a process that somebody sits before.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test runs long enough for Java's second compiler to pay: without it a test takes a third less
 # of a processor. Read by every Java that Spark starts from here, in processes that tests start too.
@@ -28,10 +37,23 @@ SETTINGS = {
     "spark.executor.extraJavaOptions": _JAVA,
 }
 
+# Two processes that begin like this compile different kernels: the machine of all dataflows, and
+# the programs. Each finds on disk what the other one has compiled when it comes to need it.
+FIRST = "tests/dataflow/test_library.py", "tests/equivalence/test_algorithms.py", "tests/dataflow/"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests first: whichever of several processes is done first finds short ones to take."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """What compiles first, then slow tests: who is done sooner finds short ones to take."""
+
+    def place(item: pytest.Item) -> tuple[int, bool]:
+        begun = [at for at, name in enumerate(FIRST) if item.nodeid.startswith(name)]
+        return min(begun, default=len(FIRST)), item.get_closest_marker("slow") is None
+
+    items.sort(key=place)
+
+
+def pytest_sessionfinish() -> None:
+    write_notes()
 
 
 @pytest.fixture(scope="session")

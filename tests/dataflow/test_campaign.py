@@ -9,6 +9,7 @@ import os
 
 import pytest
 
+from tests.compiled import interpreted
 from tests.dataflow.campaign import Count, fault, report
 from tests.dataflow.histories import scenario
 from tests.dataflow.scenarios import Player, Scenario, expected
@@ -16,8 +17,9 @@ from tests.dataflow.shrinking import shrunk
 from tests.oracle.flows import Description, Node, Run
 
 PARTS = 8
+USUAL = 5 if interpreted() else 100
 EACH = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "0")) or (
-    2000 if "GRAPHTIDE_CAMPAIGN" in os.environ else 100
+    2000 if "GRAPHTIDE_CAMPAIGN" in os.environ else USUAL
 )
 
 

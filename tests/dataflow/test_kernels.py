@@ -70,7 +70,7 @@ def test_words_of_floats_order_like_floats(pair: list[float]) -> None:
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("by_time", [False, True])
-@pytest.mark.parametrize("rows", [1, 20, 300, 20_000])
+@pytest.mark.parametrize("rows", [1, 20, 300, pytest.param(20_000, marks=pytest.mark.compiled)])
 def test_batches_are_sorted_and_add_up(rows: int, by_time: bool, wide: bool) -> None:
     """Any number of rows, in the order of value or of time, that pack into a word or do not."""
     random = np.random.default_rng(rows)

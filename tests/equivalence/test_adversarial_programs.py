@@ -1,7 +1,7 @@
 """Programs that engines get wrong, in all their modes, against the oracle that runs the class.
 
-Compiling forty programs takes minutes: `make test` runs a few of them compiled, and all of them
-interpreted, in a process of its own (`test_random_programs`). The campaign runs all compiled.
+Compiling forty programs takes minutes: `make test` runs one of them compiled, and all of them
+interpreted. The campaign runs all compiled.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 import graphtide as gt
+from tests.compiled import few_compiled
 from tests.equivalence.adversarial import numbers, rounds, selecting
 from tests.equivalence.adversarial.cases import STYLES, make_case, program_texts, single_edges
 from tests.equivalence.random_programs.cases import Case, Step, pasteable
 from tests.equivalence.random_programs.checking import failures
 from tests.equivalence.random_programs.judging import Judge, Tally
-from tests.equivalence.random_programs.settings import interpreted, make_ready
+from tests.equivalence.random_programs.settings import make_ready
 
 TEXTS = program_texts()
-COMPILED = ("Shed", "BoundedPaths", "LeastDegree", "NegativeBase")
-ALL = "GRAPHTIDE_CAMPAIGN" in os.environ or interpreted()
-CHOSEN = tuple(TEXTS) if ALL else COMPILED
+COMPILED = ("NegativeBase",)
+"""What a processor computes, where Python would do otherwise."""
 SEEDS = range(int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1")))
 
 
@@ -33,7 +33,7 @@ def _as_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     make_ready(monkeypatch.setattr)
 
 
-@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("name", few_compiled(TEXTS, COMPILED, str))
 def test_every_step_equals_the_class_itself(name: str) -> None:
     text = TEXTS[name]
     journeys = [make_case(name, text, style, seed) for seed in SEEDS for style in STYLES]
@@ -42,6 +42,7 @@ def test_every_step_equals_the_class_itself(name: str) -> None:
             raise AssertionError(f"{case.seed}: {wrong}\n\n{pasteable(case, mode)}")
 
 
+@pytest.mark.interpreted
 def test_a_wrong_answer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An oracle that says something else stands for an engine that is wrong."""
     rows = tuple((0, at, 1.0, 1, True) for at in range(1, 4))
@@ -68,6 +69,7 @@ def paths(*rows: tuple[int, int, float]) -> gt.Graph:
     return gt.Graph(columns[0], columns[1], weight=columns[2])
 
 
+@pytest.mark.interpreted
 def test_an_edge_into_a_vertex_that_reads_itself() -> None:
     graph = gt.Graph([], [], vertices=2)
     live = graph.maintain(rounds.Shed)
@@ -76,6 +78,7 @@ def test_an_edge_into_a_vertex_that_reads_itself() -> None:
     live.verify()
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("strategy", ["differential", "scratch", "adaptive"])
 def test_a_run_over_versions_of_such_a_program(strategy: Any) -> None:
     graph = gt.Graph([0, 1], [1, 0])
@@ -85,6 +88,7 @@ def test_a_run_over_versions_of_such_a_program(strategy: Any) -> None:
     assert found == {"none": [0.0, 0.0], "one": [0.0, 1.0], "both": [1.0, 1.0]}
 
 
+@pytest.mark.interpreted
 def test_negative_weights_within_a_bound() -> None:
     graph = paths((0, 1, 5.0), (1, 2, -4.0), (0, 2, 3.0))
     live = graph.maintain(selecting.BoundedPaths(source=0))
@@ -92,12 +96,14 @@ def test_negative_weights_within_a_bound() -> None:
     live.verify()
 
 
+@pytest.mark.interpreted
 def test_a_negative_step_that_is_a_parameter() -> None:
     graph = gt.Graph([0, 1, 0], [1, 2, 2])
     live = graph.maintain(selecting.BoundedByParameter(source=0, step=-1, rounds=5))
     assert live["x"].tolist() == [0, -1, -2]
 
 
+@pytest.mark.interpreted
 def test_a_start_that_is_a_degree_follows_the_edges() -> None:
     graph = gt.Graph([0, 0, 1], [1, 2, 2])
     live = graph.maintain(selecting.LeastDegree)
@@ -106,7 +112,7 @@ def test_a_start_that_is_a_degree_follows_the_edges() -> None:
     assert live["least"].tolist() == [1, 1, 1]
 
 
-@pytest.mark.skipif(not ALL, reason="compiled in the campaign")
+@pytest.mark.interpreted
 def test_a_vertex_that_would_never_settle_alone_comes_with_its_edge() -> None:
     graph = gt.Graph([0], [1], vertices=2)
     live = graph.maintain(rounds.RestlessAlone)
@@ -118,7 +124,7 @@ def test_a_vertex_that_would_never_settle_alone_comes_with_its_edge() -> None:
     assert graph.num_vertices == 3
 
 
-@pytest.mark.skipif(not ALL, reason="compiled in the campaign")
+@pytest.mark.interpreted
 def test_the_least_int_divided_by_minus_one_wraps() -> None:
     graph = gt.Graph([0], [1], toll=np.array([-1]))
     live = graph.maintain(numbers.LastInts)
@@ -127,6 +133,7 @@ def test_the_least_int_divided_by_minus_one_wraps() -> None:
     live.verify()
 
 
+@pytest.mark.interpreted
 def test_who_differed_in_between_takes_back_what_it_told() -> None:
     """Vertex 2 reaches its ceiling an iteration sooner by the new edge, and is then as before."""
     before = tuple((one, other, 1.0, 1, True) for one, other in ((0, 2), (2, 2), (1, 2), (2, 3)))
@@ -151,6 +158,7 @@ class Labels:
 """
 
 
+@pytest.mark.interpreted
 def test_levels_are_rolled_back_with_the_values() -> None:
     """A level that stayed would let 3 hang on 4, which hangs on 3."""
     rows = {ends: (*ends, 1.0, 1, True) for ends in ((1, 2), (2, 3), (3, 4), (4, 3), (0, 4))}

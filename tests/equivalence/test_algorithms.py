@@ -16,6 +16,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.run.live.modes import Mode
+from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, Case
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 
@@ -99,14 +100,6 @@ def check_changes(before: dict[str, Any], live: gt.Live) -> None:
     }
 
 
-ADDING_UP = ("PageRank", "ConvergedPageRank", "PersonalisedPageRank", "DegreeStatistics")
-ADDING_UP += ("LabelPropagation", "CoTrainingEM", "BeliefPropagation", "KCore")
-ADDING_UP += ("CollaborativeFiltering",)
-# These take half a minute each to compile, once.
-MARKED = [
-    pytest.param(case, marks=pytest.mark.slow if case.name in ADDING_UP else (), id=case.name)
-    for case in CASES
-]
 SETTLING = [case for case in CASES if case.name in ("NearestSource", "PairDistances", "WCC")]
 
 
@@ -121,11 +114,12 @@ def results(live: gt.Live) -> dict[tuple[Any, ...], Any]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("case", MARKED)
+@pytest.mark.parametrize("case", few_compiled(CASES))
 def test_every_step_equals_the_twin(case: Case, shape: Shape) -> None:
     run_campaigns(case, shape, "auto")
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("case", SETTLING, ids=lambda case: case.name)
 def test_exact_mode_gives_the_same(case: Case) -> None:
     run_campaigns(case, "random", "exact")
@@ -154,7 +148,7 @@ def run_campaigns(case: Case, shape: Shape, mode: Mode) -> None:
         live.verify()
 
 
-@pytest.mark.slow
+@pytest.mark.interpreted
 def test_all_programs_of_one_graph_are_brought_along() -> None:
     pick = random.Random("together")
     campaign = make_campaign(pick, "random")

@@ -12,6 +12,7 @@ import pytest
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan.programs import ParameterKind, VertexProgram
+from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.programs import SELECTING
 from tests.oracle.programs import run
@@ -43,7 +44,7 @@ def inside(graph: ResidentGraph, edges: tuple[int, ...]) -> np.ndarray:
     ids=["repairing", "running again", "one or the other"],
 )
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("program", PLANS, ids=lambda plan: plan.name)
+@pytest.mark.parametrize("program", few_compiled(PLANS))
 def test_every_step_equals_the_naive_run(
     program: VertexProgram, shape: Shape, patience: tuple[float, ...]
 ) -> None:

@@ -14,24 +14,23 @@ import graphtide.lang.python as gt
 from graphtide.engine.lanes.groups import LaneGroups
 from graphtide.engine.lanes.write import why_not_lanes
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous import ending, runs
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.kernels.lanes.values import LANES
 from graphtide.model.errors import LimitError
 from graphtide.plan.programs import VertexProgram
+from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.lane_programs import LANE_PROGRAMS
 from tests.equivalence.summing_programs import SUMMING, PageRank, SettledRank
-from tests.equivalence.test_synchronous import ALL, agree, graph_of, inside, parameters_for
+from tests.equivalence.test_synchronous import COMPILED, agree, graph_of, inside, parameters_for
 from tests.oracle.programs import run
 from tests.resident_graphs import append
 
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "3"))
 PLANS = [item.plan for item in (*SUMMING, *LANE_PROGRAMS)]
 FITTING = [plan for plan in PLANS if why_not_lanes(plan) is None]
-# The rest takes long to compile: it is tried interpreted, or in the campaign.
-CHOSEN = ("PageRank", "Branches", "Mixed")
-MARKED = [plan for plan in FITTING if ALL or plan.name in CHOSEN]
 NOTHING = np.empty(0, np.int32)
 
 
@@ -91,7 +90,7 @@ def check_groups(program: VertexProgram, shape: Shape, seed: int) -> None:
                 assert agree(column.tolist(), expected[lane][name]), (seed, size, lane, name)
 
 
-@pytest.mark.parametrize("program", MARKED, ids=lambda plan: plan.name)
+@pytest.mark.parametrize("program", few_compiled(FITTING, COMPILED))
 def test_every_lane_and_version_equals_the_naive_run(program: VertexProgram) -> None:
     for shape in SHAPES:
         for seed in range(ROUNDS):
@@ -118,6 +117,7 @@ def taken(graph: ResidentGraph, groups: LaneGroups, flips: list[np.ndarray]) -> 
     return groups.run()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("program", [PageRank.plan, SettledRank.plan], ids=lambda plan: plan.name)
 def test_a_version_has_the_same_bits_in_every_group(program: VertexProgram) -> None:
     graph, flips = large_walk(6)
@@ -132,6 +132,7 @@ def test_a_version_has_the_same_bits_in_every_group(program: VertexProgram) -> N
             assert np.array_equal(one["rank"], other["rank"])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("program", [PageRank.plan, SettledRank.plan], ids=lambda plan: plan.name)
 def test_lanes_are_as_near_as_plain_sums(program: VertexProgram) -> None:
     graph, flips = large_walk(8)
@@ -184,7 +185,11 @@ def test_the_library_programs_that_add_up_fit() -> None:
     assert {"PageRank", "ConvergedPageRank", "PersonalisedPageRank", "KCore"} <= fitting
 
 
-def test_a_run_without_end_is_refused() -> None:
+@pytest.mark.interpreted
+def test_a_run_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "MOST_ITERATIONS", 50)
+    monkeypatch.setattr(runs, "MOST_ITERATIONS", 50)
+
     @gt.program
     class Endless:
         level: int

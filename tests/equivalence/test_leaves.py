@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import graphtide.lang.python as gt
-from graphtide.algorithms import BFS, WCC, ShortestPaths
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Followed, Patience
 from graphtide.kernels.runs.stretch_records import Stretch
+from tests.compiled import few_compiled
 from tests.equivalence.programs import SELECTING
 from tests.oracle.programs import run
 
@@ -64,9 +64,7 @@ class Infection:
         v.ill = v.ill or v.any
 
 
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-COMPILED = (BFS, ShortestPaths, WCC, Marks)
-PROGRAMS = (*SELECTING, Marks, Infection) if INTERPRETED else COMPILED
+PROGRAMS = few_compiled((*SELECTING, Marks, Infection))
 
 
 class Tree:
@@ -170,7 +168,7 @@ def wanted_rows(tree: Tree, program: Any, parameters: dict[str, Any]) -> list[Ro
     return found
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda item: item.plan.name)
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_every_step_by_the_book(program: Any) -> None:
     for seed in range(EXAMPLES):
         tree = Tree(random.Random(seed))
@@ -191,7 +189,7 @@ def test_every_step_by_the_book(program: Any) -> None:
         assert rows_of(again) == rows_of(found), seed
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda item: item.plan.name)
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_any_limit_leaves_everything_in_place(program: Any) -> None:
     for seed in range(EXAMPLES):
         pick = random.Random(seed)

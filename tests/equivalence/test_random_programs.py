@@ -16,20 +16,16 @@ from graphtide.run.live.modes import choose_mode
 from tests.equivalence.random_programs.cases import Case, Step, pasteable
 from tests.equivalence.random_programs.making import SHARES, make_case
 from tests.equivalence.random_programs.shrinking import shrink
-from tests.equivalence.test_kernel_settings import run_module, run_tests
+from tests.equivalence.test_kernel_settings import run_module
 from tests.unit.programs.sources import read
 
 CAMPAIGN = "GRAPHTIDE_CAMPAIGN" in os.environ
-HERE, RANDOM = "tests/equivalence/", "tests.equivalence.random_programs"
+RANDOM = "tests.equivalence.random_programs"
 INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 
 
 def test_random_programs_hold_interpreted() -> None:
     run_module(INTERPRETED, RANDOM, "--seed", "1", "--count", "50")
-
-
-def test_adversarial_programs_hold_interpreted() -> None:
-    run_tests(INTERPRETED, f"{HERE}test_adversarial_programs.py")
 
 
 @pytest.mark.skipif(not CAMPAIGN, reason="compiling takes ten seconds a program")

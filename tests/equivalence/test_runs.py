@@ -19,6 +19,7 @@ from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.results import PartsInMemory
+from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, Case
 from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful
 
@@ -26,11 +27,9 @@ ORDERS = ("auto", "chain", "tree", "manual")
 FAST = [case for case in CASES if case.name in ("WCC", "BFS", "ShortestPaths", "KHops")]
 FAST += [case for case in CASES if case.name == "PairDistances"]
 FAST += DATAFLOWS
-# These take long to compile, once.
 SLOW = [case for case in CASES if case.name in ("PageRank", "DegreeStatistics", "KCore")]
 SLOW += [case for case in CASES if case.name in ("LabelPropagation", "ConvergedPageRank")]
-MARKED = [pytest.param(case, id=case.name) for case in FAST]
-MARKED += [pytest.param(case, id=case.name, marks=pytest.mark.slow) for case in SLOW]
+ALL = few_compiled([*FAST, *SLOW])
 
 
 def same(one: Any, other: Any, within: float) -> bool:
@@ -72,7 +71,7 @@ def _ids(given: RunCase, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("strategy", ["adaptive", "differential", "scratch", "wilful"])
-@pytest.mark.parametrize("case", MARKED)
+@pytest.mark.parametrize("case", ALL)
 def test_every_view_equals_the_twin(
     case: Case, strategy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,7 +125,7 @@ def finished_values(hand: RunInHand, base: Any, parts: PartsInMemory) -> dict[st
     }
 
 
-@pytest.mark.parametrize("case", FAST, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", few_compiled(FAST))
 def test_split_anywhere(case: Case) -> None:
     pick = random.Random(f"split-{case.name}")
     for order in ("chain", "tree"):
@@ -153,7 +152,7 @@ class BlankStones(SplitAt):
     stones: Any = ()
 
 
-@pytest.mark.parametrize("case", FAST, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", few_compiled(FAST))
 def test_nothing_is_followed_from_a_stone_that_has_no_results(case: Case) -> None:
     pick = random.Random(f"stones-{case.name}")
     for _ in range(6):
@@ -181,7 +180,7 @@ class Interrupting(SplitAt):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("case", FAST, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", few_compiled(FAST))
 def test_resumed_equals_uninterrupted(case: Case, order: str) -> None:
     pick = random.Random(f"resume-{case.name}-{order}")
     given = make_run_case(pick)
@@ -251,6 +250,7 @@ def test_a_wrong_result_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPat
     assert "vertex 6 has hops = 7.0, from scratch 6.0" in str(caught.value)
 
 
+@pytest.mark.interpreted
 def test_a_wrong_result_of_a_pair_is_told_by_both_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = gt.Graph(list("abc"), list("bcd"))
     versions = {f"first-{at}": np.arange(3) <= at for at in range(3)}

@@ -14,24 +14,15 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.model.errors import InputError
 from graphtide.plan.programs import ParameterKind, VertexProgram
+from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
-from tests.equivalence.random_programs.settings import interpreted
-from tests.equivalence.summing_programs import (
-    SUMMING,
-    Core,
-    Factors,
-    Mixed,
-    PageRank,
-    SoftLabels,
-    Walks,
-)
+from tests.equivalence.summing_programs import SUMMING, Core, PageRank, Walks
 from tests.oracle.programs import run
 
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "4"))
-ALL = "GRAPHTIDE_CAMPAIGN" in os.environ or interpreted()
-"""Each program takes ten seconds to compile: all are tried interpreted, or in the campaign."""
-CHOSEN = (PageRank, SoftLabels, Factors, Core, Mixed)
-PLANS = [item.plan for item in (SUMMING if ALL else CHOSEN)]
+PLANS = [item.plan for item in SUMMING]
+COMPILED = ("PageRank", "Mixed")
+PAIR = few_compiled([PageRank.plan, Core.plan], COMPILED)
 NOTHING = np.empty(0, np.int32)
 
 
@@ -91,14 +82,14 @@ def check(
 
 
 @pytest.mark.parametrize("keep", [None, 2], ids=["all", "kept to 2"])
-@pytest.mark.parametrize("program", PLANS, ids=lambda plan: plan.name)
+@pytest.mark.parametrize("program", few_compiled(PLANS, COMPILED))
 def test_every_iteration_equals_the_naive_run(program: VertexProgram, keep: int | None) -> None:
     for shape in SHAPES:
         for seed in range(ROUNDS):
             campaign_of(program, shape, seed, keep)
 
 
-@pytest.mark.parametrize("program", [PageRank.plan, Core.plan], ids=lambda plan: plan.name)
+@pytest.mark.parametrize("program", PAIR)
 def test_running_anew_in_between_is_the_same(program: VertexProgram) -> None:
     """Corrected and fresh versions alternate; rollbacks go back through both."""
     for shape in SHAPES:
@@ -106,7 +97,7 @@ def test_running_anew_in_between_is_the_same(program: VertexProgram) -> None:
             campaign_of(program, shape, 7, keep, budgets=(0, 3, None))
 
 
-@pytest.mark.parametrize("program", [PageRank.plan, Core.plan], ids=lambda plan: plan.name)
+@pytest.mark.parametrize("program", PAIR)
 def test_scratch_answers_for_the_present_version_alone(program: VertexProgram) -> None:
     for shape in SHAPES:
         pick = random.Random(f"{program.name} {shape}")
@@ -131,6 +122,7 @@ def random_ranks(tolerance: float, vertices: int, edges: int) -> SynchronousMain
     return maintainer
 
 
+@pytest.mark.compiled
 def test_thousands_of_small_advances_stay_within_the_bound() -> None:
     tolerance, pick = 1e-3, random.Random(5)
     maintainer = random_ranks(tolerance, 60, 400)
@@ -151,6 +143,7 @@ def test_thousands_of_small_advances_stay_within_the_bound() -> None:
     assert 0 < worst <= bound
 
 
+@pytest.mark.compiled
 def test_without_a_tolerance_thousands_of_advances_do_not_drift() -> None:
     maintainer, pick = random_ranks(0.0, 60, 400), random.Random(6)
     live = set(range(1, 400, 2))
@@ -164,6 +157,7 @@ def test_without_a_tolerance_thousands_of_advances_do_not_drift() -> None:
     assert np.max(np.abs(maintainer.values("rank") / true - 1)) < 1e-14
 
 
+@pytest.mark.compiled
 def test_a_tolerance_leaves_most_edges_alone() -> None:
     looked = []
     for tolerance in (0.0, 1e-2):
@@ -186,6 +180,7 @@ def test_a_degree_that_messages_do_not_read_is_no_difference() -> None:
     assert 0 < maintainer.touched < 30
 
 
+@pytest.mark.compiled
 def test_an_advance_that_will_be_too_dear_runs_anew_at_once() -> None:
     """The degrees of the ends tell: no edge is looked at in vain."""
     maintainer = random_ranks(0.0, 2000, 16000)
@@ -203,6 +198,7 @@ def kept_of(maintainer: SynchronousMaintainer) -> list[Any]:
     return [maintainer.reached, counts, histories, maintainer.scratch()["number"].tolist()]
 
 
+@pytest.mark.interpreted
 def test_an_advance_that_fails_midway_leaves_everything_as_it_was() -> None:
     """A vertex runs out of its table in some later iteration, others having moved already."""
     failed, done, pick = 0, 0, random.Random(11)

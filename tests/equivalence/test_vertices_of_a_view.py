@@ -74,6 +74,7 @@ def test_losses_of_components_and_distances(seed: int, order: Any) -> None:
         assert row["mean_worse"] == (None if found[2] is None else pytest.approx(found[2]))
 
 
+@pytest.mark.interpreted
 def test_losses_of_numbers_and_of_several_results() -> None:
     graph = gt.Graph(list("aab"), list("bcc"))
     versions = {"all": [0, 1, 2], "less": [0], "none": []}
@@ -88,6 +89,7 @@ def test_losses_of_numbers_and_of_several_results() -> None:
     assert ranks.losses("none").column("view").to_pylist() != []
 
 
+@pytest.mark.interpreted
 def test_what_cannot_be_chosen() -> None:
     run = gt.Graph(["a"], ["b"]).run(WCC, {"all": [0]})
     with pytest.raises(gt.GraphtideError, match="use 'touched' or 'all'"):

@@ -22,9 +22,10 @@ from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.schema import PropertyType
 from graphtide.plan.predicates import Operator
 from tests.oracle.predicates import Row, holds, truth
+from tests.property.examples import examples
 from tests.property.strategies import SCHEMA, edge_rows, vertex_rows
 
-MANY = settings(deadline=None, max_examples=200)
+MANY = settings(deadline=None, max_examples=examples(200))
 P = PropertyType
 PROPERTIES = [("edge", item.name, item.type) for item in SCHEMA.edge] + [
     (owner, item.name, item.type) for owner in ("src", "dst") for item in SCHEMA.vertex

@@ -21,8 +21,9 @@ from graphtide.model.errors import LanguageError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.plan.predicates import Predicate, PropertyRef
 from tests.oracle.predicates import holds
+from tests.property.examples import examples
 
-MANY = settings(deadline=None, max_examples=150)
+MANY = settings(deadline=None, max_examples=examples(150))
 SCHEMA = GraphSchema(
     PropertyType.INT,
     edge=(

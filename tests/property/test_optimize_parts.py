@@ -137,7 +137,7 @@ def test_moves_never_lengthen_a_path_and_end_where_no_move_helps(points, seed):
     spots = random.integers(0, 50, (points, 3))
     length = np.abs(spots[:, None] - spots[None]).sum(axis=2).astype(float)
     path = np.concatenate([[0], 1 + random.permutation(points - 2), [points - 1]])
-    better = improve_path(length, path, time.monotonic() + 60)
+    better = improve_path(length, path, time.monotonic() + 3600)
     assert (better[0], better[-1]) == (0, points - 1)
     assert sorted(better.tolist()) == list(range(points))
     along = [sum(length[a, b] for a, b in itertools.pairwise(p)) for p in (path, better)]

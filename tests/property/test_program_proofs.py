@@ -14,6 +14,7 @@ from graphtide.plan.program_analysis import selection
 from graphtide.plan.program_bounds import Obligation
 from graphtide.plan.program_symbols import ClosedFormError, initial_form
 from tests.oracle.programs import run
+from tests.property.examples import examples
 from tests.property.program_plans import STATE, programs
 
 STEP_VALUES = [-math.inf, -2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 3.0, math.inf]
@@ -155,7 +156,7 @@ def values_for(kind: str, name: str, obligations: tuple[Obligation, ...]) -> Any
 
 @given(selections(), st.data())
 @settings(
-    max_examples=300,
+    max_examples=examples(300),
     deadline=None,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )

@@ -13,6 +13,7 @@ from graphtide.plan import predicates as p
 from graphtide.plan.classes import classify_signatures
 from graphtide.plan.signatures import Bucketing, Feature, SignatureLayout, layout_signatures
 from tests.oracle.predicates import Row, holds, truth
+from tests.property.examples import examples
 from tests.property.strategies import edge_rows, predicates, vertex_rows
 
 rows = st.builds(
@@ -23,7 +24,7 @@ rows = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(rows, min_size=1, max_size=12),
     st.lists(predicates(), min_size=1, max_size=5),

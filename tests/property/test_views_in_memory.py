@@ -20,6 +20,7 @@ from graphtide.run.views.facts import SnapshotFacts
 from graphtide.run.views.snapshot import Snapshot, ViewColumns
 from graphtide.run.views.typed_columns import ARROW_TYPES
 from tests.oracle.predicates import Row, holds
+from tests.property.examples import examples
 from tests.property.strategies import PROPERTIES, SCHEMA, edge_rows, predicates, vertex_rows
 
 
@@ -62,7 +63,7 @@ def table(rows: list[dict[str, Any]], properties: tuple[Property, ...]) -> pa.Ta
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(graphs(), st.lists(predicates(), min_size=1, max_size=5))
 def test_edges_are_in_the_views_that_their_rows_satisfy(
     graph: tuple[Snapshot, list[Row]], views: list[p.Predicate]

@@ -23,6 +23,9 @@ _LAUNCH = (
 
 INTERRUPT, END = "\x03", "\x04"
 
+PATIENCE = 1800
+"""Seconds after which something hangs; a busy machine may need minutes."""
+
 
 class Terminal:
     """A running command; `wait_for` returns all that was printed since the last wait."""
@@ -43,7 +46,7 @@ class Terminal:
         """Press keys."""
         os.write(self._master, text.encode())
 
-    def interrupt(self, patience: int = 3, seconds: float = 60) -> None:
+    def interrupt(self, patience: int = 3, seconds: float = PATIENCE) -> None:
         """Press Ctrl-C until the command says that it was interrupted, and read up to there.
 
         Once is not always enough: a signal that comes just before readline begins to wait for a
@@ -58,7 +61,7 @@ class Terminal:
                     self._read()
         self.wait_for("interrupted")
 
-    def wait_for(self, text: str, seconds: float = 60) -> str:
+    def wait_for(self, text: str, seconds: float = PATIENCE) -> str:
         """Read until the text appears; what comes behind it is left for the next wait."""
         until = time.monotonic() + seconds
         while text not in self._unread:
@@ -74,7 +77,7 @@ class Terminal:
         """True while the command has not ended."""
         return self._process.poll() is None
 
-    def ended(self, seconds: float = 60) -> tuple[int, str]:
+    def ended(self, seconds: float = PATIENCE) -> tuple[int, str]:
         """Wait for the end: the exit code, and what had not been read."""
         while self._read():
             pass

@@ -23,7 +23,6 @@ def test_quick_run(tmp_path: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert "figures held" in done.stdout

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bench import headlines
 
 
+@pytest.mark.interpreted
 def test_quick_run() -> None:
     found = headlines.run(quick=True)
     measured = {item.name: item.measured for item in found}

@@ -116,7 +116,7 @@ def test_ctrl_c_ends_a_command_with_130(tmp_path: Path) -> None:
         running.stdin.flush()
         running.stdout.readline()
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
+        _, said = running.communicate()
     assert (running.returncode, said) == (130, b"interrupted\n")
 
 

@@ -155,6 +155,7 @@ class TestMoving:
             graph.advance(insert=[("a", "b", 1.0)])
         assert graph.edges()["edge"].to_pylist() == [0, 1, 2, 3]
 
+    @pytest.mark.interpreted
     def test_a_weight_changes_by_delete_and_insert(self) -> None:
         graph = roads(simple=True)
         live = graph.maintain(WidestPath(source="a"))
@@ -201,6 +202,7 @@ class TestMoving:
         live.rollback()
         assert (graph.version, live.at("b")) == (1, {"hops": inf})
 
+    @pytest.mark.interpreted
     def test_a_set_of_vertices_and_a_number_of_iterations(self) -> None:
         graph = gt.Graph([1, 2, 3, 4], [2, 3, 4, 5])
         live = graph.maintain(KHops(sources=[1], k=2))
@@ -213,6 +215,7 @@ class TestMoving:
 class TestSums:
     """Programs that add up, in exact mode."""
 
+    @pytest.mark.interpreted
     def test_several_results_have_several_columns(self) -> None:
         live = gt.Graph([1], [2]).maintain(DegreeStatistics)
         told = live.advance(insert=[(3, 2)]).to_pylist()
@@ -221,6 +224,7 @@ class TestSums:
         assert (told[1]["old_incoming"], told[1]["new_incoming"]) == (1, 2)
         assert (told[2]["old_incoming"], told[2]["new_incoming"]) == (None, 0)
 
+    @pytest.mark.compiled
     def test_a_tolerance_saves_work_and_stays_within_its_bound(self) -> None:
         pick = np.random.default_rng(7)
         src, dst = pick.integers(0, 5000, (2, 20000))
@@ -311,7 +315,7 @@ class TestRefusing:
             with pytest.raises(InputError, match="leave out `tolerance`"):
                 graph.maintain(BFS(source=1), **knob)  # type: ignore[arg-type]
 
-    @pytest.mark.slow
+    @pytest.mark.interpreted
     def test_an_advance_that_a_program_refuses_is_undone_and_undoing_goes_on(self) -> None:
         """An index that data leads out of its array is found in the middle of a repair."""
 
@@ -342,6 +346,7 @@ class TestRefusing:
         live.rollback()
         assert live["most"].tolist() == [1, 0]
 
+    @pytest.mark.interpreted
     def test_modes_that_cannot_be(self) -> None:
         graph = gt.Graph([1], [2])
         with pytest.raises(InputError, match="ends after 2 iterations"):
@@ -396,6 +401,7 @@ class TestRefusing:
         assert (first.table(), second.table(), graph.edges()) == before
 
 
+@pytest.mark.interpreted
 def test_explain_tells_the_mode_and_why() -> None:
     told = roads().maintain(ShortestPaths(source="a")).explain()
     assert "maintained in fixpoint mode: it selects" in told
@@ -406,6 +412,7 @@ def test_explain_tells_the_mode_and_why() -> None:
     assert "maintained in exact mode: it ends after 2 iterations" in exact
 
 
+@pytest.mark.interpreted
 def test_a_program_of_the_users_own() -> None:
     @gt.program
     class MostReliable:

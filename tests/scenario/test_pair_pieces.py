@@ -22,6 +22,8 @@ from graphtide.run.live.source_memory import bytes_a_source
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import Parts, PartsInMemory, begin_run, open_run
 
+pytestmark = pytest.mark.interpreted
+
 VERTICES = 12
 PAIRS = [(one, other) for other in (3, 7, 0) for one in range(0, VERTICES, 2)]
 

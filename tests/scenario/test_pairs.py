@@ -14,6 +14,8 @@ from graphtide.algorithms import PairDistances, PairHops, ShortestPaths
 from graphtide.run.live.result_rows import PairRows, row_names
 from tests.oracle.programs import run_pairs
 
+pytestmark = pytest.mark.interpreted
+
 PAIRS = [("a", "d"), ("a", "c"), ("d", "a"), ("a", "d"), ("b", "b")]
 ROWS = [("a", "b", 1.0), ("b", "c", 2.0), ("c", "d", 3.0), ("a", "d", 9.0)]
 
@@ -68,7 +70,6 @@ def test_tables_have_a_row_a_pair(graph: gt.Graph, mode: Any) -> None:
     assert live.changes().num_rows == 0
 
 
-@pytest.mark.slow
 def test_sums_from_each_source(graph: gt.Graph) -> None:
     live = graph.maintain(PairRanks(pairs=PAIRS))
     graph.advance(insert=[("d", "a", 1.0)], delete=[("b", "c")])

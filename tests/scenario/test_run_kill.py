@@ -115,7 +115,7 @@ def test_interrupted_it_keeps_what_is_finished(catalog: Catalog) -> None:
             if line.strip() == "at 7":
                 break
         os.kill(runner.pid, signal.SIGINT)
-        runner.wait(timeout=60)
+        runner.wait()
     finally:
         runner.kill()
     assert runner.stderr is not None

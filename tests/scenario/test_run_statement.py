@@ -253,6 +253,7 @@ def test_what_is_not_kept_has_no_name(session: Session, more: dict[str, Any]) ->
         session.collection("years").run(gt.algorithms.WCC, results=False, **more)
 
 
+@pytest.mark.interpreted
 def test_pairs_of_vertices(session: Session, tmp_path: Path) -> None:
     goals = "goals=[('ann', 'Zoë'), ('Zoë', 'ann'), ('ann', 'ann')]"
     answer = carried_out(session, f"run mpsp({goals}) on years save results to '{tmp_path}'")
@@ -277,6 +278,7 @@ def test_pairs_of_vertices(session: Session, tmp_path: Path) -> None:
     assert under_carets(refused(session, "run mpsp(gaols=[(1, 2)]) on years")) == "gaols"
 
 
+@pytest.mark.interpreted
 def test_programs_of_a_file(session: Session, tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("START = 5\n")
     (tmp_path / "own.py").write_text(OWN)

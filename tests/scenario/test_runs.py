@@ -107,6 +107,7 @@ def test_summaries_suit_the_program(years: gt.Collection) -> None:
         years.run(BFS(source="ann")).components(0)
 
 
+@pytest.mark.interpreted
 def test_places_and_how_they_moved(years: gt.Collection) -> None:
     top = years.run(KHops(sources=["ann"], k=1)).top(1)
     assert top.column_names == ["view", "place", "id", "value", "rose", "new"]

@@ -94,7 +94,7 @@ def test_interrupted_it_leaves_nothing_behind(catalog: Catalog) -> None:
         assert committed(writer) == 0
         time.sleep(0.3)
         os.kill(writer.pid, signal.SIGINT)
-        writer.wait(timeout=60)
+        writer.wait()
     finally:
         if writer.poll() is None:
             os.killpg(writer.pid, signal.SIGKILL)

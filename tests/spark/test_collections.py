@@ -147,12 +147,16 @@ def many_cuts(item: p.PropertyRef, values: list[Any]) -> list[p.Predicate]:
 MOMENT = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 
 
-@pytest.mark.masters
 @pytest.mark.parametrize(
     ("name", "values"),
     [
         pytest.param("year", list(range(-30, 30)), id="even ints"),
-        pytest.param("year", [2**k for k in range(62)] + [-(2**k) for k in range(64)], id="uneven"),
+        pytest.param(
+            "year",
+            [2**k for k in range(62)] + [-(2**k) for k in range(64)],
+            id="uneven",
+            marks=pytest.mark.masters,
+        ),
         pytest.param("year", list(range(2**63 - 20, 2**63)), id="at the end of the ints"),
         pytest.param("weight", [at / 8 for at in range(-40, 40)] + [math.inf], id="floats"),
         pytest.param("kind", [chr(at) for at in range(37, 127)] + ["é", "￿"], id="strings"),
@@ -160,7 +164,10 @@ MOMENT = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
             "day", [dt.date(2020, 2, 1) + dt.timedelta(days=at) for at in range(60)], id="days"
         ),
         pytest.param(
-            "ts", [MOMENT + dt.timedelta(microseconds=at) for at in range(-9, 30)], id="micros"
+            "ts",
+            [MOMENT + dt.timedelta(microseconds=at) for at in range(-9, 30)],
+            id="micros",
+            marks=pytest.mark.masters,
         ),
     ],
 )

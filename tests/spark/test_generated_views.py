@@ -100,7 +100,6 @@ def has(edge: Row, name: str) -> bool:
     return edge[name] is not None
 
 
-@pytest.mark.masters
 def test_loops(session: Session) -> None:
     found = make(session, "for y in 2000..2008 step 4 [upto-{y}: year <= y]")
     check(
@@ -185,7 +184,6 @@ def test_products(session: Session) -> None:
     )
 
 
-@pytest.mark.masters
 def test_combinations_leave_edges_of_unknown_membership(session: Session) -> None:
     parts: dict[str, Test] = {
         "flagged": lambda edge: bool(VERTICES[edge["src"]]["c0"] or VERTICES[edge["dst"]]["c0"]),

@@ -14,6 +14,7 @@ from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.plan.programs import VertexProgram
+from tests.compiled import few_compiled
 from tests.oracle.programs import run
 from tests.resident_graphs import append
 
@@ -80,9 +81,7 @@ class Watched:
 
 
 @pytest.mark.parametrize("mode", MAINTAINERS)
-@pytest.mark.parametrize(
-    "program", [BFS, ShortestPaths, WCC, WidestPath], ids=lambda p: p.plan.name
-)
+@pytest.mark.parametrize("program", few_compiled(PROGRAMS, ("BFS",)))
 def test_growth_is_followed_whatever_was_asked_before(mode: str, program: Any) -> None:
     for seed in range(8):
         pick = random.Random(f"handed over {seed}")

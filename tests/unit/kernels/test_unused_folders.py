@@ -102,7 +102,6 @@ assert cache_folder().is_dir()
         env=inherited | {"GRAPHTIDE_CACHE": str(tmp_path / "cache")},
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     shutil.rmtree(tmp_path / "cache")

@@ -142,6 +142,7 @@ def off_by(program: BoundProgram, tolerance: float, seed: int) -> float:
     return worst
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("program", [library.PageRank(iterations=5), Weighted()], ids=str)
 def test_results_stay_within_the_bound(program: BoundProgram) -> None:
     tolerance = 0.05
@@ -150,6 +151,7 @@ def test_results_stay_within_the_bound(program: BoundProgram) -> None:
     assert 0 < worst <= (1 - tolerance) ** -program.iterations - 1 + 1e-12
 
 
+@pytest.mark.interpreted
 def test_what_has_no_bound_is_not_held_to_one() -> None:
     graph = gt.Graph([0, 1, 2], [1, 2, 0])
     beliefs = library.BeliefPropagation(first=[0], second=[1])
