@@ -10,10 +10,8 @@ import numpy as np
 
 from graphtide.optimize.arrangement import Arrangement
 from graphtide.optimize.bounds import chain_bound, tree_bound
-from graphtide.optimize.chain import chain_problem, find_chain
+from graphtide.optimize.chain import find_chain
 from graphtide.optimize.cloud import Cloud, cloud_of_views
-from graphtide.optimize.costs import Costs
-from graphtide.optimize.directed import direct_tree
 from graphtide.optimize.distances import view_distances
 from graphtide.optimize.shaking import shake_stones
 from graphtide.optimize.steps import cloud_steps
@@ -31,13 +29,12 @@ def default_effort(views: int) -> float:
 
 
 class ExactPlanning:
-    """The views of a matrix with all distances, their spanning tree, prices and effort."""
+    """The views of a matrix with all distances, their spanning tree and effort."""
 
-    def __init__(self, matrix: ViewMatrix, effort: float | None, costs: Costs) -> None:
+    def __init__(self, matrix: ViewMatrix, effort: float | None) -> None:
         self._matrix = matrix
         self._views = cloud_of_views(matrix, view_distances(matrix))
         self._effort = effort
-        self._costs = costs
 
     def given(self) -> Arrangement:
         """The views in their given order."""
@@ -45,20 +42,17 @@ class ExactPlanning:
 
     def best_chain(self) -> Arrangement:
         """The cheapest chain that the effort finds."""
-        problem = chain_problem(self._views.distance, self._costs)
-        order = find_chain(problem, self._spanning, self._seconds)
+        order = find_chain(self._views.distance, self._spanning, self._seconds)
         return _arranged("chain", self._views, path_tree(order))
 
     def best_tree(self) -> Arrangement:
         """The cheapest tree that the effort finds, with the stepping stones that pay."""
-        price, start = self._costs.stone_in_differences, time.monotonic()
+        start = time.monotonic()
         patience = max(1.0, PATIENCE * self._seconds)
-        planted = plant_stones(self._views, price, start + patience)
+        planted = plant_stones(self._views, start + patience)
         if self._effort is not None:
-            planted = shake_stones(planted, price, start + self._effort)
-        if self._costs.symmetric:
-            return _arranged("tree", planted.cloud, planted.tree)
-        return _arranged("tree", *direct_tree(self._views, planted.cloud, self._costs))
+            planted = shake_stones(planted, start + self._effort)
+        return _arranged("tree", planted.cloud, planted.tree)
 
     def lowest(self, chain: int, tree: int) -> tuple[int, int]:
         """How few differences any chain, and any tree, needs; those found are given."""
@@ -81,4 +75,4 @@ class ExactPlanning:
 def _arranged(kind: PlanKind, cloud: Cloud, tree: Tree) -> Arrangement:
     lengths = edge_lengths(cloud.distance, tree)
     steps = lambda: cloud_steps(cloud, tree)  # noqa: E731
-    return Arrangement(kind, tree, lengths, cloud.sizes(), cloud.stones, steps)
+    return Arrangement(kind, tree, lengths, cloud.stones, steps)

@@ -23,13 +23,13 @@ PULLED = 0.7
 """The share of them that it pulls up."""
 
 
-def shake_stones(planted: PlantedTree, price: float, deadline: float) -> PlantedTree:
+def shake_stones(planted: PlantedTree, deadline: float) -> PlantedTree:
     """A tree at most as dear, found until the deadline; at once where there are no stones."""
     random = np.random.default_rng(planted.cloud.stones)
     while planted.cloud.stones and time.monotonic() < deadline:
         kept = _after_pulling(planted.cloud, random)
-        left = spanning_tree(planted.cloud.keeping(kept), price)
-        grown = grow(left, price, deadline)
+        left = spanning_tree(planted.cloud.keeping(kept))
+        grown = grow(left, deadline)
         if grown.value <= planted.value:
             planted = grown
     return planted

@@ -19,7 +19,6 @@ import numpy as np
 
 from graphtide.optimize.arrangement import Arrangement
 from graphtide.optimize.candidates import joined_pairs, view_orders
-from graphtide.optimize.costs import Costs
 from graphtide.optimize.floors import chain_floor, tree_floor
 from graphtide.optimize.run_points import RunPoints, common_stones, points_of_views
 from graphtide.optimize.sparse_tree import Edges
@@ -33,9 +32,8 @@ from graphtide.plan.view_runs import Int64, ViewRuns, join_lists
 class WidePlanning:
     """Views as runs, orders of them, and the cheapest tree over their neighbours."""
 
-    def __init__(self, views: ViewRuns, costs: Costs) -> None:
+    def __init__(self, views: ViewRuns) -> None:
         self._views = views
-        self._costs = costs
         self._points = points_of_views(views)
         self._orders = view_orders(self._points)
 
@@ -44,26 +42,16 @@ class WidePlanning:
         return self._chain("manual", self._orders[0])
 
     def best_chain(self) -> Arrangement:
-        """The cheapest of the orders and of a walk round the tree, each in both directions."""
+        """The cheapest of the orders and of a walk round the tree, each from its smaller end."""
         spanning = self._spanning
         walk = np.array(visiting_order(spanning.lengths, spanning.tree), np.intp)
-        priced = [found for order in (*self._orders, walk) for found in self._both_ways(order)]
-        return self._chain("chain", min(priced, key=lambda found: found[0])[1])
+        turned = [self._from_smaller_end(order) for order in (*self._orders, walk)]
+        return self._chain("chain", min(turned, key=lambda found: found[0])[1])
 
     def best_tree(self) -> Arrangement:
-        """The cheapest tree over the candidates, with the stepping stones that pay.
-
-        Where insertions and deletions are weighed apart, the tree is still the one with the fewest
-        differences, unless the chain costs less by those weights.
-        """
-        price = self._costs.stone_in_differences
-        planted = plant_stones(self._spanning, self._with_common_stones(price), price)
-        tree = self._arranged("tree", planted.points, planted.tree, planted.lengths)
-        if self._costs.symmetric:
-            return tree
-        bare = self._arranged("tree", self._points, self._spanning.tree, self._spanning.lengths)
-        chain = self.best_chain()._replace(kind="tree")
-        return min((tree, bare, chain), key=lambda found: found.charge(self._costs))
+        """The cheapest tree over the candidates, with the stepping stones that pay."""
+        planted = plant_stones(self._spanning, self._with_common_stones())
+        return self._arranged("tree", planted.points, planted.tree, planted.lengths)
 
     def lowest(self, chain: int, tree: int) -> tuple[int, int]:
         """How few differences any chain, and any tree, needs."""
@@ -75,27 +63,23 @@ class WidePlanning:
         points = self._points
         pairs = np.concatenate([joined_pairs(np.append(0, order)) for order in self._orders])
         edges = Edges(pairs, points.distances(*pairs.T))
-        return spanning_tree(points, edges.joined(_star(points, 0, np.arange(1, len(points)))), 0.0)
+        return spanning_tree(points, edges.joined(_star(points, 0, np.arange(1, len(points)))))
 
-    def _with_common_stones(self, price: float) -> WideTree:
+    def _with_common_stones(self) -> WideTree:
         """The cheapest tree over views and stones for everybody, which everybody is joined to."""
         stones = join_lists(*common_stones(self._views).values())
         points, _ = self._points.with_stones(stones)
         new = range(points.terminals, len(points))
         stars = [_star(points, stone, np.arange(stone)) for stone in new]
-        return spanning_tree(points, self._spanning.edges.joined(*stars), price)
+        return spanning_tree(points, self._spanning.edges.joined(*stars))
 
-    def _both_ways(self, order: Numbers) -> list[tuple[float, Numbers]]:
-        """An order and its reverse, each with its distances and what it costs to end there."""
+    def _from_smaller_end(self, order: Numbers) -> tuple[int, Numbers]:
+        """An order in the cheaper of its two directions, behind the differences of its chain."""
         if not len(order):
-            return [(0.0, order)]
-        costs, ends = self._costs, self._sizes[order[[0, -1]]]
-        between = float(self._points.distances(order[:-1], order[1:]).sum())
-        lean = (costs.insert - costs.delete) / (costs.insert + costs.delete)
-        return [
-            (between + float(ends[0]) + lean * float(ends[1]), order),
-            (between + float(ends[1]) + lean * float(ends[0]), order[::-1]),
-        ]
+            return 0, order
+        first, last = self._sizes[order[[0, -1]]].tolist()
+        between = int(self._points.distances(order[:-1], order[1:]).sum())
+        return between + min(first, last), order if first <= last else order[::-1]
 
     @cached_property
     def _sizes(self) -> Int64:
@@ -114,7 +98,7 @@ class WidePlanning:
             deltas = _deltas(points, tree)
             return plan_steps(tree, lengths, points.terminals, names, lambda at: deltas[at - 1])
 
-        return Arrangement(kind, tree, lengths, points.sizes(), points.stones, steps)
+        return Arrangement(kind, tree, lengths, points.stones, steps)
 
 
 def stone_names(points: RunPoints, views: ViewRuns) -> dict[int, str]:

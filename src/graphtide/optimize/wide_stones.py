@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from graphtide.optimize.candidates import SORTED_BOUNDS, joined_pairs, order_by_bounds
 from graphtide.optimize.run_points import RunPoints
 from graphtide.optimize.sparse_tree import Edges, cheapest_forest, rooted_tree
-from graphtide.optimize.tree import Numbers, Tree, bypass_idle_stones
+from graphtide.optimize.tree import STONE_PRICE, Numbers, Tree, bypass_idle_stones
 from graphtide.plan.view_runs import Int64
 
 MOST_ROUNDS = 6
@@ -49,10 +49,10 @@ class WideTree(NamedTuple):
     edges: Edges
     tree: Tree
     lengths: Int64
-    value: float
+    value: int
 
 
-def spanning_tree(points: RunPoints, edges: Edges, price: float) -> WideTree:
+def spanning_tree(points: RunPoints, edges: Edges) -> WideTree:
     """The cheapest tree over the candidates, without the stones that are idle in it."""
     chosen = cheapest_forest(edges, len(points))
     tree, kept = bypass_idle_stones(rooted_tree(edges.pairs[chosen], len(points)), points.terminals)
@@ -61,30 +61,30 @@ def spanning_tree(points: RunPoints, edges: Edges, price: float) -> WideTree:
     below = np.arange(1, len(points))
     lengths = points.distances(tree.parents[1:], below)
     joins = Edges(np.stack([tree.parents[1:], below], axis=1), lengths)
-    value = float(lengths.sum()) + price * points.stones
+    value = int(lengths.sum()) + STONE_PRICE * points.stones
     return WideTree(points, edges.joined(joins), tree, lengths, value)
 
 
-def plant_stones(start: WideTree, common: WideTree, price: float) -> WideTree:
+def plant_stones(start: WideTree, common: WideTree) -> WideTree:
     """The tree with the stones that pay; `common` is the one with the stones for everybody."""
-    best = min((start, _worthy(common, price)), key=lambda found: found.value)
+    best = min((start, _worthy(common)), key=lambda found: found.value)
     affordable = SORTED_BOUNDS // (SORTS_A_ROUND * len(start.points.bounds.values) + 1)
     for _ in range(min(MOST_ROUNDS, affordable)):
-        grown = _one_round(best, price)
+        grown = _one_round(best)
         if grown is None or grown.value >= best.value:
             break
         best = grown
     return best
 
 
-def _one_round(planted: WideTree, price: float) -> WideTree | None:
+def _one_round(planted: WideTree) -> WideTree | None:
     """Plant the majorities that pay; None where there is none."""
     triples, savings = _triples(planted)
     if not len(triples):
         return None
     majorities = planted.points.majorities(triples)
     points, stone = planted.points.with_stones(majorities)
-    accepted = _accepted(planted, triples, savings, stone, price)
+    accepted = _accepted(planted, triples, savings, stone)
     if not accepted.any():
         return None
     spokes = np.concatenate([np.stack([stone, end], axis=1) for end in triples.T])
@@ -94,7 +94,7 @@ def _one_round(planted: WideTree, price: float) -> WideTree | None:
     kept = np.concatenate([np.arange(len(planted.points)), new])
     found = _edges(points, np.concatenate(pairs))
     edges = planted.edges.joined(found).keeping(kept, len(points))
-    return _worthy(spanning_tree(points.keeping(kept), edges, price), price)
+    return _worthy(spanning_tree(points.keeping(kept), edges))
 
 
 def _among_stones(before: RunPoints, points: RunPoints, new: Numbers) -> list[NDArray[np.intp]]:
@@ -141,7 +141,6 @@ def _accepted(
     triples: NDArray[np.intp],
     savings: Int64,
     stone: Numbers,
-    price: float,
 ) -> NDArray[np.bool_]:
     """The triples whose majority is taken: those that save most first, each tree edge once."""
     known = len(planted.points)
@@ -154,7 +153,7 @@ def _accepted(
     for group in np.split(order, cuts):
         free = group[~used[joins[group]].any(axis=1)]
         gain = savings[free].sum()
-        if len(free) and (stone[group[0]] < known or gain > price):
+        if len(free) and (stone[group[0]] < known or gain > STONE_PRICE):
             accepted[free] = True
             used[joins[free].ravel()] = True
     return accepted
@@ -169,20 +168,20 @@ def _tree_edges(tree: Tree, triples: NDArray[np.intp]) -> NDArray[np.intp]:
     return found
 
 
-def _worthy(planted: WideTree, price: float) -> WideTree:
+def _worthy(planted: WideTree) -> WideTree:
     """The tree without the stones that save no more than their price."""
     for _ in range(DISMISSALS):
-        unworthy, joins = _unworthy(planted, price)
+        unworthy, joins = _unworthy(planted)
         if not len(unworthy):
             break
         points = planted.points
         kept = np.delete(np.arange(len(points)), unworthy)
         edges = planted.edges.joined(_edges(points, joins)).keeping(kept, len(points))
-        planted = spanning_tree(points.keeping(kept), edges, price)
+        planted = spanning_tree(points.keeping(kept), edges)
     return planted
 
 
-def _unworthy(planted: WideTree, price: float) -> tuple[Numbers, NDArray[np.intp]]:
+def _unworthy(planted: WideTree) -> tuple[Numbers, NDArray[np.intp]]:
     """Stones that do not pay, no two of them joined, and what joins their neighbours instead."""
     points = planted.points
     middle, end, length = _spokes(planted)
@@ -194,7 +193,7 @@ def _unworthy(planted: WideTree, price: float) -> tuple[Numbers, NDArray[np.intp
     np.subtract.at(earned, middle, length)
     # The cheapest tree over three points leaves out the longest of three distances.
     earned -= np.where(np.bincount(middle, minlength=len(points)) == 3, longest, 0)
-    idle = np.flatnonzero(earned <= price)
+    idle = np.flatnonzero(earned <= STONE_PRICE)
     gone = _apart(planted.tree, idle[idle >= points.terminals])
     return np.flatnonzero(gone), pairs[gone[owner]]
 
