@@ -13,7 +13,6 @@ from graphtide.optimize.bounds import chain_bound, tree_bound
 from graphtide.optimize.chain import find_chain
 from graphtide.optimize.cloud import Cloud, cloud_of_views
 from graphtide.optimize.distances import view_distances
-from graphtide.optimize.shaking import shake_stones
 from graphtide.optimize.steps import cloud_steps
 from graphtide.optimize.stones import plant_stones
 from graphtide.optimize.tree import Tree, edge_lengths, minimum_spanning_tree, path_tree
@@ -47,11 +46,8 @@ class ExactPlanning:
 
     def best_tree(self) -> Arrangement:
         """The cheapest tree that the effort finds, with the stepping stones that pay."""
-        start = time.monotonic()
         patience = max(1.0, PATIENCE * self._seconds)
-        planted = plant_stones(self._views, start + patience)
-        if self._effort is not None:
-            planted = shake_stones(planted, start + self._effort)
+        planted = plant_stones(self._views, time.monotonic() + patience)
         return _arranged("tree", planted.cloud, planted.tree)
 
     def lowest(self, chain: int, tree: int) -> tuple[int, int]:

@@ -38,9 +38,9 @@ def plan_collection(
 ) -> CollectionPlan:
     """Arrange the views of a collection so that reaching them all is cheap.
 
-    `effort` is the seconds to search for a better chain, and as many for better stepping stones.
-    By default the first grows with the views from a tenth of a second, and the second ends by
-    itself where no stone pays any more; views that are planned by candidates take no effort.
+    `effort` is the seconds to search for a better chain; by default they grow with the views, from
+    a tenth of a second. Stepping stones are planted until no stone pays any more, or for three
+    times as long. Views that are planned by candidates take no effort.
     `compare=False` works out only what `order` asks for and leaves out the other totals; a manual
     order then takes no planning at all.
     """
