@@ -31,7 +31,7 @@ from graphtide.plan.signatures import layout_signatures
 from graphtide.store.graph import open_graph
 
 WARM_UP, ROUNDS = 4, 7
-CHRISTOFIDES, SPANNING_TREE = 16_750_000, 14_870_000
+CHAIN, SPANNING_TREE = 16_750_000, 14_870_000
 
 
 def run(*, quick: bool) -> list[Figure]:
@@ -75,7 +75,7 @@ def communities(session: gt.Session, quick: bool) -> list[Figure]:
         reason = data.missing(edges)
         return [
             Figure(f"{name}, times a group-by", None, "at most", 6, "x", reason),
-            Figure(f"{name}, chain", None, "at most", CHRISTOFIDES, "", reason),
+            Figure(f"{name}, chain", None, "at most", CHAIN, "", reason),
             Figure(f"{name}, tree", None, "at most", SPANNING_TREE, "", reason),
         ]
     largest = data.largest_communities(paths[1], 10)
@@ -88,7 +88,7 @@ def communities(session: gt.Session, quick: bool) -> list[Figure]:
     bare = int(edge_lengths(distance, minimum_spanning_tree(distance)).sum())
     return [
         Figure(f"{name}, times a group-by", ratio, "at most", 6, "x", note),
-        Figure(f"{name}, chain", totals.chain, "at most", CHRISTOFIDES, ""),
+        Figure(f"{name}, chain", totals.chain, "at most", CHAIN, ""),
         Figure(f"{name}, tree without stones", bare, "at most", SPANNING_TREE, ""),
         Figure(
             f"{name}, tree",

@@ -83,21 +83,6 @@ def _best_split(reach, mask, node):
     return best
 
 
-def best_matching(distance):
-    """The least total distance of a perfect matching."""
-    points = list(range(len(distance)))
-
-    def pair_up(left):
-        if not left:
-            return 0
-        first, *rest = left
-        return min(
-            distance[first][other] + pair_up([x for x in rest if x != other]) for other in rest
-        )
-
-    return pair_up(points)
-
-
 def best_stones(points, parents, terminals, weights):
     """The least cost of a tree over all places of its stones, every version tried for each."""
     stones = len(points) - terminals

@@ -2,10 +2,10 @@
 
 A chain pays the size of its first view and then the distance of each view to the next; its end is
 free. Ordering the views best is NP-hard (it is consecutive block minimisation, and a travelling
-salesman). So: the given order; Christofides' tour, cut at the empty version, in both directions;
-and a search from there, each kept only if it is cheaper. The chain is never worse than the given
-order, and the search is skipped where a chain already meets the spanning tree, its lower bound,
-as nested windows do at once.
+salesman). So: the given order; a walk round the spanning tree, in both directions; and a search,
+each kept only if it is cheaper. The walk passes every edge of the tree at most twice, and no chain
+is shorter than the tree, so the chain is at most twice the best one, and never worse than the given
+order. The search is skipped where a chain already meets the spanning tree, as nested windows do.
 
 The search is fast_tsp's, which wants a closed tour and distances below 65,536. An extra point,
 next to the empty version and equally far from all views, closes the tour; what all starts have in
@@ -15,22 +15,17 @@ true cost decides what is kept.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 import fast_tsp
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.christofides import christofides_tour
 from graphtide.optimize.distances import STRIP, Distances
-from graphtide.optimize.moves import Lengths, improve_path
+from graphtide.optimize.steps import visiting_order
 from graphtide.optimize.tree import Numbers, Tree, edge_lengths
 
 LONGEST = 2**16 - 1
-
-MOVED_EXACTLY = 2000
-"""Views up to which exact moves finish the search; beyond, one pass takes too long to be felt."""
 
 
 def chain_length(distance: Distances, order: Numbers) -> int:
@@ -47,39 +42,18 @@ def find_chain(distance: Distances, tree: Tree, seconds: float) -> Numbers:
     it ends by the clock.
     """
     length = partial(chain_length, distance)
-    lowest = int(edge_lengths(distance, tree).sum())
+    lengths = edge_lengths(distance, tree)
+    lowest = int(lengths.sum())
     given = np.arange(1, len(distance))
     if length(given) <= lowest:
         return given
-    tour = christofides_tour(distance, tree)
-    best = min((given, tour, tour[::-1]), key=length)
-    if length(best) <= lowest or seconds <= 0:
+    walk = np.array(visiting_order(lengths, tree), np.intp)
+    best = min((given, walk, walk[::-1]), key=length)
+    if length(best) <= lowest or seconds <= 0 or len(given) <= 2:
         return best
-    return min((best, _search(distance, tree, best, seconds)), key=length)
-
-
-def _search(distance: Distances, tree: Tree, start: Numbers, seconds: float) -> Numbers:
-    """The better of the start and fast_tsp's tour, taken to a local optimum if it is short."""
-    deadline = time.monotonic() + seconds
-    best = start
-    if len(start) > 2:
-        rounded = _rounded(distance, _longest_wanted(distance, tree))
-        tour = fast_tsp.find_tour(rounded, duration_seconds=0.8 * seconds)
-        chains = (start, *_as_chains(tour, len(start) + 1))
-        best = min(chains, key=partial(chain_length, distance))
-    if len(start) > MOVED_EXACTLY:
-        return best
-    lengths = _closing_lengths(distance)
-    path = np.concatenate([[0], best, [len(lengths) - 1]])
-    return improve_path(lengths, path, deadline)[1:-1]
-
-
-def _closing_lengths(distance: Distances) -> Lengths:
-    """The distances with one more point, the end, which is as near as can be from everywhere."""
-    points = len(distance)
-    lengths = np.zeros((points + 1, points + 1))
-    lengths[:-1, :-1] = distance
-    return lengths
+    rounded = _rounded(distance, _longest_wanted(distance, tree))
+    tour = fast_tsp.find_tour(rounded, duration_seconds=seconds)
+    return min((best, *_as_chains(tour, len(distance))), key=length)
 
 
 def _rounded(distance: Distances, cut: float) -> NDArray[np.uint16]:
