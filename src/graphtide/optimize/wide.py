@@ -53,7 +53,7 @@ class WidePlanning:
         planted = plant_stones(self._spanning, self._with_common_stones())
         return self._arranged("tree", planted.points, planted.tree, planted.lengths)
 
-    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
+    def lowest(self) -> tuple[int, int]:
         """How few differences any chain, and any tree, needs."""
         return chain_floor(self._views), tree_floor(self._views)
 
