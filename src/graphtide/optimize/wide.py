@@ -2,10 +2,9 @@
 
 All distances between a hundred thousand views would be forty gigabytes. But near views mostly
 stand next to each other in some order that costs a sort (`candidates`). Neighbours in these orders
-are the candidates, and so is every view with the empty version and with the stones for everybody:
-the whole graph, the union, the intersection, the majority. The tree is the cheapest one over the
-candidates, with stones where they pay (`wide_stones`); the chain is the best of the orders and of a
-walk round the tree.
+are the candidates, and so is every view with the empty version. The tree is the cheapest one over
+the candidates, with stones where they pay (`wide_stones`); the chain is the best of the orders and
+of a walk round the tree.
 
 Kept true: chain and tree are never dearer than the given order, because its steps are among the
 candidates; time and memory are those of sorting bounds a few times.
@@ -20,13 +19,13 @@ import numpy as np
 from graphtide.optimize.arrangement import Arrangement
 from graphtide.optimize.candidates import joined_pairs, view_orders
 from graphtide.optimize.floors import chain_floor, tree_floor
-from graphtide.optimize.run_points import RunPoints, common_stones, points_of_views
+from graphtide.optimize.run_points import RunPoints, points_of_views
 from graphtide.optimize.sparse_tree import Edges
 from graphtide.optimize.steps import plan_steps, visiting_order
 from graphtide.optimize.tree import Numbers, Tree, path_tree
 from graphtide.optimize.wide_stones import WideTree, plant_stones, spanning_tree
 from graphtide.plan.collection import Classes, PlanKind, PlanStep
-from graphtide.plan.view_runs import Int64, ViewRuns, join_lists
+from graphtide.plan.view_runs import Int64, ViewRuns, bounds_of
 
 
 class WidePlanning:
@@ -50,7 +49,7 @@ class WidePlanning:
 
     def best_tree(self) -> Arrangement:
         """The cheapest tree over the candidates, with the stepping stones that pay."""
-        planted = plant_stones(self._spanning, self._with_common_stones())
+        planted = plant_stones(self._spanning)
         return self._arranged("tree", planted.points, planted.tree, planted.lengths)
 
     def lowest(self) -> tuple[int, int]:
@@ -64,14 +63,6 @@ class WidePlanning:
         pairs = np.concatenate([joined_pairs(np.append(0, order)) for order in self._orders])
         edges = Edges(pairs, points.distances(*pairs.T))
         return spanning_tree(points, edges.joined(_star(points, 0, np.arange(1, len(points)))))
-
-    def _with_common_stones(self) -> WideTree:
-        """The cheapest tree over views and stones for everybody, which everybody is joined to."""
-        stones = join_lists(*common_stones(self._views).values())
-        points, _ = self._points.with_stones(stones)
-        new = range(points.terminals, len(points))
-        stars = [_star(points, stone, np.arange(stone)) for stone in new]
-        return spanning_tree(points, self._spanning.edges.joined(*stars))
 
     def _from_smaller_end(self, order: Numbers) -> tuple[int, Numbers]:
         """An order in the cheaper of its two directions, behind the differences of its chain."""
@@ -103,8 +94,12 @@ class WidePlanning:
 
 def stone_names(points: RunPoints, views: ViewRuns) -> dict[int, str]:
     """What each stone is: whole graph, union, intersection, or a majority of its own."""
-    common = [(name, held.values.tobytes()) for name, held in common_stones(views).items()]
-    known = {held: name for name, held in reversed(common) if name != "majority"}
+    cover = views.cover()
+    known = {
+        bounds_of(cover == views.views).tobytes(): "intersection",
+        bounds_of(cover > 0).tobytes(): "union",
+        bounds_of(np.ones(views.classes, np.bool_)).tobytes(): "whole graph",
+    }
     names: dict[int, str] = {}
     for stone in range(points.terminals, len(points)):
         held = points.bounds.taken(np.array([stone])).values.tobytes()
