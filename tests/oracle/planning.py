@@ -13,28 +13,21 @@ def versions_of(membership):
     return [sum(1 << c for c, row in enumerate(membership) if row[view]) for view in range(views)]
 
 
-def price(before, after, weights, insert=1, delete=1):
+def price(before, after, weights):
     """What going from one version to another costs."""
-    total = 0
-    for c, weight in enumerate(weights):
-        had, has = before >> c & 1, after >> c & 1
-        if has and not had:
-            total += insert * weight
-        if had and not has:
-            total += delete * weight
-    return total
+    return sum(weight for c, weight in enumerate(weights) if (before ^ after) >> c & 1)
 
 
-def chain_price(versions, weights, insert=1, delete=1):
+def chain_price(versions, weights):
     """What a chain in the given order costs, from the empty version on."""
     steps = zip([0, *versions], versions, strict=False)
-    return sum(price(a, b, weights, insert, delete) for a, b in steps)
+    return sum(price(a, b, weights) for a, b in steps)
 
 
-def best_chain(versions, weights, insert=1, delete=1):
+def best_chain(versions, weights):
     """The cheapest of all orders."""
     orders = permutations(versions)
-    return min(chain_price(order, weights, insert, delete) for order in orders)
+    return min(chain_price(order, weights) for order in orders)
 
 
 def spanning_trees(points):
@@ -53,23 +46,19 @@ def _reaches_root(point, parent):
     return False
 
 
-def best_tree(versions, weights, insert=1, delete=1):
+def best_tree(versions, weights):
     """The cheapest tree over the versions themselves, without stones."""
     points = [0, *versions]
     return min(
-        sum(
-            price(points[above], points[at], weights, insert, delete)
-            for at, above in enumerate(parent)
-            if at
-        )
+        sum(price(points[above], points[at], weights) for at, above in enumerate(parent) if at)
         for parent in spanning_trees(len(points))
     )
 
 
-def best_tree_with_stones(versions, weights, insert=1, delete=1):
+def best_tree_with_stones(versions, weights):
     """The cheapest tree that may use any version at all: Dreyfus and Wagner over the hypercube."""
     everywhere = range(1 << len(weights))
-    costs = [[price(a, b, weights, insert, delete) for b in everywhere] for a in everywhere]
+    costs = [[price(a, b, weights) for b in everywhere] for a in everywhere]
     wanted = list(dict.fromkeys(versions))
     reach = {
         1 << at: [costs[node][target] for node in everywhere] for at, target in enumerate(wanted)
@@ -94,33 +83,14 @@ def _best_split(reach, mask, node):
     return best
 
 
-def best_matching(distance):
-    """The least total distance of a perfect matching."""
-    points = list(range(len(distance)))
-
-    def pair_up(left):
-        if not left:
-            return 0
-        first, *rest = left
-        return min(
-            distance[first][other] + pair_up([x for x in rest if x != other]) for other in rest
-        )
-
-    return pair_up(points)
-
-
-def best_stones(points, parents, terminals, weights, insert=1, delete=1):
+def best_stones(points, parents, terminals, weights):
     """The least cost of a tree over all places of its stones, every version tried for each."""
     stones = len(points) - terminals
     everywhere = range(1 << len(weights))
     best = float("inf")
     for placed in product(everywhere, repeat=stones):
         here = list(points[:terminals]) + list(placed)
-        cost = sum(
-            price(here[above], here[at], weights, insert, delete)
-            for at, above in enumerate(parents)
-            if at
-        )
+        cost = sum(price(here[above], here[at], weights) for at, above in enumerate(parents) if at)
         best = min(best, cost)
     return best
 

@@ -4,7 +4,6 @@ Everything here works on the classes of a collection and their weights, never on
 nothing of Spark, files or languages. `plan_collection` is the way in.
 """
 
-from graphtide.optimize.costs import Costs
 from graphtide.optimize.planner import plan_collection
 
-__all__ = ["Costs", "plan_collection"]
+__all__ = ["plan_collection"]

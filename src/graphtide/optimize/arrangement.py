@@ -8,9 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.costs import Costs
-from graphtide.optimize.steps import dearest_ways_down
-from graphtide.optimize.tree import Tree
+from graphtide.optimize.tree import STONE_PRICE, Tree
 from graphtide.plan.collection import PlanKind, PlanStep
 
 Int64 = NDArray[np.int64]
@@ -19,14 +17,13 @@ Int64 = NDArray[np.int64]
 class Arrangement(NamedTuple):
     """A tree over the empty version, the views and stones.
 
-    `lengths` are the distances of every point but the root to its parent, `sizes` the edges of
-    every point; `steps` makes the steps of a plan of it.
+    `lengths` are the distances of every point but the root to its parent; `steps` makes the steps
+    of a plan of it.
     """
 
     kind: PlanKind
     tree: Tree
     lengths: Int64
-    sizes: Int64
     stones: int
     steps: Callable[[], tuple[PlanStep, ...]]
 
@@ -35,13 +32,10 @@ class Arrangement(NamedTuple):
         """All edges that enter or leave, loading the first version included."""
         return int(self.lengths.sum())
 
-    def charge(self, costs: Costs) -> float:
-        """What the costs make of it: advances, rollbacks and stones."""
-        growth = int((self.sizes[1:] - self.sizes[self.tree.parents[1:]]).sum())
-        total = self.differences
-        advanced = costs.insert * (total + growth) / 2 + costs.delete * (total - growth) / 2
-        undone = total - int(dearest_ways_down(self.lengths, self.tree)[0])
-        return costs.advance * advanced + costs.rollback * undone + costs.stone * self.stones
+    @property
+    def price(self) -> int:
+        """What plans are chosen by: the differences, and the price of the stones."""
+        return self.differences + STONE_PRICE * self.stones
 
 
 class Planning(Protocol):
@@ -56,5 +50,5 @@ class Planning(Protocol):
     def best_tree(self) -> Arrangement:
         """The cheapest tree found, with the stepping stones that pay."""
 
-    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
-        """How few differences any chain, and any tree, needs; those found are given."""
+    def lowest(self) -> tuple[int, int]:
+        """How few differences any chain, and any tree, needs."""

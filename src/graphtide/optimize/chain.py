@@ -2,117 +2,71 @@
 
 A chain pays the size of its first view and then the distance of each view to the next; its end is
 free. Ordering the views best is NP-hard (it is consecutive block minimisation, and a travelling
-salesman). So: the given order; Christofides' tour, cut at the empty version, in both directions;
-and a search from there, each kept only if it is cheaper. The chain is never worse than the given
-order, and the search is skipped where a chain already meets the spanning tree, its lower bound,
-as nested windows do at once.
-
-Where insertions and deletions are weighed apart, the price of a step is
-(a + b)/2 d(u, v) + (a - b)/2 (|v| - |u|), and along a chain the second part adds up to
-(a - b)/2 |last view|. So the same search does, with a price on where the chain ends.
+salesman). So: the given order; a walk round the spanning tree, in both directions; and a search,
+each kept only if it is cheaper. The walk passes every edge of the tree at most twice, and no chain
+is shorter than the tree, so the chain is at most twice the best one, and never worse than the given
+order. The search is skipped where a chain already meets the spanning tree, as nested windows do.
 
 The search is fast_tsp's, which wants a closed tour and distances below 65,536. An extra point,
-next to the empty version and equally far from all views but for the price of ending there, closes
-the tour; what all starts have in common is taken off, very long steps are cut to a common length,
-and the rest is scaled. Only the true cost decides what is kept.
+next to the empty version and equally far from all views, closes the tour; what all starts have in
+common is taken off, very long steps are cut to a common length, and the rest is scaled. Only the
+true cost decides what is kept.
 """
 
 from __future__ import annotations
 
-import time
-from typing import NamedTuple
+from functools import partial
 
 import fast_tsp
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.christofides import christofides_tour
-from graphtide.optimize.costs import Costs
 from graphtide.optimize.distances import STRIP, Distances
-from graphtide.optimize.moves import Lengths, improve_path
+from graphtide.optimize.steps import visiting_order
 from graphtide.optimize.tree import Numbers, Tree, edge_lengths
 
 LONGEST = 2**16 - 1
 
-MOVED_EXACTLY = 2000
-"""Views up to which exact moves finish the search; beyond, one pass takes too long to be felt."""
+
+def chain_length(distance: Distances, order: Numbers) -> int:
+    """The differences along a chain of points, from the empty version (0) on."""
+    path = np.concatenate([[0], order])
+    return int(distance[path[:-1], path[1:]].sum(dtype=np.int64))
 
 
-class ChainProblem(NamedTuple):
-    """Distances (0 is the empty version) and, per point, what it costs to end there."""
-
-    distance: Distances
-    ending: NDArray[np.float64]
-
-    def cost(self, order: Numbers) -> float:
-        """The distances along a chain of points, from the empty version on, and its end."""
-        if not len(order):
-            return 0.0
-        steps = self.distance[order[:-1], order[1:]].sum(dtype=np.int64)
-        return float(self.distance[0, order[0]]) + float(steps) + float(self.ending[order[-1]])
-
-
-def chain_problem(distance: Distances, costs: Costs) -> ChainProblem:
-    """The problem in units of the mean of an insertion and a deletion."""
-    lean = (costs.insert - costs.delete) / (costs.insert + costs.delete)
-    return ChainProblem(distance, lean * distance[0].astype(np.float64))
-
-
-def find_chain(problem: ChainProblem, tree: Tree, seconds: float) -> Numbers:
+def find_chain(distance: Distances, tree: Tree, seconds: float) -> Numbers:
     """The views, as points 1, 2, ..., in the cheapest order found.
 
     `tree` is a minimum spanning tree of the distances; `seconds` is for the search, which uses
     all of them unless the lower bound is met. Results of a search differ from run to run where
     it ends by the clock.
     """
-    given = np.arange(1, len(problem.distance))
-    lowest = float(edge_lengths(problem.distance, tree).sum() + problem.ending[1:].min(initial=0))
-    best = given
-    if problem.cost(best) <= lowest:
+    length = partial(chain_length, distance)
+    lengths = edge_lengths(distance, tree)
+    lowest = int(lengths.sum())
+    given = np.arange(1, len(distance))
+    if length(given) <= lowest:
+        return given
+    walk = np.array(visiting_order(lengths, tree), np.intp)
+    best = min((given, walk, walk[::-1]), key=length)
+    if length(best) <= lowest or seconds <= 0 or len(given) <= 2:
         return best
-    tour = christofides_tour(problem.distance, tree)
-    best = min((given, tour, tour[::-1]), key=problem.cost)
-    if problem.cost(best) <= lowest or seconds <= 0:
-        return best
-    return min((best, _search(problem, tree, best, seconds)), key=problem.cost)
+    rounded = _rounded(distance, _longest_wanted(distance, tree))
+    tour = fast_tsp.find_tour(rounded, duration_seconds=seconds)
+    return min((best, *_as_chains(tour, len(distance))), key=length)
 
 
-def _search(problem: ChainProblem, tree: Tree, start: Numbers, seconds: float) -> Numbers:
-    """The better of the start and fast_tsp's tour, taken to a local optimum if it is short."""
-    deadline = time.monotonic() + seconds
-    best = start
-    if len(start) > 2:
-        rounded = _rounded(problem, _longest_wanted(problem.distance, tree))
-        tour = fast_tsp.find_tour(rounded, duration_seconds=0.8 * seconds)
-        best = min((start, *_as_chains(tour, len(start) + 1)), key=problem.cost)
-    if len(start) > MOVED_EXACTLY:
-        return best
-    lengths = _closing_lengths(problem)
-    path = np.concatenate([[0], best, [len(lengths) - 1]])
-    return improve_path(lengths, path, deadline)[1:-1]
-
-
-def _closing_lengths(problem: ChainProblem) -> Lengths:
-    """The distances with one more point, the end; going there costs what ending there costs."""
-    points = len(problem.distance)
-    lengths = np.zeros((points + 1, points + 1))
-    lengths[:-1, :-1] = problem.distance
-    lengths[-1, :-1] = lengths[:-1, -1] = problem.ending
-    return lengths
-
-
-def _rounded(problem: ChainProblem, cut: float) -> NDArray[np.uint16]:
+def _rounded(distance: Distances, cut: float) -> NDArray[np.uint16]:
     """Integers below 65,536 for a closed tour through the end and the empty version."""
-    points = len(problem.distance)
+    points = len(distance)
     scale = LONGEST / max(cut, LONGEST)
     rounded = np.zeros((points + 1, points + 1), dtype=np.uint16)
     for first in range(1, points, STRIP):
-        strip = problem.distance[first : first + STRIP, 1:]
+        strip = distance[first : first + STRIP, 1:]
         rounded[first : first + len(strip), 1:-1] = np.rint(np.minimum(strip, cut) * scale)
-    start = problem.distance[0, 1:] - problem.distance[0, 1:].min()
-    ending = problem.ending[1:] - problem.ending[1:].max() + cut
+    start = distance[0, 1:] - distance[0, 1:].min()
     rounded[0, 1:-1] = rounded[1:-1, 0] = np.rint(np.minimum(start, cut) * scale)
-    rounded[-1, 1:-1] = rounded[1:-1, -1] = np.rint(np.clip(ending, 0, cut) * scale)
+    rounded[-1, 1:-1] = rounded[1:-1, -1] = np.rint(cut * scale)
     return rounded
 
 

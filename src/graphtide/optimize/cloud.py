@@ -31,11 +31,6 @@ class Cloud:
         """How many points nobody asked for."""
         return len(self.points) - self.terminals
 
-    def sizes(self) -> NDArray[np.int64]:
-        """The edges of each version: its distance from the empty one."""
-        sizes: NDArray[np.int64] = self.distance[0].astype(np.int64)
-        return sizes
-
     def with_stones(self, stones: Points) -> Cloud:
         """More stones at the end; those that stand on a known point are left out."""
         known = len(self.points)

@@ -9,13 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from graphtide.optimize.arrangement import Arrangement
-from graphtide.optimize.bounds import chain_bound, tree_bound
-from graphtide.optimize.chain import chain_problem, find_chain
+from graphtide.optimize.bounds import tree_bound
+from graphtide.optimize.chain import find_chain
 from graphtide.optimize.cloud import Cloud, cloud_of_views
-from graphtide.optimize.costs import Costs
-from graphtide.optimize.directed import direct_tree
 from graphtide.optimize.distances import view_distances
-from graphtide.optimize.shaking import shake_stones
 from graphtide.optimize.steps import cloud_steps
 from graphtide.optimize.stones import plant_stones
 from graphtide.optimize.tree import Tree, edge_lengths, minimum_spanning_tree, path_tree
@@ -31,13 +28,12 @@ def default_effort(views: int) -> float:
 
 
 class ExactPlanning:
-    """The views of a matrix with all distances, their spanning tree, prices and effort."""
+    """The views of a matrix with all distances, their spanning tree and effort."""
 
-    def __init__(self, matrix: ViewMatrix, effort: float | None, costs: Costs) -> None:
+    def __init__(self, matrix: ViewMatrix, effort: float | None) -> None:
         self._matrix = matrix
         self._views = cloud_of_views(matrix, view_distances(matrix))
         self._effort = effort
-        self._costs = costs
 
     def given(self) -> Arrangement:
         """The views in their given order."""
@@ -45,28 +41,20 @@ class ExactPlanning:
 
     def best_chain(self) -> Arrangement:
         """The cheapest chain that the effort finds."""
-        problem = chain_problem(self._views.distance, self._costs)
-        order = find_chain(problem, self._spanning, self._seconds)
+        order = find_chain(self._views.distance, self._spanning, self._seconds)
         return _arranged("chain", self._views, path_tree(order))
 
     def best_tree(self) -> Arrangement:
         """The cheapest tree that the effort finds, with the stepping stones that pay."""
-        price, start = self._costs.stone_in_differences, time.monotonic()
         patience = max(1.0, PATIENCE * self._seconds)
-        planted = plant_stones(self._views, price, start + patience)
-        if self._effort is not None:
-            planted = shake_stones(planted, price, start + self._effort)
-        if self._costs.symmetric:
-            return _arranged("tree", planted.cloud, planted.tree)
-        return _arranged("tree", *direct_tree(self._views, planted.cloud, self._costs))
+        planted = plant_stones(self._views, time.monotonic() + patience)
+        return _arranged("tree", planted.cloud, planted.tree)
 
-    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
-        """How few differences any chain, and any tree, needs; those found are given."""
-        distance, seconds = self._views.distance, self._seconds / 2
-        return (
-            chain_bound(distance, self._spanning, chain, seconds),
-            tree_bound(self._matrix, distance, tree, seconds),
-        )
+    def lowest(self) -> tuple[int, int]:
+        """How few differences any chain, and any tree, needs."""
+        distance = self._views.distance
+        spanning = int(edge_lengths(distance, self._spanning).sum())
+        return spanning, tree_bound(self._matrix, distance)
 
     @property
     def _seconds(self) -> float:
@@ -81,4 +69,4 @@ class ExactPlanning:
 def _arranged(kind: PlanKind, cloud: Cloud, tree: Tree) -> Arrangement:
     lengths = edge_lengths(cloud.distance, tree)
     steps = lambda: cloud_steps(cloud, tree)  # noqa: E731
-    return Arrangement(kind, tree, lengths, cloud.sizes(), cloud.stones, steps)
+    return Arrangement(kind, tree, lengths, cloud.stones, steps)

@@ -2,10 +2,10 @@
 
 A class is in a stone or not, whatever the other classes do, so each class is a small problem of
 its own: colour the stones of the tree with "in" and "out", the views being coloured already, so
-that the insertions and deletions along the edges cost least. Going up from the leaves, all that a
+that the insertions and deletions along the edges are fewest. Going up from the leaves, all that a
 point needs to tell its parent is how much dearer it is to have the class than not to have it. A
-parent pays at most one deletion or one insertion more for being on the other side, so the message
-is that difference, clipped to [-insert, delete]. Going down, every stone takes the side that its
+parent pays at most one difference more for being on the other side, so the message is that
+number, clipped to [-1, 1]. Going down, every stone takes the side that its
 messages and its parent's colour make cheaper, and its parent's colour where they balance.
 
 This is Sankoff's parsimony for two states, exact for all stones at once, and all classes are done
@@ -17,44 +17,34 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.costs import Costs
 from graphtide.optimize.distances import Points
 from graphtide.optimize.tree import Tree
 
-Price = np.int32 | np.float64
-EQUAL_COSTS = Costs()
 
-
-def place_stones(points: Points, tree: Tree, terminals: int, costs: Costs = EQUAL_COSTS) -> Points:
+def place_stones(points: Points, tree: Tree, terminals: int) -> Points:
     """The stones' new rows, in order; the tree with them is never dearer than before.
 
     Moves stones only: what lies below `terminals` stays where it is.
     """
-    kind: type[Price] = np.int32 if costs.symmetric else np.float64
-    mean = (costs.insert + costs.delete) / 2
-    insert, delete = kind(costs.insert / mean), kind(costs.delete / mean)
-    surplus = _surplus_of_having(points, tree, terminals, (insert, delete))
+    surplus = _surplus_of_having(points, tree, terminals)
     placed = points.copy()
     for point in tree.order.tolist():
         if point >= terminals:
             above = placed[tree.parents[point]]
             dearer = surplus[point - terminals]
-            placed[point] = np.where(above, dearer <= delete, dearer < -insert)
+            placed[point] = np.where(above, dearer <= 1, dearer < -1)
     return placed[terminals:]
 
 
-def _surplus_of_having(
-    points: Points, tree: Tree, terminals: int, prices: tuple[Price, Price]
-) -> NDArray[Price]:
-    """For each stone and class: the cost below it with the class minus the cost without."""
-    insert, delete = prices
-    surplus = np.zeros((len(points) - terminals, points.shape[1]), dtype=insert.dtype)
+def _surplus_of_having(points: Points, tree: Tree, terminals: int) -> NDArray[np.int32]:
+    """For each stone and class: the differences below it with the class minus those without."""
+    surplus = np.zeros((len(points) - terminals, points.shape[1]), dtype=np.int32)
     for point in tree.order[:0:-1].tolist():
         above = tree.parents[point] - terminals
         if above < 0:
             continue
         if point < terminals:
-            surplus[above] += np.where(points[point], -insert, delete)
+            surplus[above] += np.where(points[point], -1, 1)
         else:
-            surplus[above] += np.clip(surplus[point - terminals], -insert, delete)
+            surplus[above] += np.clip(surplus[point - terminals], -1, 1)
     return surplus

@@ -1,8 +1,8 @@
 """The plan of a collection: chain, tree or the user's own order, and what each would cost.
 
 The chain and the tree are found apart, each as cheap as the effort allows; `auto` takes the
-cheaper one by the given costs, and the chain where they cost the same, because it has nothing to
-undo. Totals are plain differences whatever the costs, so that they can be compared.
+cheaper one, each stepping stone counted as one more difference, and the chain where they cost the
+same, because it has nothing to undo.
 
 Up to `EXACT_VIEWS` views are planned over all distances between them (`exact`), more by candidates
 (`wide`). Either way first estimates the memory that it takes, and refuses if there is less.
@@ -18,7 +18,6 @@ import numpy as np
 from graphtide.model.errors import InputError
 from graphtide.optimize.arrangement import Arrangement, Planning
 from graphtide.optimize.bounds import union_size
-from graphtide.optimize.costs import Costs
 from graphtide.optimize.exact import ExactPlanning
 from graphtide.optimize.wide import WidePlanning
 from graphtide.plan.collection import CollectionPlan, PlanStep, PlanTotals, ViewMatrix
@@ -27,7 +26,6 @@ from graphtide.plan.view_runs import ViewRuns, runs_of_matrix
 
 Order = Literal["auto", "chain", "tree", "manual"]
 ORDERS: tuple[Order, ...] = ("auto", "chain", "tree", "manual")
-DEFAULT_COSTS = Costs()
 Views = ViewMatrix | ViewRuns
 
 
@@ -36,14 +34,13 @@ def plan_collection(
     *,
     order: Order = "auto",
     effort: float | None = None,
-    costs: Costs = DEFAULT_COSTS,
     compare: bool = True,
 ) -> CollectionPlan:
     """Arrange the views of a collection so that reaching them all is cheap.
 
-    `effort` is the seconds to search for a better chain, and as many for better stepping stones.
-    By default the first grows with the views from a tenth of a second, and the second ends by
-    itself where no stone pays any more; views that are planned by candidates take no effort.
+    `effort` is the seconds to search for a better chain; by default they grow with the views, from
+    a tenth of a second. Stepping stones are planted until no stone pays any more, or for three
+    times as long. Views that are planned by candidates take no effort.
     `compare=False` works out only what `order` asks for and leaves out the other totals; a manual
     order then takes no planning at all.
     """
@@ -53,12 +50,12 @@ def plan_collection(
         raise InputError(f"effort cannot be {effort} seconds", hint="give 0 or more, or nothing")
     if order == "manual" and not compare:
         return _unplanned(views)
-    planning = _begin(views, effort, costs)
+    planning = _begin(views, effort)
     given = planning.given()
     chain = planning.best_chain() if compare or order != "tree" else None
     tree = planning.best_tree() if compare or order != "chain" else None
     totals = _totals(planning, given, chain, tree)
-    chosen = given if order == "manual" else _chosen(order, chain, tree, costs)
+    chosen = given if order == "manual" else _chosen(order, chain, tree)
     return CollectionPlan(chosen.kind, chosen.steps(), totals, views.classes)
 
 
@@ -67,38 +64,35 @@ def plans_exactly(views: Views) -> bool:
     return isinstance(views, ViewMatrix) and views.views <= EXACT_VIEWS
 
 
-def _begin(views: Views, effort: float | None, costs: Costs) -> Planning:
+def _begin(views: Views, effort: float | None) -> Planning:
     """The way of planning that suits the views, unless it would not fit into memory."""
     if isinstance(views, ViewMatrix):
         if plans_exactly(views):
             check_memory(matrix_bytes(views.views, views.classes), views.views, views.classes)
-            return ExactPlanning(views, effort, costs)
+            return ExactPlanning(views, effort)
         views = runs_of_matrix(views.membership, views.weights)
     needed = runs_bytes(views.views, views.classes, len(views.bounds.values))
     check_memory(needed, views.views, views.classes)
-    return WidePlanning(views, costs)
+    return WidePlanning(views)
 
 
 def _totals(
     planning: Planning, given: Arrangement, chain: Arrangement | None, tree: Arrangement | None
 ) -> PlanTotals:
-    best_chain = chain.differences if chain else given.differences
-    lowest = planning.lowest(best_chain, tree.differences if tree else best_chain)
+    chain_bound, tree_bound = planning.lowest()
     return PlanTotals(
         given=given.differences,
         chain=chain.differences if chain else None,
         tree=tree.differences if tree else None,
-        chain_bound=lowest[0],
-        tree_bound=lowest[1],
+        chain_bound=chain_bound,
+        tree_bound=tree_bound,
     )
 
 
-def _chosen(
-    order: Order, chain: Arrangement | None, tree: Arrangement | None, costs: Costs
-) -> Arrangement:
+def _chosen(order: Order, chain: Arrangement | None, tree: Arrangement | None) -> Arrangement:
     """The arrangement that an order asks for; for `auto` the cheaper, and the chain on a tie."""
     found = [each for each in (chain, tree) if each and order in ("auto", each.kind)]
-    return min(found, key=lambda each: each.charge(costs))
+    return min(found, key=lambda each: each.price)
 
 
 def _unplanned(views: Views) -> CollectionPlan:

@@ -19,7 +19,6 @@ from graphtide.plan.view_runs import (
     Int64,
     Lists,
     ViewRuns,
-    bounds_of,
     combine_runs,
     expand_runs,
     first_equal,
@@ -122,19 +121,6 @@ def no_points(views: ViewRuns) -> RunPoints:
 def points_of_views(views: ViewRuns) -> RunPoints:
     """The empty version and the views, without stones."""
     return RunPoints(join_lists(_no_lists(1), views.bounds), views.edges_before, views.views + 1)
-
-
-def common_stones(views: ViewRuns) -> dict[str, Lists]:
-    """The whole graph, and the majority, union and intersection of all views, by name."""
-    cover = views.cover()
-    masks = {
-        "whole graph": np.ones(views.classes, np.bool_),
-        "union": cover > 0,
-        "intersection": cover == views.views,
-        "majority": 2 * cover > views.views,
-    }
-    found = {name: bounds_of(mask) for name, mask in masks.items()}
-    return {name: Lists(offsets_of(np.array([len(held)])), held) for name, held in found.items()}
 
 
 def _sorted_together(one: Lists, other: Lists, limit: int) -> Lists:

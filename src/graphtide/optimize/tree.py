@@ -1,9 +1,8 @@
 """The cheapest tree over given versions, rooted at the empty one.
 
-Where insertions and deletions cost the same, the cheapest tree in which every version is reached
-from another is a minimum spanning tree of the distances, found exactly by Prim in O(points**2),
-one vector operation a point. A chain is a spanning tree too, so the tree is never dearer than the
-best chain.
+The cheapest tree in which every version is reached from another is a minimum spanning tree of the
+distances, found exactly by Prim in O(points**2), one vector operation a point. A chain is a
+spanning tree too, so the tree is never dearer than the best chain.
 
 Points are numbered 0 for the empty version, then the views, then stepping stones. A tree is the
 parent of each point and an order in which every parent stands before its children.
@@ -19,6 +18,9 @@ from numpy.typing import NDArray
 from graphtide.optimize.distances import Distances
 
 NO_PARENT = -1
+
+STONE_PRICE = 1
+"""Differences that a stepping stone must save, and more, since it is one more advance."""
 
 Numbers = NDArray[np.intp]
 
@@ -102,13 +104,3 @@ def _renumbered(tree: Tree, kept: NDArray[np.bool_]) -> tuple[Tree, Numbers]:
     points = np.flatnonzero(kept)
     parents = np.append(number, NO_PARENT)[tree.parents[points]]
     return Tree(parents, number[tree.order[kept[tree.order]]]), points
-
-
-def topological_order(parents: Numbers) -> Numbers:
-    """The points level by level, every parent before its children."""
-    by_parent = np.argsort(parents, kind="stable")
-    starts = np.searchsorted(parents[by_parent], np.arange(len(parents) + 1))
-    order = [0]
-    for point in order:
-        order.extend(by_parent[starts[point] : starts[point + 1]].tolist())
-    return np.array(order, dtype=np.intp)

@@ -2,10 +2,9 @@
 
 All distances between a hundred thousand views would be forty gigabytes. But near views mostly
 stand next to each other in some order that costs a sort (`candidates`). Neighbours in these orders
-are the candidates, and so is every view with the empty version and with the stones for everybody:
-the whole graph, the union, the intersection, the majority. The tree is the cheapest one over the
-candidates, with stones where they pay (`wide_stones`); the chain is the best of the orders and of a
-walk round the tree.
+are the candidates, and so is every view with the empty version. The tree is the cheapest one over
+the candidates, with stones where they pay (`wide_stones`); the chain is the best of the orders and
+of a walk round the tree.
 
 Kept true: chain and tree are never dearer than the given order, because its steps are among the
 candidates; time and memory are those of sorting bounds a few times.
@@ -19,23 +18,21 @@ import numpy as np
 
 from graphtide.optimize.arrangement import Arrangement
 from graphtide.optimize.candidates import joined_pairs, view_orders
-from graphtide.optimize.costs import Costs
 from graphtide.optimize.floors import chain_floor, tree_floor
-from graphtide.optimize.run_points import RunPoints, common_stones, points_of_views
+from graphtide.optimize.run_points import RunPoints, points_of_views
 from graphtide.optimize.sparse_tree import Edges
 from graphtide.optimize.steps import plan_steps, visiting_order
 from graphtide.optimize.tree import Numbers, Tree, path_tree
 from graphtide.optimize.wide_stones import WideTree, plant_stones, spanning_tree
 from graphtide.plan.collection import Classes, PlanKind, PlanStep
-from graphtide.plan.view_runs import Int64, ViewRuns, join_lists
+from graphtide.plan.view_runs import Int64, ViewRuns, bounds_of
 
 
 class WidePlanning:
     """Views as runs, orders of them, and the cheapest tree over their neighbours."""
 
-    def __init__(self, views: ViewRuns, costs: Costs) -> None:
+    def __init__(self, views: ViewRuns) -> None:
         self._views = views
-        self._costs = costs
         self._points = points_of_views(views)
         self._orders = view_orders(self._points)
 
@@ -44,28 +41,18 @@ class WidePlanning:
         return self._chain("manual", self._orders[0])
 
     def best_chain(self) -> Arrangement:
-        """The cheapest of the orders and of a walk round the tree, each in both directions."""
+        """The cheapest of the orders and of a walk round the tree, each from its smaller end."""
         spanning = self._spanning
         walk = np.array(visiting_order(spanning.lengths, spanning.tree), np.intp)
-        priced = [found for order in (*self._orders, walk) for found in self._both_ways(order)]
-        return self._chain("chain", min(priced, key=lambda found: found[0])[1])
+        turned = [self._from_smaller_end(order) for order in (*self._orders, walk)]
+        return self._chain("chain", min(turned, key=lambda found: found[0])[1])
 
     def best_tree(self) -> Arrangement:
-        """The cheapest tree over the candidates, with the stepping stones that pay.
+        """The cheapest tree over the candidates, with the stepping stones that pay."""
+        planted = plant_stones(self._spanning)
+        return self._arranged("tree", planted.points, planted.tree, planted.lengths)
 
-        Where insertions and deletions are weighed apart, the tree is still the one with the fewest
-        differences, unless the chain costs less by those weights.
-        """
-        price = self._costs.stone_in_differences
-        planted = plant_stones(self._spanning, self._with_common_stones(price), price)
-        tree = self._arranged("tree", planted.points, planted.tree, planted.lengths)
-        if self._costs.symmetric:
-            return tree
-        bare = self._arranged("tree", self._points, self._spanning.tree, self._spanning.lengths)
-        chain = self.best_chain()._replace(kind="tree")
-        return min((tree, bare, chain), key=lambda found: found.charge(self._costs))
-
-    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
+    def lowest(self) -> tuple[int, int]:
         """How few differences any chain, and any tree, needs."""
         return chain_floor(self._views), tree_floor(self._views)
 
@@ -75,27 +62,15 @@ class WidePlanning:
         points = self._points
         pairs = np.concatenate([joined_pairs(np.append(0, order)) for order in self._orders])
         edges = Edges(pairs, points.distances(*pairs.T))
-        return spanning_tree(points, edges.joined(_star(points, 0, np.arange(1, len(points)))), 0.0)
+        return spanning_tree(points, edges.joined(_star(points, 0, np.arange(1, len(points)))))
 
-    def _with_common_stones(self, price: float) -> WideTree:
-        """The cheapest tree over views and stones for everybody, which everybody is joined to."""
-        stones = join_lists(*common_stones(self._views).values())
-        points, _ = self._points.with_stones(stones)
-        new = range(points.terminals, len(points))
-        stars = [_star(points, stone, np.arange(stone)) for stone in new]
-        return spanning_tree(points, self._spanning.edges.joined(*stars), price)
-
-    def _both_ways(self, order: Numbers) -> list[tuple[float, Numbers]]:
-        """An order and its reverse, each with its distances and what it costs to end there."""
+    def _from_smaller_end(self, order: Numbers) -> tuple[int, Numbers]:
+        """An order in the cheaper of its two directions, behind the differences of its chain."""
         if not len(order):
-            return [(0.0, order)]
-        costs, ends = self._costs, self._sizes[order[[0, -1]]]
-        between = float(self._points.distances(order[:-1], order[1:]).sum())
-        lean = (costs.insert - costs.delete) / (costs.insert + costs.delete)
-        return [
-            (between + float(ends[0]) + lean * float(ends[1]), order),
-            (between + float(ends[1]) + lean * float(ends[0]), order[::-1]),
-        ]
+            return 0, order
+        first, last = self._sizes[order[[0, -1]]].tolist()
+        between = int(self._points.distances(order[:-1], order[1:]).sum())
+        return between + min(first, last), order if first <= last else order[::-1]
 
     @cached_property
     def _sizes(self) -> Int64:
@@ -114,13 +89,17 @@ class WidePlanning:
             deltas = _deltas(points, tree)
             return plan_steps(tree, lengths, points.terminals, names, lambda at: deltas[at - 1])
 
-        return Arrangement(kind, tree, lengths, points.sizes(), points.stones, steps)
+        return Arrangement(kind, tree, lengths, points.stones, steps)
 
 
 def stone_names(points: RunPoints, views: ViewRuns) -> dict[int, str]:
     """What each stone is: whole graph, union, intersection, or a majority of its own."""
-    common = [(name, held.values.tobytes()) for name, held in common_stones(views).items()]
-    known = {held: name for name, held in reversed(common) if name != "majority"}
+    cover = views.cover()
+    known = {
+        bounds_of(cover == views.views).tobytes(): "intersection",
+        bounds_of(cover > 0).tobytes(): "union",
+        bounds_of(np.ones(views.classes, np.bool_)).tobytes(): "whole graph",
+    }
     names: dict[int, str] = {}
     for stone in range(points.terminals, len(points)):
         held = points.bounds.taken(np.array([stone])).values.tobytes()

@@ -7,9 +7,7 @@ all views that lack one line and one other have the grid without the first. Such
 one stone with everybody who asked for it as its neighbour, and that is how the two levels of N-2
 are found. Where the majority is a known point, the edges to it are candidates from now on.
 
-Kept true: the tree never costs more than the one it started from, and every stone that is kept
-saves more than its price over the cheapest tree among its neighbours if they are three, and over a
-path through them if they are more.
+Kept true: the tree, with the price of its stones, never costs more than the one it started from.
 """
 
 from __future__ import annotations
@@ -19,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.candidates import SORTED_BOUNDS, joined_pairs, order_by_bounds
+from graphtide.optimize.candidates import SORTED_BOUNDS, order_by_bounds
 from graphtide.optimize.run_points import RunPoints
 from graphtide.optimize.sparse_tree import Edges, cheapest_forest, rooted_tree
-from graphtide.optimize.tree import Numbers, Tree, bypass_idle_stones
+from graphtide.optimize.tree import STONE_PRICE, Numbers, Tree, bypass_idle_stones
 from graphtide.plan.view_runs import Int64
 
 MOST_ROUNDS = 6
@@ -33,9 +31,6 @@ SORTS_A_ROUND = 8
 
 MOST_TRIPLES = 200_000
 """Triples that a round looks at, those with the largest savings first."""
-
-DISMISSALS = 8
-"""Rounds of sending away stones that do not pay; windows and outages need one."""
 
 
 class WideTree(NamedTuple):
@@ -49,10 +44,10 @@ class WideTree(NamedTuple):
     edges: Edges
     tree: Tree
     lengths: Int64
-    value: float
+    value: int
 
 
-def spanning_tree(points: RunPoints, edges: Edges, price: float) -> WideTree:
+def spanning_tree(points: RunPoints, edges: Edges) -> WideTree:
     """The cheapest tree over the candidates, without the stones that are idle in it."""
     chosen = cheapest_forest(edges, len(points))
     tree, kept = bypass_idle_stones(rooted_tree(edges.pairs[chosen], len(points)), points.terminals)
@@ -61,51 +56,37 @@ def spanning_tree(points: RunPoints, edges: Edges, price: float) -> WideTree:
     below = np.arange(1, len(points))
     lengths = points.distances(tree.parents[1:], below)
     joins = Edges(np.stack([tree.parents[1:], below], axis=1), lengths)
-    value = float(lengths.sum()) + price * points.stones
+    value = int(lengths.sum()) + STONE_PRICE * points.stones
     return WideTree(points, edges.joined(joins), tree, lengths, value)
 
 
-def plant_stones(start: WideTree, common: WideTree, price: float) -> WideTree:
-    """The tree with the stones that pay; `common` is the one with the stones for everybody."""
-    best = min((start, _worthy(common, price)), key=lambda found: found.value)
-    affordable = SORTED_BOUNDS // (SORTS_A_ROUND * len(start.points.bounds.values) + 1)
+def plant_stones(best: WideTree) -> WideTree:
+    """The tree with the stones that pay."""
+    affordable = SORTED_BOUNDS // (SORTS_A_ROUND * len(best.points.bounds.values) + 1)
     for _ in range(min(MOST_ROUNDS, affordable)):
-        grown = _one_round(best, price)
+        grown = _one_round(best)
         if grown is None or grown.value >= best.value:
             break
         best = grown
     return best
 
 
-def _one_round(planted: WideTree, price: float) -> WideTree | None:
+def _one_round(planted: WideTree) -> WideTree | None:
     """Plant the majorities that pay; None where there is none."""
     triples, savings = _triples(planted)
     if not len(triples):
         return None
     majorities = planted.points.majorities(triples)
     points, stone = planted.points.with_stones(majorities)
-    accepted = _accepted(planted, triples, savings, stone, price)
+    accepted = _accepted(planted, triples, savings, stone)
     if not accepted.any():
         return None
     spokes = np.concatenate([np.stack([stone, end], axis=1) for end in triples.T])
     spokes = spokes[np.tile(accepted, 3)]
     new = np.unique(stone[accepted & (stone >= len(planted.points))])
-    pairs = [spokes, *_among_stones(planted.points, points, new)]
     kept = np.concatenate([np.arange(len(planted.points)), new])
-    found = _edges(points, np.concatenate(pairs))
-    edges = planted.edges.joined(found).keeping(kept, len(points))
-    return _worthy(spanning_tree(points.keeping(kept), edges, price), price)
-
-
-def _among_stones(before: RunPoints, points: RunPoints, new: Numbers) -> list[NDArray[np.intp]]:
-    """New stones with each other, in lexical order, and with the oldest stones."""
-    order = order_by_bounds(points)
-    stones = order[np.isin(order, new)]
-    old = range(before.terminals, min(len(before), before.terminals + 4))
-    return [
-        joined_pairs(stones),
-        *(np.stack([new, np.full_like(new, stone)], axis=1) for stone in old),
-    ]
+    edges = planted.edges.joined(_edges(points, spokes)).keeping(kept, len(points))
+    return spanning_tree(points.keeping(kept), edges)
 
 
 def _edges(points: RunPoints, pairs: NDArray[np.intp]) -> Edges:
@@ -141,7 +122,6 @@ def _accepted(
     triples: NDArray[np.intp],
     savings: Int64,
     stone: Numbers,
-    price: float,
 ) -> NDArray[np.bool_]:
     """The triples whose majority is taken: those that save most first, each tree edge once."""
     known = len(planted.points)
@@ -154,7 +134,7 @@ def _accepted(
     for group in np.split(order, cuts):
         free = group[~used[joins[group]].any(axis=1)]
         gain = savings[free].sum()
-        if len(free) and (stone[group[0]] < known or gain > price):
+        if len(free) and (stone[group[0]] < known or gain > STONE_PRICE):
             accepted[free] = True
             used[joins[free].ravel()] = True
     return accepted
@@ -167,55 +147,3 @@ def _tree_edges(tree: Tree, triples: NDArray[np.intp]) -> NDArray[np.intp]:
     above = tree.parents[middle][:, None] == ends
     found: NDArray[np.intp] = np.where(above, middle[:, None], ends)
     return found
-
-
-def _worthy(planted: WideTree, price: float) -> WideTree:
-    """The tree without the stones that save no more than their price."""
-    for _ in range(DISMISSALS):
-        unworthy, joins = _unworthy(planted, price)
-        if not len(unworthy):
-            break
-        points = planted.points
-        kept = np.delete(np.arange(len(points)), unworthy)
-        edges = planted.edges.joined(_edges(points, joins)).keeping(kept, len(points))
-        planted = spanning_tree(points.keeping(kept), edges, price)
-    return planted
-
-
-def _unworthy(planted: WideTree, price: float) -> tuple[Numbers, NDArray[np.intp]]:
-    """Stones that do not pay, no two of them joined, and what joins their neighbours instead."""
-    points = planted.points
-    middle, end, length = _spokes(planted)
-    pairs, owner = _joined_otherwise(points, middle, end)
-    apart = points.distances(*pairs.T)
-    earned, longest = np.zeros((2, len(points)), np.int64)
-    np.add.at(earned, owner, apart)
-    np.maximum.at(longest, owner, apart)
-    np.subtract.at(earned, middle, length)
-    # The cheapest tree over three points leaves out the longest of three distances.
-    earned -= np.where(np.bincount(middle, minlength=len(points)) == 3, longest, 0)
-    idle = np.flatnonzero(earned <= price)
-    gone = _apart(planted.tree, idle[idle >= points.terminals])
-    return np.flatnonzero(gone), pairs[gone[owner]]
-
-
-def _joined_otherwise(
-    points: RunPoints, middle: Numbers, end: Numbers
-) -> tuple[NDArray[np.intp], Numbers]:
-    """The path through each stone's neighbours, closed where there are three; and the stones."""
-    stone = middle >= points.terminals
-    middle, end = middle[stone], end[stone]
-    at = np.flatnonzero(middle[1:] == middle[:-1])
-    starts = np.flatnonzero(np.diff(middle, prepend=-1))
-    three = starts[np.diff(starts, append=len(middle)) == 3]
-    first, last = np.concatenate([at, three]), np.concatenate([at + 1, three + 2])
-    return np.stack([end[first], end[last]], axis=1), middle[first]
-
-
-def _apart(tree: Tree, stones: Numbers) -> NDArray[np.bool_]:
-    """As many of the stones as have none of them for a parent, the last first."""
-    gone = np.zeros(len(tree.parents), np.bool_)
-    gone[stones] = True
-    for stone in stones[::-1].tolist():
-        gone[stone] &= not gone[tree.parents[stone]]
-    return gone
