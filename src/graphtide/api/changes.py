@@ -114,7 +114,7 @@ class Changes:
         changed = np.unique(np.concatenate([*told, np.empty(0, np.int32)]).astype(np.int64))
         if len(self._came):
             changed = changed[changed < self._came[0]]
-        rows = np.concatenate([changed, self._came])
+        rows = np.concatenate([changed, np.array(self._came, np.int64)])
         columns = {}
         for name in self._kept.fields:
             new = self._kept.values(name)[rows]

@@ -333,6 +333,10 @@ class Graph:
         edge numbers as in `edges()`. A deleted row may leave properties out: any edge between
         its ends will do. All or nothing: what cannot be is refused, and nothing has changed.
         """
+        self._advance(insert, delete)
+
+    def _advance(self, insert: Any, delete: Any) -> None:
+        """The same for whoever has the turn."""
         if self._columns.edges.num_columns:
             rows = KeptRows(self._names, self._columns.edges)
             delete = rows.deleted(delete)

@@ -89,8 +89,8 @@ class Live(StaysHere):
         The forms of `insert` and `delete` are those of `Graph.advance`.
         """
         self._check_open()
-        self.graph.advance(insert, delete)
-        return self.changes()
+        self.graph._advance(insert, delete)
+        return self._changes()
 
     @in_turn
     def rollback(self) -> None:
@@ -106,6 +106,9 @@ class Live(StaysHere):
         A program with several results has a pair of columns for each: `old_rank`, `new_rank`.
         Empty after a start or a rollback. It becomes a table when it is first looked at.
         """
+        return self._changes()
+
+    def _changes(self) -> Changes:
         found = Changes(self._kept, self._rows, self._turns)
         self._kept.told = ref(found)
         return found

@@ -26,17 +26,30 @@ from graphtide.kernels.graph.batches import (
     APPENDED,
     FIRST,
     LACKING,
+    LOOKED,
     ROW,
-    Batch,
     bring_in,
     find_parallel,
 )
 from graphtide.kernels.graph.flips import Delta, flip_delta
-from graphtide.kernels.graph.records import KnownGraph
+from graphtide.kernels.graph.matching import Batch
+from graphtide.kernels.graph.pair_tables import NONE, edges_within, enter_edges, places_for
+from graphtide.kernels.graph.records import REAL, TRUTH, WHOLE, KnownGraph
 from graphtide.model.errors import InputError
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+
+_TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}
+_AT_ONCE = 256
+
+LOOKED_SHARE = 16
+"""A table of pairs is made once looks through slabs have gone through one entry for so many edges.
+
+On RMAT 18 that is after some 2,000 deleted rows; making it takes 0.2 s and 18 bytes an edge, once,
+and saves 0.6 microseconds a row from then on. A road network, where a look goes through two
+entries, hardly ever gets one.
+"""
 
 
 class ResidentGraph:
@@ -67,6 +80,8 @@ class ResidentGraph:
         self._into = GrowingSlabs(vertices, sorted_dst, sorted_src, spare=grows)
         self._tops = np.array([self._out.top, self._into.top])
         self._taken = np.zeros(0, np.uint8)
+        self._pairs = np.empty(0, np.int64)
+        self._looked = 0
         self._block: Block | None = None
         self._progress = np.zeros(FIRST + 1, np.int64)
         self._room = with_spare(len(src))
@@ -84,6 +99,13 @@ class ResidentGraph:
     def dtypes(self) -> dict[str, np.dtype[Any]]:
         """The types of the edge properties."""
         return {name: column.dtype for name, column in self._columns.items()}
+
+    @cached_property
+    def _types(self) -> Int64:
+        """The types of the edge properties as kernels call them; rows are only ever matched with
+        edges whose properties have one of these.
+        """
+        return np.array([_TYPES.get(item.kind, WHOLE) for item in self.dtypes.values()], np.int64)
 
     @property
     def properties(self) -> dict[str, NDArray[Any]]:
@@ -143,7 +165,7 @@ class ResidentGraph:
         if self._block is None:
             if len(self._taken) * 8 < len(self.adjacency.out.slot):
                 self._taken = np.zeros(len(self.adjacency.out.slot) // 8 + 1, np.uint8)
-            known = KnownGraph(self.adjacency, self._taken, self._tops)
+            known = KnownGraph(self.adjacency, self._taken, self._tops, self._pairs, self._types)
             self._block = Block(known, *(column.room for column in self._columns.values()))
         return self._block.words
 
@@ -169,12 +191,11 @@ class ResidentGraph:
 
         `table` leads from ids to vertex numbers. What cannot be done as a whole is not done.
         """
-        first, count = self.edges, len(delta.inserted)
-        if first + count > self._room:
-            self._reserve(first + count)
+        first = self.edges
+        self._make_ready(first + len(delta.inserted))
         progress = self._progress
-        progress[:] = -1, 0, first
-        while (ended := bring_in(self.words, table, batch, delta, progress)) == LACKING:
+        progress[LOOKED], progress[ROW], progress[APPENDED], progress[FIRST] = 0, -1, 0, first
+        while (ended := bring_in(self.words, table, *batch, *delta, progress)) == LACKING:
             row = int(progress[ROW])
             try:
                 self._out.reserve_entries(int(self._tops[OUT]), int(delta.sources[row]))
@@ -183,9 +204,26 @@ class ResidentGraph:
                 forget_edges(self.words, first, first + int(progress[APPENDED]))
                 raise
             self._renew()
+        self._looked += int(progress[LOOKED])
         if ended == 0:
             self._take_up(int(progress[APPENDED]), len(delta.inserted) - len(delta.deleted))
         return ended
+
+    def _make_ready(self, edges: int) -> None:
+        """Have room for so many edges, and a table of pairs if that pays."""
+        if edges > self._room:
+            self._reserve(edges)
+        if len(self._pairs):
+            if edges > edges_within(len(self._pairs)):
+                self._find_pairs(edges)
+        elif self._looked * LOOKED_SHARE > self.edges:
+            self._find_pairs(edges)
+
+    def _find_pairs(self, edges: int) -> None:
+        """Make a table of pairs with places for so many edges. O(edges)."""
+        pairs = np.full(places_for(edges), NONE, np.int64)
+        enter_edges(self.words, pairs, self.edges, np.empty(_AT_ONCE, np.int64))
+        self._pairs, self._block = pairs, None
 
     def _take_up(self, appended: int, more: int) -> None:
         """A batch has been brought in."""

@@ -15,6 +15,7 @@ from graphtide.kernels.graph.adjacency import (
     source_of,
     swap_entries,
 )
+from graphtide.kernels.graph.pair_tables import leave_pair, pair_hash
 from graphtide.kernels.graph.records import known_at
 from graphtide.kernels.jit import inner_kernel, joined_kernel, kernel
 
@@ -73,8 +74,11 @@ def drop_entry(slabs: Slabs, end: int, edge: int) -> None:
 @kernel
 def forget_edges(words: Int64, first: int, last: int) -> None:
     """Remove the edges from `first` to `last`, which are the last, and not live. O(1) an edge."""
-    graph = known_at(words, 0).graph
-    for edge in range(first, last):
+    known = known_at(words, 0)
+    graph, pairs = known.graph, known.pairs
+    for edge in range(last - 1, first - 1, -1):
         source, destination = source_of(graph, edge), destination_of(graph, edge)
+        if len(pairs) > 0:
+            leave_pair(pairs, pair_hash(source, destination), edge)
         drop_entry(graph.out, source, edge)
         drop_entry(graph.into, destination, edge)

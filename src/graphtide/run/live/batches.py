@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.kernels.graph.matching import DST, FIRST_WORD, SRC
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 from graphtide.run.live.edge_rows import EdgeRows, read_rows
@@ -23,18 +24,20 @@ Int64 = NDArray[np.int64]
 NO_SUCH_EDGES = "name edges that are not there", "look them up in graph.edges()"
 _KINDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
 _NONE = no_edges()
-_NO_WORDS = np.empty((0, 0), np.int64)
+_NO_LINES = np.empty((FIRST_WORD, 0), np.int64)
 
 
 class Side(NamedTuple):
     """What is to come, or to go: edges by their (inside) numbers, or else rows.
 
-    `words` has a line for each property that the rows give.
+    `lines` is what a kernel takes of rows: the ids of both ends, if they are `whole` numbers, and a
+    line of words for each property that the rows give.
     """
 
     edges: Int32 = _NONE
     rows: EdgeRows | None = None
-    words: Int64 = _NO_WORDS
+    lines: Int64 = _NO_LINES
+    whole: bool = True
 
     @property
     def size(self) -> int:
@@ -47,46 +50,58 @@ NOTHING = Side()
 
 def read_insert(known: KnownEdges, given: Any) -> Side:
     """What is to come; rows must give every property, in the type that the graph has it in."""
-    numbers = edge_numbers("insert", given)
-    if numbers is not None:
-        return Side(_flipped_numbers(known, numbers, "insert"))
-    rows = read_rows("insert", given, known.names)
+    rows = known.plain.taken_over("insert", given)
+    if rows is None:
+        numbers = edge_numbers("insert", given)
+        if numbers is not None:
+            return Side(_flipped_numbers(known, numbers, "insert"))
+        rows = read_rows("insert", given, known.names)
+        _check_properties(known, rows)
+    elif len(rows.properties) < len(known.dtypes):
+        _check_properties(known, rows)
+    return _side(rows)
+
+
+def read_delete(known: KnownEdges, given: Any) -> Side:
+    """What is to go; rows may leave properties out."""
+    rows = known.plain.taken_over("delete", given)
+    if rows is None:
+        numbers = edge_numbers("delete", given)
+        if numbers is not None:
+            return Side(_flipped_numbers(known, numbers, "delete"))
+        rows = read_rows("delete", given, known.names)
+        for name, column in rows.properties.items():
+            dtype = known.resident.dtypes[name]
+            if column.dtype != dtype:
+                rows.properties[name] = _comparable(rows, column, dtype)
+    return _side(rows)
+
+
+def _side(rows: EdgeRows) -> Side:
+    """Rows with their lines; floats by their bits."""
+    src, dst, properties = rows.src, rows.dst, rows.properties
+    lines = np.empty((FIRST_WORD + len(properties), len(src)), np.int64)
+    whole = src.dtype != object and dst.dtype != object
+    if whole:
+        lines[SRC] = src
+        lines[DST] = dst
+    for at, column in enumerate(properties.values(), FIRST_WORD):
+        lines[at] = column if column.dtype.kind == "b" else column.view(np.int64)
+    return Side(_NONE, rows, lines, whole)
+
+
+def _check_properties(known: KnownEdges, rows: EdgeRows) -> None:
+    """Bring the properties of inserted rows to the graph's types; refuse if one is not there."""
     if len(rows.properties) < len(known.names.properties) and len(rows):
         missing = next(name for name in known.names.properties if name not in rows.properties)
         raise InputError(
             f"insert has no value for the property '{missing}'",
             hint=f"a row is ({', '.join(known.names.all)})",
         )
-    if any(rows.properties.get(name, _NONE).dtype != dtype for name, dtype in known.dtypes):
-        rows.properties = {
-            name: _as_stored(name, rows.properties.get(name, _NONE), dtype)
-            for name, dtype in known.dtypes
-        }
-    return Side(rows=rows, words=_words(rows))
-
-
-def read_delete(known: KnownEdges, given: Any) -> Side:
-    """What is to go; rows may leave properties out."""
-    numbers = edge_numbers("delete", given)
-    if numbers is not None:
-        return Side(_flipped_numbers(known, numbers, "delete"))
-    rows = read_rows("delete", given, known.names)
-    for name, column in rows.properties.items():
-        dtype = known.resident.dtypes[name]
-        if column.dtype != dtype:
-            rows.properties[name] = _comparable(rows, column, dtype)
-    return Side(rows=rows, words=_words(rows))
-
-
-def _words(rows: EdgeRows) -> Int64:
-    """The properties of rows, a line each; floats by their bits."""
-    columns = list(rows.properties.values())
-    if len(columns) == 1 and columns[0].dtype.kind != "b":
-        return np.ascontiguousarray(columns[0]).view(np.int64).reshape(1, -1)
-    found = np.empty((len(columns), len(rows)), np.int64)
-    for line, column in zip(found, columns, strict=True):
-        line[:] = column if column.dtype.kind == "b" else column.view(np.int64)
-    return found
+    rows.properties = {
+        name: _as_stored(name, rows.properties.get(name, _NONE), dtype)
+        for name, dtype in known.dtypes
+    }
 
 
 def _as_stored(name: str, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -31,6 +31,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
 }
 _TAKEN = {ValueType.FLOAT: "bif", ValueType.INT: "bi", ValueType.BOOL: "b"}
+_FEW = 32
+"""So many values are looked at one by one sooner than NumPy finds the least of them."""
 _ANY = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"
 _WORDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
 
@@ -82,7 +84,10 @@ class Conditions:
         """A quick look: the least and the greatest of a column tell of all, and NaN of itself."""
         for name, least, meets, bound in self._tests:
             column = columns[name]
-            if len(column) and not meets(column.min() if least else column.max(), bound):
+            if len(column) <= _FEW:
+                if not all(meets(item, bound) for item in column.tolist()):
+                    return False
+            elif not meets(column.min() if least else column.max(), bound):
                 return False
         return True
 

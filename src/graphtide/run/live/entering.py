@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.batches import MISSING, UNKNOWN, Batch
+from graphtide.kernels.graph.batches import MISSING, UNKNOWN
 from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.graph.matching import DST, SRC, Batch
 from graphtide.run.live.batches import NO_SUCH_EDGES, Side, refuse
 from graphtide.run.live.edge_rows import EdgeRows
 from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.known_edges import KnownEdges
 
 Int64 = NDArray[np.int64]
-_NO_IDS = np.empty(0, np.int64)
-_NO_ROWS = EdgeRows("nothing", _NO_IDS, _NO_IDS, {})
+_NO_TABLE = _NO_COLUMNS = np.empty(0, np.int64)
 
 
 class Advance(NamedTuple):
@@ -71,13 +71,20 @@ def _empty_delta(insert: Side, delete: Side) -> Delta:
 
 def _tried(known: KnownEdges, insert: Side, delete: Side, delta: Delta) -> int:
     """One attempt; says how it ended."""
-    ends = (insert.rows or _NO_ROWS), (delete.rows or _NO_ROWS)
-    (src, dst, gone_src, gone_dst), table = known.ids.keys(
-        (ends[0].src, ends[0].dst, ends[1].src, ends[1].dst)
-    )
-    of, types = known.columns_of(ends[1]), known.types
-    batch = Batch(src, dst, gone_src, gone_dst, insert.words, delete.words, of, types)
-    return known.resident.bring_in(table, batch, delta)
+    table = known.ids.table if insert.whole and delete.whole else None
+    if table is None:
+        table = _NO_TABLE
+        for side in (insert, delete):
+            _put_numbers(known, side)
+    of = _NO_COLUMNS if delete.rows is None else known.columns_of(delete.rows)
+    return known.resident.bring_in(table, Batch(insert.lines, delete.lines, of), delta)
+
+
+def _put_numbers(known: KnownEdges, side: Side) -> None:
+    """Ends by their numbers, which need no table: ids that only Python can look up."""
+    if side.rows is not None:
+        side.lines[SRC] = known.ids.numbers(side.rows.src)
+        side.lines[DST] = known.ids.numbers(side.rows.dst)
 
 
 def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:

@@ -6,18 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.graph.batches import REAL, TRUTH, WHOLE
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
+from graphtide.run.live.plain_rows import PlainRows
 from graphtide.run.live.vertex_ids import VertexIds
-
-_TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}
 
 
 class KnownEdges:
-    """What rows are matched with: a graph, the ids of its vertices, the names of its columns.
-
-    `types` says of each property which of the kernels' types it has.
-    """
+    """What rows are matched with: a graph, the ids of its vertices, the names of its columns."""
 
     def __init__(
         self, resident: ResidentGraph, ids: VertexIds, names: ColumnNames, simple: bool
@@ -27,7 +22,7 @@ class KnownEdges:
         self.names = names
         self.simple = simple
         self.dtypes = tuple(resident.dtypes.items())
-        self.types = np.array([_TYPES[item.kind] for item in resident.dtypes.values()], np.int64)
+        self.plain = PlainRows(names.src, names.dst, self.dtypes)
         self._places = {name: at for at, name in enumerate(resident.dtypes)}
         self._given: dict[tuple[str, ...], NDArray[np.int64]] = {}
 

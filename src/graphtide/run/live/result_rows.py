@@ -33,7 +33,7 @@ class ResultRows(Protocol):
 class LiveRows(ResultRows, Protocol):
     """Rows of results that are kept current."""
 
-    def since(self, vertices: int) -> NDArray[Any]:
+    def since(self, vertices: int) -> range:
         """The rows that have come since the graph had so many vertices."""
 
 
@@ -55,9 +55,9 @@ class GraphVertices:
             raise InputError(f"there is no vertex {row!r}", hint=self.ids.hint(row))
         return found
 
-    def since(self, vertices: int) -> NDArray[Any]:
+    def since(self, vertices: int) -> range:
         """The vertices behind the first so many."""
-        return np.arange(vertices, len(self.ids))
+        return range(vertices, len(self.ids))
 
 
 class PairRows:
@@ -90,9 +90,9 @@ class PairRows:
             )
         return self._places[pair]
 
-    def since(self, vertices: int) -> NDArray[Any]:
+    def since(self, vertices: int) -> range:
         """None: pairs do not come later."""
-        return np.empty(0, np.int64)
+        return range(0)
 
 
 def row_names(rows: ResultRows, numbers: NDArray[Any]) -> list[str]:

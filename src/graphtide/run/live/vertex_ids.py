@@ -85,17 +85,15 @@ class VertexIds:
             at = [place for place, item in enumerate(ids) if _is_whole(item)]
             found[at] = self.numbers(np.array([ids[place] for place in at], np.int64))
         else:
-            find_ids(self._hashes(), len(self), ids, found)
+            find_ids(self._hashes(), len(self), np.ascontiguousarray(ids), found)
         return found
 
-    def keys(self, columns: Sequence[Ids]) -> tuple[Sequence[Ids], NDArray[np.int64]]:
-        """Columns of ids as kernels look them up, and the table that leads to their numbers.
-
-        Without a table (it is empty then), keys are the numbers themselves, -1 where there is none.
+    @property
+    def table(self) -> NDArray[np.int64] | None:
+        """What leads kernels from whole numbers to vertices, empty where these are the same; None
+        where ids are not whole numbers.
         """
-        if self._whole is not None and not any(column.dtype == object for column in columns):
-            return columns, self._hashes()
-        return [self.numbers(column).astype(np.int64) for column in columns], _NO_TABLE
+        return None if self._whole is None else self._hashes()
 
     def taken(self, numbers: NDArray[Any]) -> pa.Array:
         """The ids of some vertices as an Arrow array; texts where they have no type in common."""
