@@ -1,4 +1,8 @@
-"""A dataflow as runs and graphs take it: what `CompiledProgram` is for vertex programs."""
+"""A dataflow as runs and graphs take it: what `CompiledProgram` is for vertex programs.
+
+The dataflow machine is imported when a dataflow is first kept current: it takes a second that
+vertex programs do not need.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,6 @@ from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.lang.python.dataflow_program import BoundDataflow
 from graphtide.model.errors import InputError
-from graphtide.run.dataflow.identity import dataflow_identity
-from graphtide.run.dataflow.maintainer import DataflowMaintainer
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode, refuse_knobs
 
@@ -40,6 +42,8 @@ class CompiledDataflow:
     @property
     def identity(self) -> str:
         """The program, its parameters, and all that it does, as text."""
+        from graphtide.run.dataflow.identity import dataflow_identity
+
         return dataflow_identity(self.bound)
 
     @property
@@ -51,15 +55,17 @@ class CompiledDataflow:
         self, graph: ResidentGraph, parameters: tuple[Any, ...], knobs: Knobs
     ) -> Maintainer:
         """What keeps it current on a graph, not started."""
+        from graphtide.run.dataflow.maintainer import DataflowMaintainer
+
         refuse_knobs(self.bound.program.name, knobs)
         return DataflowMaintainer(graph, self.bound, parameters)
 
     def plainly(
-        self, _graph: ResidentGraph, _parameters: tuple[Any, ...], maintainer: Maintainer
+        self, _graph: ResidentGraph, _parameters: tuple[Any, ...], maintainer: Any
     ) -> Values:
         """Results to verify others by: its author's search, or every operator in plain Python."""
-        assert isinstance(maintainer, DataflowMaintainer)
-        return maintainer.plainly()
+        results: Values = maintainer.plainly()
+        return results
 
     def allowed_share(self, _maintainer: Maintainer) -> float:
         """By which share of itself a float may be off the definition: not at all."""
