@@ -37,6 +37,13 @@ SETTINGS = {
     "spark.executor.extraJavaOptions": _JAVA,
 }
 
+# Plans of tests run over a few rows, where compiling them is most of the work: without it a test
+# takes a quarter less. The other masters compile, as users do.
+UNCOMPILED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
 # Two processes that begin like this compile different kernels: the machine of all dataflows, and
 # the programs. Each finds on disk what the other one has compiled when it comes to need it.
 FIRST = "tests/dataflow/test_library.py", "tests/equivalence/test_algorithms.py", "tests/dataflow/"
@@ -67,6 +74,7 @@ def spark() -> Iterator[SparkSession]:
         os.environ["SPARK_TESTING"] = "1"
         session = open_session(remote="local[2]", memory="1g", settings=SETTINGS)
     else:
-        session = open_session(master, memory="1g", settings=SETTINGS)
+        plainly = UNCOMPILED if master.startswith("local[") else {}
+        session = open_session(master, memory="1g", settings=SETTINGS | plainly)
     yield session
     session.stop()

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
+@pytest.mark.compiled
 def test_quick_run(tmp_path: Path) -> None:
     report = tmp_path / "figures.json"
     command = [sys.executable, "-m", "bench", "dataflow", "--quick", "--json", str(report)]

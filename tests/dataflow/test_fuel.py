@@ -45,6 +45,7 @@ def most_bytes(flow: Dataflow) -> int:
     return int(flow.host.machine.words[layout.NEXT_FREE]) * 8
 
 
+@pytest.mark.compiled
 def test_a_hub_with_a_hub_takes_little_memory() -> None:
     ways, fuel = 2_000, 1 << 14
     flow, edges, output = hub(ways, fuel)

@@ -80,6 +80,7 @@ def test_packing_loses_nothing(turns: list[list[Row]], by_time: bool, effort: in
         version += 2
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("by_time", [False, True])
 def test_a_long_life_with_heavy_deletion_keeps_little(by_time: bool) -> None:
     """What is held stays in proportion to what is there, and so do the times and the words."""

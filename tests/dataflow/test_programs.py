@@ -69,6 +69,7 @@ def test_a_search_labels_as_the_oracle_does(seed: int) -> None:
     assert found.tolist() == strongly(vertices, pairs)
 
 
+@pytest.mark.compiled
 def test_a_search_goes_as_deep_as_the_graph() -> None:
     many = 300_000
     src = np.arange(many, dtype=np.int32)
@@ -171,6 +172,7 @@ def test_summaries_count_components_as_those_of_wcc() -> None:
     assert (run.mode, run.fields) == ("dataflow", ("component",))
 
 
+@pytest.mark.compiled
 def test_a_state_that_is_given_up_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[Any] = []
     begun = maintainers.DataflowMaintainer._begun

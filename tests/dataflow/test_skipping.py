@@ -98,6 +98,7 @@ def expected(pairs: list[tuple[int, int]], end: str) -> dict[tuple[int, int], in
     return dict.fromkeys(found.items(), 1)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("versions", [1, 4])
 def test_equal_labels_taken_away_are_skipped_by_counting(versions: int) -> None:
     """A dense graph loses most of its edges, a few at a time; every version is right."""
@@ -127,6 +128,7 @@ def test_equal_labels_taken_away_are_skipped_by_counting(versions: int) -> None:
     assert counts[2][0] < counts[1][0] < counts[0][0]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("versions", [500, 1000])
 def test_many_versions_of_a_key_take_their_number_not_its_square(versions: int) -> None:
     """Each version replaces the minimum; what looks go through is counted."""
@@ -141,7 +143,7 @@ def test_many_versions_of_a_key_take_their_number_not_its_square(versions: int) 
     assert int(flow.host.machine.words[layout.ROWS_TOLD_APART]) <= 8 * versions
 
 
-@pytest.mark.parametrize("side", [8, 16, 24])
+@pytest.mark.parametrize("side", [8, 16, pytest.param(24, marks=pytest.mark.compiled)])
 def test_a_grid_of_versions_is_bounded_by_looks_times_a_side(side: int) -> None:
     """Each version (a, b) has a record of its own: the history is the grid, what counts a side."""
     flow = Dataflow(memory=MEMORY, coordinates=2)

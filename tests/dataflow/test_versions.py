@@ -70,6 +70,7 @@ def test_two_coordinates(changes: list[Any], algorithm: Any, one_by_one: bool) -
             assert {r: c for r, c in total.items() if c} == dict.fromkeys(expected, 1)
 
 
+@pytest.mark.compiled
 def test_a_thousand_versions_at_once_are_a_thousand_versions() -> None:
     flow = Dataflow(memory=MEMORY)
     items = flow.input("items", key=int, value=int)
@@ -207,6 +208,7 @@ def test_a_function_that_fails_is_named_with_what_it_was_given() -> None:
         flow.advance()
 
 
+@pytest.mark.compiled
 def test_a_loop_that_never_rests_is_stopped() -> None:
     flow = Dataflow(memory=1 << 22)
     items = flow.input("items", value=int)

@@ -94,6 +94,7 @@ def test_grids_that_cannot_be() -> None:
         graph.run(gt.algorithms.SCC(), versions, grid=(1, 3), strategy="scratch")
 
 
+@pytest.mark.compiled
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     from graphtide.api.runs_in_memory import arranged
     from graphtide.run.collection.grid import GridRun, as_grid

@@ -24,6 +24,7 @@ RANDOM = "tests.equivalence.random_programs"
 INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 
 
+@pytest.mark.interpreted
 def test_random_programs_hold_interpreted() -> None:
     run_module(INTERPRETED, RANDOM, "--seed", "1", "--count", "50")
 
