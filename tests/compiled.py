@@ -19,7 +19,7 @@ SELECTING = ("BFS", "ShortestPaths", "WCC")
 ADDING_UP = ("PageRank", "LabelPropagation")
 """Floats, and arrays of them."""
 DATAFLOWS = ("SCC", "Triangles")
-"""One machine runs all dataflows: it is compiled once."""
+"""One machine runs all dataflows: it is compiled once, and slow to interpret."""
 COMPILED = (*SELECTING, *ADDING_UP, *DATAFLOWS)
 
 
@@ -41,9 +41,10 @@ def few_compiled(
     name: Callable[[Any], str] = plan_name,
 ) -> list[Any]:
     """Parameters of a test: those that are not among the compiled ones are interpreted."""
-    return [
-        pytest.param(
-            item, id=name(item), marks=() if name(item) in compiled else pytest.mark.interpreted
-        )
-        for item in items
-    ]
+
+    def marks(item: Any) -> Any:
+        if name(item) in DATAFLOWS:
+            return pytest.mark.compiled
+        return () if name(item) in compiled else pytest.mark.interpreted
+
+    return [pytest.param(item, id=name(item), marks=marks(item)) for item in items]

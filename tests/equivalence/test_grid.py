@@ -16,6 +16,8 @@ from graphtide.plan.grid import grid_plans
 from graphtide.store.results import PartsInMemory
 from tests.oracle.dataflow import strong_components
 
+pytestmark = pytest.mark.compiled
+
 Mask = Any
 
 
@@ -94,7 +96,6 @@ def test_grids_that_cannot_be() -> None:
         graph.run(gt.algorithms.SCC(), versions, grid=(1, 3), strategy="scratch")
 
 
-@pytest.mark.compiled
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     from graphtide.api.runs_in_memory import arranged
     from graphtide.run.collection.grid import GridRun, as_grid

@@ -122,6 +122,7 @@ def windows_in_hand(order: Any) -> RunInHand:
     return RunInHand(chosen, arranged(graph._snapshot(), versions, order))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("order", ["chain", "tree", "manual"])
 def test_a_resumed_run_has_the_same_bits(order: str) -> None:
     hand = windows_in_hand(order)
