@@ -17,7 +17,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.collection import ViewMatrix
-from graphtide.run.collection.start import Versions
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import VertexIds

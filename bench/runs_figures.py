@@ -6,7 +6,7 @@ from bench.figures import Figure
 from bench.runs_collections import Views, arranged
 from bench.runs_programs import COMPONENTS, HOPS, PAIRS, PATHS, RANKS, tasks
 from bench.runs_trials import STRATEGIES, Took, Trial
-from graphtide.run.collection.start import Versions
+from graphtide.run.collection.versions import Versions
 
 ALL = (COMPONENTS, HOPS, PATHS, RANKS, PAIRS)
 DAILY = {COMPONENTS: 20.0, HOPS: 40.0, PATHS: 40.0}

@@ -16,7 +16,8 @@ from bench.runs_programs import COMPONENTS, tasks
 from bench.timing import seconds_of, without_collector
 from graphtide.optimize.strategy import AlwaysDifferential, AlwaysTogether
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.results import PartsInMemory
 

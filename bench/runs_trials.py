@@ -25,7 +25,8 @@ from bench.runs_programs import Task, plain_version
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.chosen_program import chosen_program
 from graphtide.store.results import PartsInMemory
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from graphtide.lang.python import AnyProgram
     from graphtide.optimize.planner import Order
     from graphtide.run.collection.facts import Strategy
-    from graphtide.run.collection.start import Versions as RunVersions
+    from graphtide.run.collection.versions import Versions as RunVersions
 
 Int32 = NDArray[np.int32]
 

@@ -24,8 +24,9 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, component_field, now, run_identity
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.collection.start import RunInHand
 from graphtide.run.collection.touched import TouchedVertices
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.chosen_program import ChosenProgram
 from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
 from graphtide.run.views.snapshot import Snapshot

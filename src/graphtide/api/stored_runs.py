@@ -24,10 +24,11 @@ from graphtide.run.collection.facts import (
 )
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, Versions, base_table, base_values
+from graphtide.run.collection.start import RunInHand, base_table, base_values
 from graphtide.run.collection.steps import steps_from, steps_table
 from graphtide.run.collection.stored_graph import StoredVertices, load_graph
 from graphtide.run.collection.touched import TouchedVertices
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.chosen_program import ChosenProgram
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
 from graphtide.store.collection import StoredCollection, open_collection

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphtide.api.run import Run
-    from graphtide.cli.results import ResultsOptions
+    from graphtide.cli.results_options import ResultsOptions
 
 
 class ResultTable:

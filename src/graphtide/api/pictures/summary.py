@@ -30,7 +30,8 @@ from graphtide.api.pictures.style import (
 from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
 from graphtide.api.run import Run
 from graphtide.model.errors import InputError
-from graphtide.run.collection.leaders import check_order, descending, ranked
+from graphtide.run.collection.leaders import check_order
+from graphtide.run.collection.ranking import descending, ranked
 from graphtide.run.live.result_rows import row_names
 
 Float = NDArray[np.float64]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.host import Dweller, Host
+from graphtide.engine.dataflow.dweller import Dweller
+from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.model.errors import InputError
