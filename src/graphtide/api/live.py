@@ -7,7 +7,7 @@ are the graph's own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -28,11 +28,9 @@ from graphtide.run.live.chosen_program import Bound, vertex_parameters
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.plain_results import allowed_share, plain_results
 from graphtide.run.live.result_rows import LiveRows, row_names
+from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
-
-if TYPE_CHECKING:
-    from graphtide.api.graph import Graph
 
 
 class Live(StaysHere):
@@ -40,7 +38,7 @@ class Live(StaysHere):
 
     _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
-    def __init__(self, graph: Graph, bound: Bound, kept: Maintained, rows: LiveRows) -> None:
+    def __init__(self, graph: MemoryGraph, bound: Bound, kept: Maintained, rows: LiveRows) -> None:
         self.graph = graph
         self.program = bound
         self._kept = kept

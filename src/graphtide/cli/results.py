@@ -94,8 +94,8 @@ def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[boo
 
 
 def _show_runs(invocation: Invocation) -> None:
-    from graphtide.api.answers import Answer
-    from graphtide.api.listings import list_answer, list_runs
+    from graphtide.run.catalog.listings import list_runs
+    from graphtide.run.statements.answers import Answer, list_answer
 
     answer = list_answer(list_runs(invocation.session.catalog), "run")
     if answer.table is not None and not answer.table.num_rows and not invocation.options.json:
@@ -107,7 +107,7 @@ def _show_runs(invocation: Invocation) -> None:
 
 
 def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
-    from graphtide.api.answers import Answer
+    from graphtide.run.statements.answers import Answer
 
     rows = FIRST_ROWS if options.rows is None else options.rows
     whole = options.all or (invocation.options.json and options.rows is None)
@@ -119,8 +119,8 @@ def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -
 
 
 def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
-    from graphtide.api.answers import Answer
     from graphtide.model.wording import counted
+    from graphtide.run.statements.answers import Answer
 
     for path, write in ((options.csv, found.write_csv), (options.parquet, found.write_parquet)):
         if path is not None:
@@ -129,18 +129,16 @@ def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) 
 
 
 def _draw(invocation: Invocation, options: ResultsOptions, run: Run) -> None:
-    from graphtide.api.answers import Answer
-    from graphtide.api.pictures.draw import draw_run
+    from graphtide.run.statements.answers import Answer
 
     assert options.picture is not None
     other = None if options.reference is None else invocation.session.results(options.reference)
-    picture = draw_run(
-        run,
+    picture = run.picture(
+        options.picture,
         of="times" if options.record else "top" if options.top else "summary",
         field=options.field,
         count=options.top,
         reference=other,
         bars=options.bars,
     )
-    picture.save(options.picture)
     invocation.printer.answer(Answer(f"{picture.title}: drawn to {options.picture}"))

@@ -79,6 +79,15 @@ def components_table(
     return pa.table({**ids, "size": pa.array(sizes[order])})
 
 
+def run_text(run: RunContents) -> str:
+    """How a run went, in a few lines."""
+    lines = [f"run '{run.facts.name}': {explain_run(run)}"]
+    if not run.finished:
+        done, views = len(run.finished_views()), len(run.steps.names)
+        lines.append(f"  interrupted: {done:,} of {views:,} views can be read")
+    return "\n".join(lines)
+
+
 def explain_run(contents: RunContents) -> str:
     """A few lines for people."""
     return "\n".join(_explained(contents))

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.run import Run
 from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
@@ -67,7 +66,7 @@ def run_versions(
     settings: RunSettings,
     grid: object = None,
     called: Called = UNNAMED,
-) -> Run:
+) -> RunContents:
     """Run a program over arranged versions of a graph, which itself stays as it is."""
     ids, parts, reason = versions.known.ids, PartsInMemory(), None
     if grid is None:
@@ -75,6 +74,7 @@ def run_versions(
         base = hand.base()
         hand.run(base, parts, hand.chooser(strategy), settings)
     else:
+        # Imported here: the dataflow machine takes a second that other runs do not need.
         from graphtide.run.collection.grid import as_grid
 
         gridded, versions = as_grid(chosen, versions, grid)
@@ -93,7 +93,7 @@ def run_versions(
         versions.grouped,
         versions.known.resident.ends,
     )
-    return Run(RunContents(facts, hand.steps, differences, base, rows, touched))
+    return RunContents(facts, hand.steps, differences, base, rows, touched)
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:
