@@ -25,7 +25,8 @@ from bench.resident import resident_bytes
 from bench.streams import Batch, Input, Size, batches, real_input, rmat_input
 from graphtide.algorithms import dataflow as library
 from graphtide.run.dataflow.flow import Dataflow
-from graphtide.run.dataflow.inputs import InputCollection, Output
+from graphtide.run.dataflow.inputs import InputCollection
+from graphtide.run.dataflow.outputs import Output
 
 SIZES = (Size(1, 0, 25), Size(25, 25, 15), Size(500, 500, 7), Size(50_000, 50_000, 3))
 QUICK_SIZES = (Size(1, 0, 1), Size(25, 25, 1))

@@ -20,7 +20,7 @@ import numpy as np
 import graphtide as gt
 from bench import data, loading, many_views
 from bench.figures import Figure
-from graphtide.api.requests import view_items
+from graphtide.lang.gvdl.requests import view_items
 from graphtide.lang.gvdl.statements import CreateCollection
 from graphtide.optimize import plan_collection
 from graphtide.optimize.distances import view_distances

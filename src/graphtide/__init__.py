@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection
-    from graphtide.api.generators import (
-        cross,
-        expanding,
-        sliding,
-        tumbling,
-        without,
-        without_each,
-        without_each_value,
-    )
     from graphtide.api.graph import Graph
     from graphtide.api.live import Live
     from graphtide.api.memory_views import MemoryCollection, MemoryView
@@ -42,6 +33,15 @@ if TYPE_CHECKING:
     from graphtide.api.view import View
     from graphtide.api.view_sequence import Step
     from graphtide.dataflow import Dataflow
+    from graphtide.lang.gvdl.generators import (
+        cross,
+        expanding,
+        sliding,
+        tumbling,
+        without,
+        without_each,
+        without_each_value,
+    )
     from graphtide.lang.python import (
         And,
         Count,
@@ -68,13 +68,13 @@ _HOMES = {
     "MemoryCollection": "graphtide.api.memory_views",
     "MemoryView": "graphtide.api.memory_views",
     "Step": "graphtide.api.view_sequence",
-    "cross": "graphtide.api.generators",
-    "expanding": "graphtide.api.generators",
-    "sliding": "graphtide.api.generators",
-    "tumbling": "graphtide.api.generators",
-    "without": "graphtide.api.generators",
-    "without_each": "graphtide.api.generators",
-    "without_each_value": "graphtide.api.generators",
+    "cross": "graphtide.lang.gvdl.generators",
+    "expanding": "graphtide.lang.gvdl.generators",
+    "sliding": "graphtide.lang.gvdl.generators",
+    "tumbling": "graphtide.lang.gvdl.generators",
+    "without": "graphtide.lang.gvdl.generators",
+    "without_each": "graphtide.lang.gvdl.generators",
+    "without_each_value": "graphtide.lang.gvdl.generators",
     "Dataflow": "graphtide.dataflow",
     "CatalogGraph": "graphtide.api.catalog_graph",
     "Live": "graphtide.api.live",

@@ -8,12 +8,11 @@ one that is run over views and kept current on a graph. Ready-made graph computa
 
 from graphtide.lang.python import dataflow_program as program
 from graphtide.plan.dataflow_terms import bits, col, least, most, where
-from graphtide.run.dataflow.arrangement import Arrangement
-from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.collection import Arrangement, Collection, Loop, VariableCollection
 from graphtide.run.dataflow.flow import Dataflow
 from graphtide.run.dataflow.handles import Handle
-from graphtide.run.dataflow.inputs import InputCollection, Output
-from graphtide.run.dataflow.loops import Loop, VariableCollection
+from graphtide.run.dataflow.inputs import InputCollection
+from graphtide.run.dataflow.outputs import Output
 from graphtide.run.dataflow.probes import Probe
 from graphtide.run.dataflow.reductions import count, total
 

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.api.session import Session
-from graphtide.api.stored_runs import RunRequest, run_collection
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.optimize import plan_collection
 from graphtide.plan.collection import ViewMatrix
+from graphtide.run.catalog.stored_runs import RunRequest, run_collection
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
@@ -121,4 +121,5 @@ def _run(session: Session, *, resume: bool = False) -> gt.Run:
     settings = RunSettings(keep_every=0.0)
     chosen = compiled_program(WCC, "auto")
     request = RunRequest("years-WCC", chosen, "scratch", resume, settings)
-    return run_collection(session, session.collection("years")._stored, request)
+    stored = session.collection("years")._stored
+    return gt.Run(run_collection(session, stored, request))

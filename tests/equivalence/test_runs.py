@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api.runs_in_memory import arranged
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection import start, states
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.runs_in_memory import arranged
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.results import PartsInMemory

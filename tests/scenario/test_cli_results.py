@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import graphtide as gt
-from graphtide.api import run_statement
 from graphtide.optimize.strategy import AlwaysDifferential, Move
 from graphtide.run.collection.start import RunInHand
+from graphtide.run.statements import run_statement
 from tests.scenario.commands import graphtide, objects
 
 

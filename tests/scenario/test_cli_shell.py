@@ -82,7 +82,7 @@ def test_an_interrupt_stops_the_statement_and_not_the_shell(
         monkeypatch.undo()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphtide.api.statements.execute_statement", interrupted)
+    monkeypatch.setattr("graphtide.run.statements.execute.execute_statement", interrupted)
     invocation = Invocation(GlobalOptions(data=data))
     Shell(invocation, lambda prompt: next(lines), interactive=True).run()
     out, err = capsys.readouterr()
@@ -98,7 +98,7 @@ def test_a_mistake_of_ours_does_not_end_the_shell(
         monkeypatch.undo()
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("graphtide.api.statements.execute_statement", broken)
+    monkeypatch.setattr("graphtide.run.statements.execute.execute_statement", broken)
     result = graphtide("shell", "--data", data, typed="show graphs;\nshow views;\n")
     assert result.exit_code == 1
     assert "Graphtide has made a mistake: ZeroDivisionError: oops" in result.stderr

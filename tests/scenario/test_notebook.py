@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphtide as gt
-from graphtide.api.answers import Answer, table_of
-from graphtide.api.cells import VALUES
-from graphtide.api.notebook import answer_html, bars_html, table_html
+from graphtide.model.cells import VALUES
+from graphtide.run.catalog.rows import table_of
+from graphtide.run.html import answer_html, bars_html, table_html
+from graphtide.run.statements.answers import Answer
 
 
 def parsed(html: str) -> ElementTree.Element:
@@ -106,4 +107,4 @@ def test_many_steps_share_bars() -> None:
 def test_no_text_breaks_the_page(texts: list[str], name: str) -> None:
     html = table_html(table_of((name,), [(text,) for text in texts]), VALUES)
     assert len(parsed(f"<div>{html}</div>").findall(".//tbody/tr")) == len(texts)
-    parsed(answer_html(Answer("\n".join(texts), notes=tuple(texts))))
+    parsed(answer_html("\n".join(texts), None, texts))

@@ -26,7 +26,7 @@ import time
 import graphtide as gt
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.collection.runner import RunSettings
-from graphtide.api.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.stored_runs import RunRequest, run_collection
 from graphtide.optimize.strategy import AlwaysDifferential
 
 class Slow(AlwaysDifferential):

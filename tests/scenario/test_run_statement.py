@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import graphtide as gt
-from graphtide.api.answers import Answer
-from graphtide.api.computations import chosen_computation
 from graphtide.api.session import Session
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_statement
 from graphtide.model.errors import LanguageError
 from graphtide.plan.program_text import explain
+from graphtide.run.statements.answers import Answer
+from graphtide.run.statements.computations import chosen_computation
 from tests.oracle import algorithms as naive
 from tests.oracle.dataflow import strong_components
 from tests.scenario.stored import CALLS, PEOPLE

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from graphtide.api.build import CollectionRequest, build_collection
 from graphtide.model.progress import silent
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as p
 from graphtide.plan.signatures import layout_signatures
+from graphtide.run.catalog.build import CollectionRequest, build_collection
 from graphtide.spark.gateway import SparkGateway
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection

@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import graphtide as gt
-from graphtide.api.answers import Answer
 from graphtide.api.session import Session
+from graphtide.run.statements.answers import Answer
 from graphtide.spark.gateway import SparkGateway
 
 pytestmark = pytest.mark.spark

@@ -9,29 +9,33 @@ import pyarrow as pa
 
 from graphtide.api.collection import Collection
 from graphtide.api.graph import Graph
-from graphtide.api.grouped import Aggregates, Asked, Groupings, grouped_statement
-from graphtide.api.networkx_export import to_networkx
-from graphtide.api.requests import Views, view_list, written_order, written_predicate
 from graphtide.api.view import View
+from graphtide.lang.gvdl.grouped import Aggregates, Asked, Groupings, grouped_statement
+from graphtide.lang.gvdl.requests import Views, view_list, written_order, written_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
+from graphtide.model.cells import COUNTS
 from graphtide.model.schema import GraphSchema
 from graphtide.optimize.planner import Order
 from graphtide.plan.predicates import EVERYTHING
+from graphtide.run.catalog.listings import schema_table
+from graphtide.run.catalog.making import make_collection, make_grouped, make_view
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.html import titled_html
+from graphtide.run.views.networkx_export import to_networkx
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 
 if TYPE_CHECKING:
     import networkx
-    from pyspark.sql import DataFrame
 
-    from graphtide.api.session import Session
+    from graphtide.spark.types import DataFrame
 
 
 class CatalogGraph:
     """A graph in the catalog, as it was last loaded."""
 
-    def __init__(self, session: Session, stored: StoredGraph) -> None:
-        self._session = session
+    def __init__(self, space: Workspace, stored: StoredGraph) -> None:
+        self._space = space
         self._stored = stored
 
     @property
@@ -70,7 +74,7 @@ class CatalogGraph:
     def view(self, name: str, where: str, *, replace: bool = False) -> View:
         """Store the view of the edges that satisfy a predicate, and return it."""
         statement = CreateView(name, written_predicate(where), base=self.name, replace=replace)
-        return self._session.create_view(statement)
+        return View(self._space, make_view(self._space, statement), 0)
 
     def collection(
         self,
@@ -98,7 +102,7 @@ class CatalogGraph:
             ordering=written_order(order),
             replace=replace,
         )
-        return self._session.create_collection(statement, effort=effort)
+        return Collection(self._space, make_collection(self._space, statement, effort=effort))
 
     def group(
         self,
@@ -121,7 +125,7 @@ class CatalogGraph:
         """
         asked = Asked(where, vertices, by), Asked(edges_where, edges)
         statement = grouped_statement(name, self.name, *asked, replace=replace)
-        return self._session.create_grouped(statement)
+        return CatalogGraph(self._space, make_grouped(self._space, statement))
 
     def vertices(self) -> pa.Table:
         """All vertices: id, label, properties."""
@@ -137,11 +141,11 @@ class CatalogGraph:
 
     def vertices_to_spark(self) -> DataFrame:
         """All vertices as a Spark DataFrame."""
-        return self._session.gateway.vertex_frame(self._stored)
+        return self._space.gateway.vertex_frame(self._stored)
 
     def edges_to_spark(self) -> DataFrame:
         """All edges as a Spark DataFrame."""
-        return self._session.gateway.edge_frame(self._stored, EVERYTHING)
+        return self._space.gateway.edge_frame(self._stored, EVERYTHING)
 
     def to_networkx(self) -> networkx.MultiDiGraph[Any]:
         """The whole graph as a NetworkX multigraph."""
@@ -155,9 +159,8 @@ class CatalogGraph:
         )
 
     def _repr_html_(self) -> str:
-        from graphtide.api.notebook import graph_html
-
-        return graph_html(self)
+        title = f"graph '{self.name}': {self.num_vertices:,} vertices, {self.num_edges:,} edges"
+        return titled_html(title, schema_table(self._stored), COUNTS, rows=None)
 
 
 def _listed(properties: tuple[object, ...]) -> str:

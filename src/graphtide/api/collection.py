@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
-from graphtide.api.view import View, graph_of
+from graphtide.api.run import Run
+from graphtide.api.view import View
 from graphtide.api.view_sequence import ViewSequence
+from graphtide.lang.python import AnyProgram
+from graphtide.run.catalog.stored_runs import RunRequest, explain_run, run_collection
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.collection.arranged_views import plan_flips
+from graphtide.run.collection.facts import Strategy
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import check_kept, check_strategy, check_verify
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
+from graphtide.run.statements.run_answers import left_off
+from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from graphtide.api.run import Run
-    from graphtide.api.session import Session
-    from graphtide.api.stored_runs import RunRequest
-    from graphtide.lang.python import AnyProgram
-    from graphtide.run.collection.facts import Strategy
+    from graphtide.spark.types import DataFrame
 
 
 class Collection(ViewSequence[View]):
     """Views in the order in which they were given; `steps` follows the plan."""
 
-    def __init__(self, session: Session, stored: StoredCollection) -> None:
+    def __init__(self, space: Workspace, stored: StoredCollection) -> None:
         super().__init__(stored)
-        self._session = session
+        self._space = space
         self._stored = stored
 
     @property
@@ -43,7 +44,7 @@ class Collection(ViewSequence[View]):
 
     def to_spark(self) -> DataFrame:
         """Every difference as a Spark DataFrame: `step`, `_edge`, `sign` (+1 or -1)."""
-        return self._session.gateway.delta_frame(self._stored, self._flips())
+        return self._space.gateway.delta_frame(self._stored, plan_flips(self.plan))
 
     def run(
         self,
@@ -70,10 +71,6 @@ class Collection(ViewSequence[View]):
         writes nothing: the run has its record, and of pairs its results. `grid`, rows and columns,
         feeds the views to a dataflow as versions of two coordinates: for products.
         """
-        from graphtide.api.stored_runs import RunRequest, run_collection
-        from graphtide.run.collection.runner import RunSettings
-        from graphtide.run.collection.start import check_kept, check_strategy, check_verify
-
         check_strategy(strategy, grid)
         check_verify(verify)
         check_kept(results, name, resume)
@@ -84,39 +81,23 @@ class Collection(ViewSequence[View]):
             name, compiled, strategy, resume, settings, grid=grid, kept=results, replace=replace
         )
         try:
-            return run_collection(self._session, self._stored, request)
+            found = run_collection(self._space, self._stored, request)
         except KeyboardInterrupt as stop:
-            stop.add_note(self._left_off(request))
+            again = f"collection.run(..., name='{name}', resume=True)" if results else None
+            stop.add_note(left_off(self._space.catalog, name, again))
             raise
+        return Run(found, lambda: self._space.gateway.session)
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
 
         Reads the collection and runs the program on one view.
         """
-        from graphtide.api.stored_runs import explain_run
-
-        return explain_run(self._session, self._stored, compiled_program(program, mode))
+        return explain_run(self._space.catalog, self._stored, compiled_program(program, mode))
 
     def check(self) -> None:
         """Raise if the graph is gone or has been loaded anew since."""
-        graph_of(self._session, self._stored)
+        graph_behind(self._space.catalog, self._stored)
 
     def _view(self, position: int) -> View:
-        return View(self._session, self._stored, position)
-
-    def _left_off(self, request: RunRequest) -> str:
-        """What an interrupted run has kept, and how to go on."""
-        from graphtide.api.run_answers import left_off
-
-        again = f"collection.run(..., name='{request.name}', resume=True)"
-        return left_off(self._session.catalog, request.name, again if request.kept else None)
-
-    def _flips(self) -> pa.Table:
-        columns: dict[str, list[np.ndarray]] = {"step": [], "_class": [], "sign": []}
-        for index, step in enumerate(self.plan.steps):
-            for classes, sign in ((step.inserted, 1), (step.deleted, -1)):
-                columns["step"].append(np.full(len(classes), index, np.int32))
-                columns["_class"].append(classes.astype(np.int32))
-                columns["sign"].append(np.full(len(classes), sign, np.int8))
-        return pa.table({name: np.concatenate(parts) for name, parts in columns.items()})
+        return View(self._space, self._stored, position)

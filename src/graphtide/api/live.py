@@ -7,7 +7,7 @@ are the graph's own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -22,11 +22,9 @@ from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.programs import Compiled, vertex_parameters
 from graphtide.run.live.result_rows import LiveRows, row_names
+from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
-
-if TYPE_CHECKING:
-    from graphtide.api.graph import Graph
 
 
 class Live(StaysHere):
@@ -34,7 +32,9 @@ class Live(StaysHere):
 
     _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
-    def __init__(self, graph: Graph, compiled: Compiled, kept: Maintained, rows: LiveRows) -> None:
+    def __init__(
+        self, graph: MemoryGraph, compiled: Compiled, kept: Maintained, rows: LiveRows
+    ) -> None:
         self.graph = graph
         self.program = compiled.bound
         self._compiled = compiled

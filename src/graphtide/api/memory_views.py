@@ -7,62 +7,68 @@ same classes and plans.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.networkx_export import Included, network, present, wants_all
-from graphtide.api.progress import shown
-from graphtide.api.requests import Views, view_list, written_order, written_predicate
 from graphtide.api.view_edges import ViewEdges
 from graphtide.api.view_sequence import ViewSequence
-from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
-from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import EdgeIds
-from graphtide.model.errors import InputError
-from graphtide.optimize.planner import Order
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import Compiled, compiled_program
-from graphtide.run.views.build import ViewsInMemory, build_views
-from graphtide.run.views.facts import SnapshotFacts
+from graphtide.run.progress import shown
 from graphtide.run.views.given_columns import check_readable
+from graphtide.run.views.networkx_export import Included, network, present, wants_all
 from graphtide.run.views.snapshot import Snapshot
 
 if TYPE_CHECKING:
     import networkx
 
-    from graphtide.api.graph import Graph
     from graphtide.api.run import Run
-    from graphtide.lang.python import AnyProgram
     from graphtide.run.collection.facts import Strategy
+    from graphtide.run.views.build import ViewsInMemory
+
 
 IN_MEMORY = "a graph in memory"
 """What the graph of such a collection is called."""
 
 
-class MemoryView(ViewEdges):
+MadeGraph = TypeVar("MadeGraph", covariant=True)
+
+
+class GraphMaker(Protocol[MadeGraph]):
+    """What makes a graph of its own of some edges and vertices of a snapshot."""
+
+    def __call__(
+        self, snapshot: Snapshot, rows: NDArray[np.int64], vertices: NDArray[np.int64]
+    ) -> MadeGraph:
+        """The graph."""
+
+
+class MemoryView(ViewEdges, Generic[MadeGraph]):
     """One view of a graph in memory."""
 
-    def __init__(self, made: ViewsInMemory, position: int) -> None:
+    def __init__(
+        self, made: ViewsInMemory, position: int, make_graph: GraphMaker[MadeGraph]
+    ) -> None:
         super().__init__(made, position)
         self._made = made
+        self._make_graph = make_graph
 
     def vertices(self) -> pa.Table:
         """The vertices that its edges touch: id, properties."""
         return self._snapshot.vertex_table(self._vertices(everything=False))
 
-    def to_graph(self, *, vertices: Included = "touched") -> Graph:
+    def to_graph(self, *, vertices: Included = "touched") -> MadeGraph:
         """The view as a graph of its own; `vertices="all"` adds those without edges.
 
         Its edges have numbers of their own, in the order of those that they had.
         """
-        from graphtide.api.graph import Graph
-
         chosen = self._vertices(wants_all(vertices))
-        return Graph._of_snapshot(self._snapshot, self._rows, chosen)
+        return self._make_graph(self._snapshot, self._rows, chosen)
 
     def to_networkx(self, *, vertices: Included = "touched") -> networkx.MultiDiGraph[Any]:
         """The view as a NetworkX multigraph; `vertices="all"` adds those without edges."""
@@ -99,12 +105,13 @@ class MemoryView(ViewEdges):
         return np.flatnonzero(touched)
 
 
-class MemoryCollection(ViewSequence[MemoryView]):
+class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
     """Views of a graph in memory, in the order in which they were given."""
 
-    def __init__(self, made: ViewsInMemory) -> None:
+    def __init__(self, made: ViewsInMemory, make_graph: GraphMaker[MadeGraph]) -> None:
         super().__init__(made)
         self._made = made
+        self._make_graph = make_graph
 
     @property
     def graph(self) -> str:
@@ -130,8 +137,10 @@ class MemoryCollection(ViewSequence[MemoryView]):
 
         The parameters are those of `Collection.run`; `progress` forces the progress line on or off.
         """
-        from graphtide.api.runs_in_memory import Called, run_versions
+        # Imported here: runs are 100 modules that looking at views does not need.
+        from graphtide.api.run import Run
         from graphtide.run.collection.runner import RunSettings
+        from graphtide.run.collection.runs_in_memory import Called, run_versions
         from graphtide.run.collection.start import check_strategy, check_verify
 
         check_strategy(strategy, grid)
@@ -141,7 +150,7 @@ class MemoryCollection(ViewSequence[MemoryView]):
         with shown(f"run {called.run}", enabled=progress) as report:
             settings = RunSettings(verify=verify, report=report)
             versions = self._made.versions()
-            return run_versions(versions, compiled, strategy, settings, grid, called)
+            return Run(run_versions(versions, compiled, strategy, settings, grid, called))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
@@ -158,43 +167,5 @@ class MemoryCollection(ViewSequence[MemoryView]):
         check_readable(compiled.needed, self._made.snapshot.columns.edges)
         return compiled
 
-    def _view(self, position: int) -> MemoryView:
-        return MemoryView(self._made, position)
-
-
-def given_name(name: object) -> str:
-    """The name of a view or collection; InputError if it is none."""
-    if isinstance(name, str):
-        return name
-    raise InputError(f"a name is a text, not {name!r}", hint="give the name first, then the views")
-
-
-def memory_view(snapshot: Snapshot, name: str, where: str) -> MemoryView:
-    """The view of the edges that satisfy a predicate."""
-    statement = CreateView(name, written_predicate(where))
-    named = lower_view(statement, snapshot.schema)
-    text = unparse_statement(statement)
-    lowered = LoweredViews((named,))
-    made = build_views(snapshot, lowered, name=name, statement=text, order="manual")
-    return MemoryView(made, 0)
-
-
-def memory_collection(
-    snapshot: Snapshot,
-    name: str,
-    views: Views,
-    *,
-    within: str | None,
-    order: Order,
-    effort: float | None,
-) -> MemoryCollection:
-    """A collection of views, whatever they are written as."""
-    written = view_list(views, within)
-    ordering = written_order(order)
-    statement = CreateCollection(name, written.items, within=written.within, ordering=ordering)
-    with shown(f"collection {name}") as report:
-        report("finding the classes of the edges")
-        lowered = lower_views(statement, snapshot.schema, SnapshotFacts(snapshot))
-        text = unparse_statement(statement)
-        made = build_views(snapshot, lowered, name=name, statement=text, order=order, effort=effort)
-    return MemoryCollection(made)
+    def _view(self, position: int) -> MemoryView[MadeGraph]:
+        return MemoryView(self._made, position, self._make_graph)

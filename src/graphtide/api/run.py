@@ -10,25 +10,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.whole_files import whole_stream
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.collection import leaders, summaries, tables
 from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.losses import losses_table
+from graphtide.run.html import run_html
+from graphtide.store.whole_files import whole_stream
 
 if TYPE_CHECKING:
     import pandas
     import polars
-    from pyspark.sql import DataFrame, SparkSession
 
     from graphtide.api.pictures.draw import Drawn
     from graphtide.api.pictures.picture import Picture
+    from graphtide.spark.types import DataFrame, SparkSession
 
 
 class Run:
@@ -88,13 +88,12 @@ class Run:
     @property
     def finished(self) -> bool:
         """False where the run was interrupted: `collection.run(..., resume=True)` goes on."""
-        return self._contents.differences.finished == len(self._contents.steps)
+        return self._contents.finished
 
     @property
     def seconds(self) -> float:
         """What all finished steps took."""
-        record = self._contents.differences.record
-        return 0.0 if record is None else float(np.sum(record.column("seconds").to_numpy()))
+        return self._contents.seconds
 
     def __len__(self) -> int:
         return len(self._contents.finished_views())
@@ -233,13 +232,17 @@ class Run:
         names do not go up, such as outages, are bars and dots rather than lines, unless `bars`
         says otherwise.
         """
-        from graphtide.api.pictures.draw import check_path, draw_run
+        if reference is not None and not isinstance(reference, Run):
+            raise InputError(
+                f"{reference!r} is no run", hint="give the run itself: session.results(NAME)"
+            )
+        # Imported here: matplotlib takes a second.
+        from graphtide.api.pictures.draw import draw_run
 
-        check_path(path)
-        drawn = draw_run(self, of=of, field=field, count=count, reference=reference, bars=bars)
-        if path is not None:
-            drawn.save(path)
-        return drawn
+        other = None if reference is None else reference._contents
+        return draw_run(
+            self._contents, path, of=of, field=field, count=count, reference=other, bars=bars
+        )
 
     def explain(self) -> str:
         """What was run, how, and what it took."""
@@ -255,6 +258,5 @@ class Run:
         )
 
     def _repr_html_(self) -> str:
-        from graphtide.api.notebook import run_html
-
-        return run_html(self)
+        summary = self.summary() if len(self) and self.kept else None
+        return run_html(summaries.run_text(self._contents), self.record(), summary)

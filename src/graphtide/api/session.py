@@ -5,73 +5,44 @@ Everything that is stored is found again by name in the next session on the same
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphtide.api.build import CollectionRequest, build_collection
+import pyarrow as pa
+
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
-from graphtide.api.facts import StoredGraphFacts
-from graphtide.api.grouped import GroupedRequest
-from graphtide.api.progress import shown
-from graphtide.api.view import View, graph_of
-from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
-from graphtide.lang.gvdl.lower_groups import lower_groups
-from graphtide.lang.gvdl.parse import parse_predicate, parse_script
-from graphtide.lang.gvdl.resolve import resolve_predicate
+from graphtide.api.run import Run
+from graphtide.api.view import View
+from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
-from graphtide.lang.gvdl.unparse import unparse_statement
-from graphtide.model.errors import InputError, NotFoundError
-from graphtide.model.paths import given_path
-from graphtide.model.schema import closest
-from graphtide.plan.predicates import EVERYTHING, Predicate
-from graphtide.run.staying import StaysHere
-from graphtide.spark.ingest.options import ingest_options
+from graphtide.run.catalog import making, requests
+from graphtide.run.catalog.build import CollectionRequest
+from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
+from graphtide.run.catalog.stored_runs import open_stored_run
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.html import session_html
+from graphtide.run.progress import shown
+from graphtide.run.statements.answers import Answer, Made, SingleView
+from graphtide.run.statements.execute import execute
+from graphtide.run.statements.explain import explain_statement
 from graphtide.spark.ingest.source import GraphSource
-from graphtide.store.catalog import Catalog
-from graphtide.store.collection import (
-    StoredCollection,
-    collection_names,
-    open_collection,
-    view_names,
-)
-from graphtide.store.commit import begin
-from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
+from graphtide.store.behind import open_view
+from graphtide.store.check_table import check_catalog
+from graphtide.store.collection import collection_names, open_collection, view_names
+from graphtide.store.graph import StoredGraph, open_graph
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
-
-    from graphtide.api.answers import Answer
-    from graphtide.api.run import Run
     from graphtide.spark.gateway import SparkGateway
+    from graphtide.spark.types import SparkSession
+
+Held = CatalogGraph | View | Collection | Run
+"""What users hold of what is stored."""
 
 
-class Session(StaysHere):
+class Session(Workspace):
     """Graphs, views and collections under one folder. Use `graphtide.session` to get one."""
-
-    _instead = "open the folder in the other process: gt.session(folder)"
-
-    def __init__(
-        self,
-        folder: str | Path,
-        open_gateway: Callable[[], SparkGateway],
-        *,
-        progress: bool | None = None,
-    ) -> None:
-        self.catalog = Catalog(given_path(folder).resolve())
-        self._open_gateway = open_gateway
-        self._gateway: SparkGateway | None = None
-        self.progress = progress
-        self.current: str | None = None
-
-    @property
-    def gateway(self) -> SparkGateway:
-        """The door to Spark. Imported now: whoever only looks at what is stored needs no Spark."""
-        if self._gateway is None:
-            self._gateway = self._open_gateway()
-        return self._gateway
 
     @property
     def spark(self) -> SparkSession:
@@ -104,19 +75,11 @@ class Session(StaysHere):
 
     def results(self, name: str) -> Run:
         """The run of that name with its results, as far as it is finished."""
-        from graphtide.api.stored_runs import open_stored_run
-
-        return open_stored_run(self, name)
+        return Run(open_stored_run(self.catalog, name), lambda: self.spark)
 
     def view(self, name: str) -> View:
         """The single view of that name."""
-        stored = open_collection(self.catalog, name)
-        if stored.facts.kind != "view":
-            raise InputError(
-                f"'{name}' is a collection of {len(stored.views):,} views",
-                hint=f"take one of them: session.collection('{name}')[0]",
-            )
-        return View(self, stored, 0)
+        return View(self, open_view(self.catalog, name), 0)
 
     def load(
         self,
@@ -135,32 +98,19 @@ class Session(StaysHere):
         its vertices. Options are those of `IngestOptions`: `id`, `src`, `dst`, `header`,
         `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, ...
         """
-        folder = self.catalog.graph_folder(name)
-        chosen = ingest_options(options)
-        what = f"the graph '{name}'"
-        with (
-            shown(f"load {name}", enabled=self.progress) as report,
-            begin(folder, replace=replace, what=what) as commit,
-        ):
-            source = GraphSource(edges=edges, vertices=vertices)
-            summary = self.gateway.load(commit.path, source, chosen, report)
-            report("checking", None)
-            commit.finish(graph_manifest(summary), checksums=self.gateway.checksums)
-        self.current = name
-        return self.graph(name)
+        source = GraphSource(edges=edges, vertices=vertices)
+        return CatalogGraph(self, making.load_graph(self, name, source, options, replace=replace))
 
-    def execute(self, text: str) -> list[Answer]:
+    def execute(self, text: str) -> list[Answer[Held]]:
         """Carry out GVDL, and return an answer a statement. The first failure ends it."""
-        from graphtide.api.statements import execute
-
-        return list(execute(self, text))
+        return [
+            Answer(found.text, found.table, self._held(found.value), found.notes)
+            for found in execute(self, text)
+        ]
 
     def explain(self, text: str) -> str:
         """What GVDL statements would do, without doing it."""
-        from graphtide.api.explain import explain_statement
-
-        found = parse_script(text)
-        return "\n\n".join(explain_statement(self, statement) for statement in found)
+        return "\n\n".join(explain_statement(self, item) for item in parse_script(text))
 
     def delete_graph(self, name: str) -> None:
         """Delete a graph; collections of it stay, and say on use that it is gone."""
@@ -180,130 +130,36 @@ class Session(StaysHere):
         A row an item that is `ok`, and a row a damaged file of one that is `damaged`, with what is
         wrong and what can be saved. Reads everything once; needs no Spark.
         """
-        from graphtide.api.check import check_catalog
-
         with shown("check", enabled=self.progress) as report:
             return check_catalog(self.catalog, names, report)
 
     def create_view(self, statement: CreateView) -> View:
         """Store the view that a statement describes."""
-        return View(self, self._build(self.view_request(statement)), 0)
+        return View(self, making.make_view(self, statement), 0)
 
     def create_collection(
         self, statement: CreateCollection, *, effort: float | None = None
     ) -> Collection:
         """Store the collection that a statement describes."""
-        return Collection(self, self._build(self.collection_request(statement, effort=effort)))
+        return Collection(self, making.make_collection(self, statement, effort=effort))
 
     def create_grouped(self, statement: CreateGrouped) -> CatalogGraph:
         """Store the grouped graph that a statement describes. The current graph stays current."""
-        request = self.grouped_request(statement)
-        folder = self.catalog.graph_folder(statement.name)
-        what = f"the graph '{statement.name}'"
-        with (
-            shown(f"group {statement.name}", enabled=self.progress) as report,
-            begin(folder, replace=statement.replace, what=what) as commit,
-        ):
-            summary = self.gateway.group(
-                commit.path, request.graph, request.plan, request.statement, report
-            )
-            commit.finish(graph_manifest(summary), checksums=self.gateway.checksums)
-        return self.graph(statement.name)
+        return CatalogGraph(self, making.make_grouped(self, statement))
 
-    def grouped_request(self, statement: CreateGrouped) -> GroupedRequest:
+    def grouped_request(self, statement: CreateGrouped) -> requests.GroupedRequest:
         """A statement with its groups resolved; asks nothing of Spark."""
-        graph, base = self._base(statement.base)
-        if statement.name == graph.name:
-            raise InputError(
-                f"'{graph.name}' is the graph that is to be grouped",
-                hint="give the grouped graph a name of its own",
-            )
-        plan = lower_groups(statement, graph.schema, base=base, timezone=graph.timezone)
-        return GroupedRequest(graph, plan, unparse_statement(statement))
+        return requests.grouped_request(self, statement)
 
     def view_request(self, statement: CreateView) -> CollectionRequest:
         """A statement with its predicate resolved; asks nothing of Spark."""
-        graph, base = self._base(statement.base)
-        named = lower_view(statement, graph.schema, base=base, timezone=graph.timezone)
-        return CollectionRequest(
-            name=statement.name,
-            kind="view",
-            graph=graph,
-            views=(named,),
-            statement=unparse_statement(statement),
-            base=base,
-            replace=statement.replace,
-        )
+        return requests.view_request(self, statement)
 
     def collection_request(
         self, statement: CreateCollection, *, effort: float | None = None
     ) -> CollectionRequest:
         """A statement with its views lowered; generators may ask Spark for bounds or rows."""
-        graph, base = self._base(statement.base)
-        lowered = self._lower(statement, graph, base)
-        return CollectionRequest(
-            name=statement.name,
-            kind="collection",
-            graph=graph,
-            views=lowered.views,
-            statement=unparse_statement(statement),
-            base=base,
-            drop_empty=lowered.drop_empty,
-            order=statement.ordering.value,
-            effort=effort,
-            replace=statement.replace,
-        )
-
-    def _lower(
-        self, statement: CreateCollection, graph: StoredGraph, base: Predicate
-    ) -> LoweredViews:
-        facts = StoredGraphFacts(graph, self.gateway)
-        return lower_views(statement, graph.schema, facts, base=base, timezone=graph.timezone)
-
-    def _build(self, request: CollectionRequest) -> StoredCollection:
-        with shown(f"{request.kind} {request.name}", enabled=self.progress) as report:
-            return build_collection(self.catalog, self.gateway, request, report)
-
-    def _base(self, name: str | None) -> tuple[StoredGraph, Predicate]:
-        """The graph behind a name and the predicate of the view that the name stands for."""
-        name = name or self.current_graph()
-        if self.catalog.has_graph(name):
-            return open_graph(self.catalog, name), EVERYTHING
-        if not self.catalog.has_collection(name):
-            raise self._no_base(name)
-        stored = open_collection(self.catalog, name)
-        if stored.facts.kind != "view":
-            raise InputError(
-                f"'{name}' is a collection: a view needs a graph or a single view to stand on",
-                hint="name a graph or a view behind 'on'",
-            )
-        graph = graph_of(self, stored)
-        text = stored.views[0].predicate
-        return graph, resolve_predicate(parse_predicate(text), graph.schema)
-
-    def current_graph(self) -> str:
-        """The graph that statements without `on` mean: the one in use, or the only one."""
-        if self.current is not None:
-            return self.current
-        graphs = self.catalog.graphs()
-        if len(graphs) == 1:
-            return graphs[0]
-        raise InputError(
-            "the statement does not say which graph it is on",
-            hint="write 'on NAME', or 'use graph NAME;' before it"
-            if graphs
-            else "load a graph first",
-        )
-
-    def _no_base(self, name: str) -> NotFoundError:
-        known = [*self.catalog.graphs(), *self.views()]
-        near = closest(name, known)
-        listed = ", ".join(known[:10]) or "nothing yet"
-        return NotFoundError(
-            f"there is no graph or view named '{name}'",
-            where=str(self.catalog.root),
-            hint=f"did you mean '{near}'?" if near else f"there is: {listed}",
-        )
+        return requests.collection_request(self, statement, effort=effort)
 
     def __repr__(self) -> str:
         return (
@@ -312,9 +168,25 @@ class Session(StaysHere):
         )
 
     def _repr_html_(self) -> str:
-        from graphtide.api.notebook import session_html
+        lists = {
+            "graphs": list_graphs(self.catalog),
+            "views": list_views(self.catalog),
+            "collections": list_collections(self.catalog),
+            "runs": list_runs(self.catalog),
+        }
+        tables = {title: (found.table, found.damages) for title, found in lists.items()}
+        return session_html(self.catalog.root, tables)
 
-        return session_html(self)
+    def _held(self, made: Made | None) -> Held | None:
+        """What a statement made or found, as users hold it."""
+        match made:
+            case StoredGraph():
+                return CatalogGraph(self, made)
+            case SingleView():
+                return View(self, made.stored, 0)
+            case RunContents():
+                return Run(made, lambda: self.spark)
+        return None if made is None else Collection(self, made)
 
 
 def session(
@@ -337,6 +209,7 @@ def session(
     """
 
     def open_gateway() -> SparkGateway:
+        # Imported here: PySpark takes a second, and looking at what is stored needs none.
         from graphtide.spark.gateway import SparkGateway
         from graphtide.spark.session import open_session
 

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from graphtide.model.cells import VALUES
 from graphtide.model.delta import EdgeIds
+from graphtide.model.wording import shortened
+from graphtide.run.collection.arranged_views import ArrangedViews
+from graphtide.run.html import titled_html
 from graphtide.store.collection import StoredView
 
 if TYPE_CHECKING:
     import pandas
 
 
-class HeldViews(Protocol):
-    """A collection that knows the edges of its views."""
-
-    @property
-    def views(self) -> tuple[StoredView, ...]:
-        """Its views, in the order in which they were given."""
-
-    def view_edges(self, view: int) -> EdgeIds:
-        """The edges of a view by number, sorted."""
-
-
 class ViewEdges:
     """One view of a collection. Reads nothing until it is asked for edges."""
 
-    def __init__(self, held: HeldViews, position: int) -> None:
+    def __init__(self, held: ArrangedViews, position: int) -> None:
         self._held = held
         self._position = position
 
@@ -69,9 +62,8 @@ class ViewEdges:
         return f"<view '{self.name}': {len(self):,} edges where {shortened(self.predicate)}>"
 
     def _repr_html_(self) -> str:
-        from graphtide.api.notebook import view_html
-
-        return view_html(self)
+        title = f"view '{self.name}': {len(self):,} edges where {self.predicate}"
+        return titled_html(title, self.head(), VALUES, total=len(self))
 
     @abstractmethod
     def _table(self, edges: EdgeIds) -> pa.Table:
@@ -80,9 +72,3 @@ class ViewEdges:
     @property
     def _item(self) -> StoredView:
         return self._held.views[self._position]
-
-
-def shortened(text: str, width: int = 80) -> str:
-    """One line of at most so many characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 3] + "..."

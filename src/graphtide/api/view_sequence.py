@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -20,35 +20,13 @@ from graphtide.model.delta import Delta
 from graphtide.model.errors import NotFoundError
 from graphtide.model.schema import closest
 from graphtide.plan.collection import CollectionPlan
-from graphtide.store.collection import StoredView
+from graphtide.run.collection.arranged_views import ArrangedViews, plan_table
+from graphtide.run.html import collection_html
 
 if TYPE_CHECKING:
     from graphtide.api.pictures.picture import Picture
 
 OneView = TypeVar("OneView")
-
-
-class ArrangedViews(Protocol):
-    """What is known of a collection, stored or not."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def views(self) -> tuple[StoredView, ...]:
-        """Its views, in the order in which they were given."""
-
-    @property
-    def plan(self) -> CollectionPlan:
-        """Its plan by classes."""
-
-    @property
-    def weights(self) -> NDArray[np.int64]:
-        """The number of edges of each class."""
-
-    def delta(self, step: int) -> Delta:
-        """The edges that enter and leave at a step of the plan."""
 
 
 @dataclass(frozen=True)
@@ -143,25 +121,7 @@ class ViewSequence(Sequence[OneView]):
 
     def to_arrow(self) -> pa.Table:
         """A row a step of the plan: view or stone, size, parent, edges in and out."""
-        steps, weights = self.plan.steps, self._arranged.weights
-        inserted = np.array([weights[step.inserted].sum() for step in steps], np.int64)
-        deleted = np.array([weights[step.deleted].sum() for step in steps], np.int64)
-        sizes: list[int] = []
-        for at, step in enumerate(steps):
-            before = 0 if step.parent < 0 else sizes[step.parent]
-            sizes.append(before + int(inserted[at]) - int(deleted[at]))
-        labels = [self._label(at) for at in range(len(steps))]
-        parents = [None if step.parent < 0 else labels[step.parent] for step in steps]
-        return pa.table(
-            {
-                "view": pa.array(labels, pa.string()),
-                "stone": pa.array([step.view is None for step in steps], pa.bool_()),
-                "edges": pa.array(sizes, pa.int64()),
-                "parent": pa.array(parents, pa.string()),
-                "inserted": inserted,
-                "deleted": deleted,
-            }
-        )
+        return plan_table(self._arranged)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -176,13 +136,10 @@ class ViewSequence(Sequence[OneView]):
 
         To a PNG, SVG or PDF file if a path is given; a notebook shows what it returns.
         """
-        from graphtide.api.pictures.draw import check_path, draw_collection
+        # Imported here: matplotlib takes a second.
+        from graphtide.api.pictures.draw import draw_collection
 
-        check_path(path)
-        drawn = draw_collection(self)
-        if path is not None:
-            drawn.save(path)
-        return drawn
+        return draw_collection(self._arranged, self.graph, path)
 
     def __repr__(self) -> str:
         totals = self.plan.totals
@@ -193,14 +150,8 @@ class ViewSequence(Sequence[OneView]):
         )
 
     def _repr_html_(self) -> str:
-        from graphtide.api.notebook import collection_html
-
-        return collection_html(self)
-
-    def _label(self, step: int) -> str:
-        item = self.plan.steps[step]
-        return f"({item.stone})" if item.view is None else self._arranged.views[item.view].name
-
-
-AnyCollection = ViewSequence[Any]
-"""A collection, stored or in memory."""
+        title = (
+            f"collection '{self.name}' on {self.graph}: {len(self):,} views, "
+            f"{self.plan.kind} of {self.differences:,} differences"
+        )
+        return collection_html(title, self.plan, self.to_arrow())

@@ -33,8 +33,8 @@ def check(invocation: Invocation, options: CheckOptions) -> None:
 
     graphtide check Calls years
     """
-    from graphtide.api.answers import Answer
     from graphtide.model.wording import counted
+    from graphtide.run.statements.answers import Answer
 
     table = invocation.session.check(*options.names or [])
     states = table.column("state").to_pylist()

@@ -55,7 +55,7 @@ def _computations(line: str) -> list[str]:
     """The names of computations, where one may stand."""
     if not re.match(r"\s*(?:explain\s+)?run\s+(?:\w+\s+)*\S*$", line, re.IGNORECASE):
         return []
-    from graphtide.api.computations import PAIRS, library
+    from graphtide.run.statements.computations import PAIRS, library
 
     return [*library(), *PAIRS]
 

@@ -42,8 +42,8 @@ def delete(invocation: Invocation, options: DeleteOptions) -> None:
 
     graphtide delete run years-WCC
     """
-    from graphtide.api.statements import execute_statement
     from graphtide.lang.gvdl.statements import Delete
+    from graphtide.run.statements.execute import execute_statement
 
     described = _description(invocation.session, options)
     if not options.yes:
@@ -63,7 +63,7 @@ def _description(session: Session, options: DeleteOptions) -> str:
 
 
 def _healthy(session: Session, options: DeleteOptions) -> str:
-    from graphtide.api.listings import finished_views
+    from graphtide.run.catalog.listings import finished_views
     from graphtide.store.collection import collection_kind
     from graphtide.store.results import open_run
 

@@ -55,7 +55,7 @@ def write_csv(table: pa.Table, path: Path) -> None:
     """
     import pyarrow.csv
 
-    from graphtide.api.whole_files import whole_stream
+    from graphtide.store.whole_files import whole_stream
 
     with whole_stream(path) as stream:
         pyarrow.csv.write_csv(table, stream)
@@ -65,7 +65,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     """Write a table as Parquet: all of it or, if that fails, nothing."""
     import pyarrow.parquet
 
-    from graphtide.api.whole_files import whole_file
+    from graphtide.store.whole_files import whole_file
 
     with whole_file(path) as partial:
         pyarrow.parquet.write_table(table, partial)

@@ -11,9 +11,9 @@ from graphtide.cli.run import ScriptFile, ScriptText
 from graphtide.cli.scripts import carry_out, given_script
 
 if TYPE_CHECKING:
-    from graphtide.api.answers import Answer
     from graphtide.api.session import Session
     from graphtide.lang.gvdl.statements import Statement
+    from graphtide.run.statements.answers import Answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +35,9 @@ def explain(invocation: Invocation, options: ExplainOptions) -> None:
     carry_out(invocation, given_script(options.script, options.execute), _explained)
 
 
-def _explained(session: Session, statement: Statement) -> Answer:
-    from graphtide.api.statements import execute_statement
+def _explained(session: Session, statement: Statement) -> Answer[object]:
     from graphtide.lang.gvdl.statements import Explain
+    from graphtide.run.statements.execute import execute_statement
 
     return execute_statement(
         session, statement if isinstance(statement, Explain) else Explain(statement)

@@ -158,11 +158,11 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
 
     graphtide load Social --vertices Person=person.csv --edges Person-knows-Person=knows.csv
     """
-    from graphtide.api.answers import graph_answer
+    from graphtide.run.statements.answers import graph_answer
     from graphtide.store.graph import open_graph
 
     session = invocation.session
-    graph = session.load(
+    session.load(
         options.name,
         edges=tables_of("edges", options.edges),
         vertices=tables_of("vertices", options.vertices) if options.vertices else None,
@@ -170,7 +170,7 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
         hints="shell",
         **ingest_options(options),
     )
-    invocation.printer.answer(graph_answer(graph, open_graph(session.catalog, options.name)))
+    invocation.printer.answer(graph_answer(open_graph(session.catalog, options.name)))
 
 
 def ingest_options(options: LoadOptions) -> dict[str, Any]:

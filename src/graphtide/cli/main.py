@@ -16,7 +16,8 @@ from graphtide.cli.invocation import Invocation
 from graphtide.cli.load import LoadCommand, LoadOptions, load
 from graphtide.cli.options import GlobalOptions, taking
 from graphtide.cli.outcome import prepare_output, reported
-from graphtide.cli.results import ResultsOptions, results
+from graphtide.cli.results import results
+from graphtide.cli.results_options import ResultsOptions
 from graphtide.cli.run import RunOptions, run
 from graphtide.cli.shell import ShellOptions, shell
 from graphtide.cli.show import ShowOptions, show

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 
 import typer
 
-from graphtide.api.cells import visible
 from graphtide.cli.invocation import Invocation
 from graphtide.cli.printing import Failed
+from graphtide.model.cells import visible
 from graphtide.model.errors import GraphtideError
 
 FAILURE, INTERRUPTED, PIPE_CLOSED = 1, 130, 141

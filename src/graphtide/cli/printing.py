@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from graphtide.api.cells import COUNTS, CellStyle, visible_lines
 from graphtide.cli.tables import table_lines
+from graphtide.model.cells import COUNTS, CellStyle, visible_lines
 from graphtide.model.errors import GraphtideError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from graphtide.api.answers import Answer
+    from graphtide.run.statements.answers import Answer
 
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 """Characters that steer terminals, and that JSON may hold as they are."""
@@ -63,7 +63,7 @@ class Printer(Protocol):
     """Where a command's answers and errors go."""
 
     def answer(
-        self, answer: Answer, *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
+        self, answer: Answer[object], *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
     ) -> None:
         """Print an answer with the first rows of its table; None stands for all of them."""
 
@@ -95,7 +95,7 @@ class TextPrinter:
         return self._out.is_terminal
 
     def answer(
-        self, answer: Answer, *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
+        self, answer: Answer[object], *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
     ) -> None:
         """Text, table and notes."""
         if self._quiet:
@@ -138,7 +138,7 @@ class JsonPrinter:
         self._quiet = quiet
 
     def answer(
-        self, answer: Answer, *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
+        self, answer: Answer[object], *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
     ) -> None:
         """`text`, `table` (a list of rows, or null) and `notes`."""
         if self._quiet:

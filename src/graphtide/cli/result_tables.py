@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphtide.api.cells import COUNTS, VALUES, CellStyle
 from graphtide.cli.edge_tables import write_csv, write_parquet
+from graphtide.model.cells import COUNTS, VALUES, CellStyle
 from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphtide.api.run import Run
-    from graphtide.cli.results import ResultsOptions
+    from graphtide.cli.results_options import ResultsOptions
 
 
 class ResultTable:
@@ -77,7 +77,7 @@ class ValuesTable(ResultTable):
         """One view at a time."""
         import pyarrow.parquet as pq
 
-        from graphtide.api.whole_files import whole_file
+        from graphtide.store.whole_files import whole_file
 
         reader = self._run.reader()
         with whole_file(path) as partial, pq.ParquetWriter(partial, reader.schema) as writer:
@@ -133,9 +133,9 @@ def _history(run: Run, program: str, text: str, choice: ResultsOptions) -> Resul
 
 
 def _summary(run: Run, part: Any) -> ResultTable:
-    from graphtide.api.run_answers import run_text
+    from graphtide.run.collection.summaries import run_text
 
-    return ResultTable(run_text(run), lambda: run.summary(**part), COUNTS)
+    return ResultTable(run_text(run._contents), lambda: run.summary(**part), COUNTS)
 
 
 def vertex_id(run: Run, text: str, label: str | None) -> Any:

@@ -7,111 +7,20 @@ it whole to a file if one is named; a picture shows the same thing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import GlobalOptions
 from graphtide.cli.printing import FIRST_ROWS
 from graphtide.cli.result_tables import ResultTable, result_table
+from graphtide.cli.results_options import ResultsOptions
 
 if TYPE_CHECKING:
     from graphtide.api.run import Run
 
 _CHOICES = ("view", "changes", "vertex", "components", "losses", "top", "record", "values")
 _OF_PART: tuple[list[str], ...] = ([], ["view"], ["components"])
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResultsOptions(GlobalOptions):
-    """Which run, what of it, and where it goes."""
-
-    run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="The name of a run; left out: all runs.")
-    ] = None
-    view: Annotated[
-        str | None, typer.Option(metavar="VIEW", help="Every vertex with its results in a view.")
-    ] = None
-    changes: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="VIEW VIEW", help="What differs between two views."),
-    ] = None
-    vertex: Annotated[
-        str | None, typer.Option(metavar="ID", help="The results of a vertex in every view.")
-    ] = None
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LABEL",
-            help="The label of --vertex, where several have its id; or count vertices of it only.",
-        ),
-    ] = None
-    touched: Annotated[
-        bool, typer.Option("--touched", help="Count vertices with an edge in the view only.")
-    ] = False
-    to: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The target of --vertex, where results are of pairs."),
-    ] = None
-    components: Annotated[
-        str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
-    ] = None
-    losses: Annotated[
-        str | None,
-        typer.Option(metavar="VIEW", help="What each view lost beside this one, worst first."),
-    ] = None
-    top: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="The N greatest of each view, and how they moved."),
-    ] = None
-    record: Annotated[
-        bool, typer.Option("--record", help="How each step was reached, and what it took.")
-    ] = False
-    values: Annotated[
-        bool, typer.Option("--values", help="All there is: every vertex in every view.")
-    ] = False
-    field: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Which result --top, --losses and --picture are about."),
-    ] = None
-    rows: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help=f"So many rows, not {FIRST_ROWS}.")
-    ] = None
-    all: Annotated[bool, typer.Option("--all", help="All rows.")] = False
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the whole table as CSV.")
-    ] = None
-    parquet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the whole table as Parquet.")
-    ] = None
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the summary by view, or with --record the time by view: PNG, SVG or PDF.",
-        ),
-    ] = None
-    bars: Annotated[
-        bool | None,
-        typer.Option("--bars/--lines", help="How to draw views; by their names if not said."),
-    ] = None
-    reference: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="A run from scratch to draw beside the times."),
-    ] = None
-
-    @property
-    def writes(self) -> bool:
-        """True if something goes to a file rather than to the terminal."""
-        return any(item is not None for item in (self.csv, self.parquet, self.picture))
-
-    @property
-    def narrows(self) -> bool:
-        """True if only some of the vertices are to be counted or shown."""
-        return self.touched or self.label is not None
 
 
 def results(invocation: Invocation, options: ResultsOptions) -> None:
@@ -185,8 +94,8 @@ def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[boo
 
 
 def _show_runs(invocation: Invocation) -> None:
-    from graphtide.api.answers import Answer
-    from graphtide.api.listings import list_answer, list_runs
+    from graphtide.run.catalog.listings import list_runs
+    from graphtide.run.statements.answers import Answer, list_answer
 
     answer = list_answer(list_runs(invocation.session.catalog), "run")
     if answer.table is not None and not answer.table.num_rows and not invocation.options.json:
@@ -198,7 +107,7 @@ def _show_runs(invocation: Invocation) -> None:
 
 
 def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
-    from graphtide.api.answers import Answer
+    from graphtide.run.statements.answers import Answer
 
     rows = FIRST_ROWS if options.rows is None else options.rows
     whole = options.all or (invocation.options.json and options.rows is None)
@@ -210,8 +119,8 @@ def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -
 
 
 def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
-    from graphtide.api.answers import Answer
     from graphtide.model.wording import counted
+    from graphtide.run.statements.answers import Answer
 
     for path, write in ((options.csv, found.write_csv), (options.parquet, found.write_parquet)):
         if path is not None:
@@ -220,18 +129,16 @@ def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) 
 
 
 def _draw(invocation: Invocation, options: ResultsOptions, run: Run) -> None:
-    from graphtide.api.answers import Answer
-    from graphtide.api.pictures.draw import draw_run
+    from graphtide.run.statements.answers import Answer
 
     assert options.picture is not None
     other = None if options.reference is None else invocation.session.results(options.reference)
-    picture = draw_run(
-        run,
+    picture = run.picture(
+        options.picture,
         of="times" if options.record else "top" if options.top else "summary",
         field=options.field,
         count=options.top,
         reference=other,
         bars=options.bars,
     )
-    picture.save(options.picture)
     invocation.printer.answer(Answer(f"{picture.title}: drawn to {options.picture}"))

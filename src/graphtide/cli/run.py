@@ -42,6 +42,6 @@ def run(invocation: Invocation, options: RunOptions) -> None:
     """
     script = given_script(options.script, options.execute)
 
-    from graphtide.api.statements import execute_statement
+    from graphtide.run.statements.execute import execute_statement
 
     carry_out(invocation, script, execute_statement)

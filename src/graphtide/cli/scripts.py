@@ -21,11 +21,11 @@ from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 
 if TYPE_CHECKING:
-    from graphtide.api.answers import Answer
     from graphtide.api.session import Session
     from graphtide.lang.gvdl.statements import Statement
+    from graphtide.run.statements.answers import Answer
 
-    Action = Callable[[Session, Statement], Answer]
+    Action = Callable[[Session, Statement], Answer[object]]
 
 STANDARD_INPUT = "-"
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 import typer
 
-from graphtide.api.cells import visible
 from graphtide.cli.completion import candidates
 from graphtide.cli.help_texts import help_text
 from graphtide.cli.invocation import Invocation
@@ -22,6 +21,7 @@ from graphtide.cli.line_editing import line_editing
 from graphtide.cli.options import GlobalOptions
 from graphtide.cli.outcome import FAILURE, report
 from graphtide.cli.statement_reader import is_blank, split_statements
+from graphtide.model.cells import visible
 from graphtide.version import __version__
 
 ReadLine = Callable[[str], str]
@@ -89,7 +89,7 @@ class Shell:
 
     def _carry_out(self, text: str) -> None:
         """Carry out statements; say what goes wrong, and go on."""
-        from graphtide.api.statements import execute
+        from graphtide.run.statements.execute import execute
 
         try:
             for answer in execute(self.invocation.session, text):

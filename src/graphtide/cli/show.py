@@ -95,9 +95,9 @@ def show(invocation: Invocation, options: ShowOptions) -> None:
 
 def _show_lists(invocation: Invocation, listed: Listed | None) -> None:
     """One list, or all of them; for people, without those that are empty."""
-    from graphtide.api.answers import Answer
-    from graphtide.api.statements import execute_statement
     from graphtide.lang.gvdl.statements import Show
+    from graphtide.run.statements.answers import Answer
+    from graphtide.run.statements.execute import execute_statement
 
     wanted = get_args(Listed) if listed is None else (listed,)
     answers = [execute_statement(invocation.session, Show(one)) for one in wanted]
@@ -111,8 +111,8 @@ def _show_lists(invocation: Invocation, listed: Listed | None) -> None:
 
 
 def _show_named(invocation: Invocation, options: ShowOptions, words: list[str]) -> None:
-    from graphtide.api.statements import execute_statement
     from graphtide.lang.gvdl.statements import Show
+    from graphtide.run.statements.execute import execute_statement
 
     rows = FIRST_ROWS if invocation.in_terminal and not options.all else None
     for kind in _kinds(invocation.session, words):
@@ -121,8 +121,8 @@ def _show_named(invocation: Invocation, options: ShowOptions, words: list[str]) 
 
 
 def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) -> None:
-    from graphtide.api.answers import Answer
-    from graphtide.api.cells import VALUES
+    from graphtide.model.cells import VALUES
+    from graphtide.run.statements.answers import Answer
 
     kinds = _kinds(invocation.session, words)
     if len(kinds) > 1:
@@ -140,14 +140,14 @@ def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) 
 
 
 def _draw(invocation: Invocation, path: Path, name: str) -> None:
-    from graphtide.api.answers import Answer
+    from graphtide.run.statements.answers import Answer
 
     picture = invocation.session.collection(name).picture(path)
     invocation.printer.answer(Answer(f"{picture.title}: drawn to {path}"))
 
 
 def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> None:
-    from graphtide.api.answers import Answer
+    from graphtide.run.statements.answers import Answer
 
     table = edges.whole()
     for path, write in ((options.csv, write_csv), (options.parquet, write_parquet)):

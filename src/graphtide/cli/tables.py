@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from graphtide.api.cells import CellStyle, cell_text, is_number, visible
+from graphtide.model.cells import CellStyle, cell_text, is_number, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import graphtide as gt
-from graphtide.api.requests import view_items, view_list, written_predicate
+from graphtide.lang.gvdl.requests import view_items, view_list, written_predicate
 from graphtide.lang.gvdl.unparse import unparse
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -10,8 +10,8 @@ import pytest
 
 import graphtide as gt
 from graphtide.api import graph as graphs
-from graphtide.api import progress
 from graphtide.model.progress import Report, silent
+from graphtide.run import progress
 from graphtide.run.collection import runner
 
 

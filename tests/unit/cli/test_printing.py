@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 import typer
 
-from graphtide.api.answers import Answer
 from graphtide.cli.invocation import Invocation
 from graphtide.cli.options import GlobalOptions
 from graphtide.cli.outcome import reported
 from graphtide.cli.printing import Failed, JsonPrinter, TextPrinter, as_json
 from graphtide.model.errors import InputError
+from graphtide.run.statements.answers import Answer
 
 
 def ends_with(options: GlobalOptions, error: BaseException) -> int:

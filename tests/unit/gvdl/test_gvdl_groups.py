@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphtide.api.grouped import written_aggregates, written_groupings
+from graphtide.lang.gvdl.grouped import written_aggregates, written_groupings
 from graphtide.lang.gvdl.lower_groups import lower_groups
 from graphtide.lang.gvdl.parse import parse_aggregates, parse_groupings, parse_statement
 from graphtide.lang.gvdl.statements import CreateGrouped

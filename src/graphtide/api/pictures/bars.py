@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from graphtide.api.cells import visible
 from graphtide.api.pictures.style import BLACK, are_alike, shortened
 from graphtide.api.pictures.view_axis import PLACES, banded, labels_of
+from graphtide.model.cells import visible
 
 Float = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from graphtide.api.pictures.fonts import telling_of_boxes
 from graphtide.api.pictures.style import styled
-from graphtide.api.whole_files import whole_file
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.store.whole_files import whole_file
 
 Format = Literal["png", "svg", "pdf"]
 _FORMATS: dict[str, Format] = {".png": "png", ".svg": "svg", ".pdf": "pdf"}

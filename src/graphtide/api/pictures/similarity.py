@@ -14,11 +14,13 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from graphtide.api.cells import visible
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import headed, shortened
-from graphtide.api.view_sequence import AnyCollection
+from graphtide.model.cells import visible
+from graphtide.model.wording import counted
 from graphtide.optimize.distances import distances_between
+from graphtide.plan.collection import CollectionPlan
+from graphtide.run.collection.arranged_views import ArrangedViews
 
 Float = NDArray[np.float64]
 _MOST_SHOWN = 400
@@ -29,24 +31,26 @@ _NAMED = 8
 _LONGEST = 20
 
 
-def draw_similarity(collection: AnyCollection) -> Picture:
+def draw_similarity(views: ArrangedViews, graph: str) -> Picture:
     """Two matrices: views in the given order, and in the order of the plan."""
-    given = np.arange(len(collection))
-    planned = np.array([step.view for step in collection.plan.steps if step.view is not None])
+    plan = views.plan
+    given = np.arange(len(views.views))
+    planned = np.array([step.view for step in plan.steps if step.view is not None])
     orders = {"in the given order, which is kept": given}
     if not np.array_equal(given, planned):
-        arranged = f"as arranged: {collection.plan.kind}"
+        arranged = f"as arranged: {plan.kind}"
         orders = {"in the given order": given, arranged: planned}
-    shown = [_evenly(order, _room(collection)) for order in orders.values()]
-    matrices = _similarities(collection, shown)
-    title = f"{collection.name} on {collection.graph}: how like its views are"
+    shown = [_evenly(order, _room(plan.classes)) for order in orders.values()]
+    matrices = _similarities(plan, views.weights, shown)
+    title = f"{views.name} on {graph}: how like its views are"
     figure = Figure(figsize=(7.2 if len(orders) == 1 else 10.7, 5.6), layout="constrained")
     columns = figure.subplots(1, len(orders), squeeze=False)[0]
-    drawn = _draw_matrices(columns, list(orders), shown, matrices, collection.names)
+    names = [view.name for view in views.views]
+    drawn = _draw_matrices(columns, list(orders), shown, matrices, names)
     bar = figure.colorbar(drawn, ax=list(columns), shrink=0.75, pad=0.02)
     bar.set_label("share of edges in common (1 = the same)")
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
-    headed(figure, title, _subtitle(collection, len(shown[0])))
+    headed(figure, title, _subtitle(views, len(shown[0])))
     return Picture(title, figure)
 
 
@@ -57,10 +61,11 @@ def similarity(distances: NDArray[np.int64], left: Float, right: Float) -> Float
     return np.where(either > 0, (both - distances) / np.maximum(either, 1), 1.0)
 
 
-def _similarities(collection: AnyCollection, orders: list[NDArray[np.int64]]) -> list[Float]:
+def _similarities(
+    plan: CollectionPlan, weights: NDArray[np.int64], orders: list[NDArray[np.int64]]
+) -> list[Float]:
     wanted = np.unique(np.concatenate(orders))
-    points = _memberships(collection, wanted)
-    weights = collection.weights
+    points = _memberships(plan, wanted)
     sizes: Float = np.array([weights[held].sum() for held in points], np.float64)
     found = []
     for order in orders:
@@ -74,9 +79,8 @@ def _similarities(collection: AnyCollection, orders: list[NDArray[np.int64]]) ->
     return found
 
 
-def _memberships(collection: AnyCollection, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _memberships(plan: CollectionPlan, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """The classes of the wanted views, a row each."""
-    plan = collection.plan
     rows = {int(view): at for at, view in enumerate(wanted)}
     found = np.zeros((len(wanted), plan.classes), np.bool_)
     for step, held in zip(plan.steps, plan.versions(), strict=True):
@@ -85,9 +89,9 @@ def _memberships(collection: AnyCollection, wanted: NDArray[np.int64]) -> NDArra
     return found
 
 
-def _room(collection: AnyCollection) -> int:
+def _room(classes: int) -> int:
     """How many views are shown: fewer where each has very many classes."""
-    affordable = _MOST_CELLS // max(collection.plan.classes, 1)
+    affordable = _MOST_CELLS // max(classes, 1)
     return int(np.clip(affordable, _FEWEST_SHOWN, _MOST_SHOWN))
 
 
@@ -129,11 +133,10 @@ def _name_places(axes: Axes, names: list[str]) -> None:
         axes.spines[side].set_visible(True)
 
 
-def _subtitle(collection: AnyCollection, shown: int) -> str:
-    totals = collection.plan.totals
-    views = f"{len(collection):,} view{'s' if len(collection) != 1 else ''}"
-    if shown < len(collection):
-        views += f", {shown:,} of them shown, evenly spaced"
-    return (
-        f"{views}; {totals.given:,} differences in the given order, {collection.differences:,} now"
-    )
+def _subtitle(views: ArrangedViews, shown: int) -> str:
+    totals, count = views.plan.totals, len(views.views)
+    told = counted(count, "view")
+    if shown < count:
+        told += f", {shown:,} of them shown, evenly spaced"
+    now = views.plan.differences(views.weights)
+    return f"{told}; {totals.given:,} differences in the given order, {now:,} now"

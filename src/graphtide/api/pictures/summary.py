@@ -13,7 +13,6 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from graphtide.api.cells import visible
 from graphtide.api.pictures.bars import draw_bars, have_order
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import (
@@ -28,9 +27,13 @@ from graphtide.api.pictures.style import (
     shortened,
 )
 from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
-from graphtide.api.run import Run
+from graphtide.model.cells import visible
 from graphtide.model.errors import InputError
-from graphtide.run.collection.leaders import check_order, descending, ranked
+from graphtide.model.wording import counted
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.leaders import check_order
+from graphtide.run.collection.ranking import descending, ranked
+from graphtide.run.collection.summaries import summary_table
 from graphtide.run.live.result_rows import row_names
 
 Float = NDArray[np.float64]
@@ -55,18 +58,18 @@ _REACHED = (Counted("reached", "reached", "vertices", BLUE),)
 _TRUE = (Counted("true", "true", "vertices", BLUE),)
 
 
-def draw_summary(run: Run, field: str | None, bars: bool | None = None) -> Picture:
+def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) -> Picture:
     """The panels that suit a result of the run, the first one unless a field is named.
 
     A line along the views where they have an order, else bars; `bars` has the last word.
     """
     _check_drawable(run)
-    field = run._contents.field(field)
-    table = run.summary()
+    field = run.field(field)
+    table = summary_table(run)
     prefix = "" if len(run.fields) == 1 else f"{field}_"
     counted = _counted(table, prefix)
     spread = prefix + "mean" in table.column_names
-    title = f"{run.program} on {run.collection}"
+    title = f"{run.facts.program} on {run.facts.collection}"
     heights = [_PANEL] * (len(counted) + spread) + [_EDGES]
     names = table.column("view").to_pylist()
     bars = not have_order(names) if bars is None else bars
@@ -78,7 +81,7 @@ def draw_summary(run: Run, field: str | None, bars: bool | None = None) -> Pictu
         else:
             draw_series(panel, values, item.colour)
         panel.set_title(f"{field} is true" if item.column == "true" else item.title)
-        count_axis(panel, "pairs" if run.of_pairs else item.unit)
+        count_axis(panel, "pairs" if run.facts.pairs is not None else item.unit)
     if spread:
         _draw_spread(axes[len(counted)], run, field, table, prefix, "" if bars else "-")
     _draw_edges(axes[-1], table, bars)
@@ -86,32 +89,34 @@ def draw_summary(run: Run, field: str | None, bars: bool | None = None) -> Pictu
     return Picture(title, figure)
 
 
-def draw_top(run: Run, field: str | None, count: int | None, bars: bool | None = None) -> Picture:
+def draw_top(
+    run: RunContents, field: str | None, count: int | None, bars: bool | None = None
+) -> Picture:
     """The values, view by view, of the vertices that have the greatest ones in the last view."""
     _check_drawable(run)
-    field = run._contents.field(field)
-    check_order(run._contents, field)
+    field = run.field(field)
+    check_order(run, field)
     wanted = _USUAL_LINES if count is None else count
     if not 1 <= wanted <= _MOST_LINES:
         raise InputError(
             f"a picture cannot tell {wanted:,} lines apart", hint=f"draw 1 to {_MOST_LINES}"
         )
-    title = f"{run.program} on {run.collection}"
-    names = [run.views[at] for at in run._contents.finished_views()]
+    title = f"{run.facts.program} on {run.facts.collection}"
+    names = [run.steps.names[at] for at in run.finished_views()]
     apart = not have_order(names) if bars is None else bars
     figure, axes = panels([3.6], title, _subtitle(run, field), room_below(names))
     last = _draw_leaders(axes[0], run, field, wanted, "" if apart else "-")
-    drawn = min(wanted, len(run._contents.base[field]))
+    drawn = min(wanted, len(run.base[field]))
     axes[0].set_title(f"the {drawn} greatest of the last view, '{shortened(last, 40)}'")
     number_axis(axes[0], field)
     name_views(axes[0], names, "view")
     return Picture(title, figure)
 
 
-def _check_drawable(run: Run) -> None:
-    if not len(run):
+def _check_drawable(run: RunContents) -> None:
+    if not run.finished_views():
         raise InputError(
-            f"no view of the run '{run.name}' is finished, so there is nothing to draw",
+            f"no view of the run '{run.facts.name}' is finished, so there is nothing to draw",
             hint="resume it: resume=True in Python, `run ... resume` in GVDL",
         )
 
@@ -124,7 +129,7 @@ def _counted(table: pa.Table, prefix: str) -> tuple[Counted, ...]:
 
 
 def _draw_spread(
-    axes: Axes, run: Run, field: str, table: pa.Table, prefix: str, style: str
+    axes: Axes, run: RunContents, field: str, table: pa.Table, prefix: str, style: str
 ) -> None:
     """Mean and greatest value; for values without a reach, the leaders instead of the greatest.
 
@@ -133,7 +138,7 @@ def _draw_spread(
     reached = prefix + "reached" in table.column_names
     mean = _column(table, prefix + "mean")
     draw_series(axes, mean, GREEN if reached else GREY, "mean", style)
-    if reached or run._contents.base[field].ndim > 1 or len(mean) == 1:
+    if reached or run.base[field].ndim > 1 or len(mean) == 1:
         draw_series(axes, _column(table, prefix + "greatest"), RED, "greatest", style)
         if not reached:
             draw_series(axes, _column(table, prefix + "least"), BLUE, "least", style)
@@ -145,23 +150,22 @@ def _draw_spread(
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
 
 
-def _draw_leaders(axes: Axes, run: Run, field: str, count: int, style: str) -> str:
+def _draw_leaders(axes: Axes, run: RunContents, field: str, count: int, style: str) -> str:
     """A line for each vertex with the greatest values of the last view; returns that view."""
-    contents = run._contents
-    views = contents.finished_views()
-    final = contents.values(views[-1])[field]
-    order = descending(ranked(contents, field, final))
+    views = run.finished_views()
+    final = run.values(views[-1])[field]
+    order = descending(ranked(run, field, final))
     best = np.argsort(order, kind="stable")[:count]
     found = np.empty((len(views), len(best)))
-    for at in np.argsort(contents.step_of[views], kind="stable"):
-        found[at] = contents.values(views[int(at)])[field][best]
-    for at, name in enumerate(row_names(contents.rows, best)):
+    for at in np.argsort(run.step_of[views], kind="stable"):
+        found[at] = run.values(views[int(at)])[field][best]
+    for at, name in enumerate(row_names(run.rows, best)):
         label = shortened(visible(name), 18)
         known = np.where(np.isfinite(found[:, at]), found[:, at], np.nan)
         dotted = style and at >= len(LINES)
         draw_series(axes, known, LINES[at % len(LINES)], label, ":" if dotted else style)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
-    return contents.steps.names[views[-1]]
+    return run.steps.names[views[-1]]
 
 
 def _draw_edges(axes: Axes, table: pa.Table, bars: bool) -> None:
@@ -177,13 +181,13 @@ def _column(table: pa.Table, name: str) -> Float:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _subtitle(run: Run, field: str, bars: bool = False) -> str:
-    done = len(run)
-    views = f"{done:,} view{'s' if done != 1 else ''} in the given order"
+def _subtitle(run: RunContents, field: str, bars: bool = False) -> str:
+    done = len(run.finished_views())
+    views = f"{counted(done, 'view')} in the given order"
     if bars and done > 1:
         views = f"{done:,} views; bars from the median where all are alike"
     if not run.finished:
-        views = f"{done:,} of {len(run.views):,} views, then the run was interrupted"
+        views = f"{done:,} of {len(run.steps.names):,} views, then the run was interrupted"
     result = f"result '{field}', " if len(run.fields) > 1 else ""
     shown = "least, greatest" if bars else "least, median, greatest"
     return f"{result}{views}{groups_note(done, shown)}"

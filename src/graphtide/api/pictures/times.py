@@ -23,25 +23,27 @@ from graphtide.api.pictures.style import (
     time_axis,
 )
 from graphtide.api.pictures.view_axis import banded, name_views, room_below
-from graphtide.api.run import Run
 from graphtide.model.errors import InputError
+from graphtide.model.wording import counted
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.tables import record_table
 
 Float = NDArray[np.float64]
 _SHAPES = {"differential": ("o", BLUE, "differential"), "scratch": ("^", RED, "from scratch")}
 _LINE_PLACES = 300
 
 
-def draw_times(run: Run, reference: Run | None) -> Picture:
+def draw_times(run: RunContents, reference: RunContents | None) -> Picture:
     """Time by step, and below it the time that has passed, each beside that from scratch."""
-    record = run.record()
+    record = record_table(run)
     if "seconds" not in record.column_names or not record.num_rows:
         raise InputError(
-            f"no view of the run '{run.name}' is finished, so there is nothing to draw",
+            f"no view of the run '{run.facts.name}' is finished, so there is nothing to draw",
             hint="resume it: resume=True in Python, `run ... resume` in GVDL",
         )
     seconds = record.column("seconds").to_numpy()
     scratch, told = _reference(run, record, reference)
-    title = f"{run.program} on {run.collection}: time by view"
+    title = f"{run.facts.program} on {run.facts.collection}: time by view"
     names = record.column("view").to_pylist()
     subtitle = _subtitle(run, seconds, scratch)
     figure, (upper, lower) = panels([3.0, 1.9], title, subtitle, room_below(names))
@@ -59,14 +61,12 @@ def draw_times(run: Run, reference: Run | None) -> Picture:
     return Picture(title, figure)
 
 
-def _reference(run: Run, record: pa.Table, other: Run | None) -> tuple[Float | None, str]:
+def _reference(
+    run: RunContents, record: pa.Table, other: RunContents | None
+) -> tuple[Float | None, str]:
     """Seconds from scratch of every step, and in words where they are from."""
     if other is not None:
-        if not isinstance(other, Run):
-            raise InputError(
-                f"{other!r} is no run", hint="give the run itself: session.results(NAME)"
-            )
-        return _measured(run, record, other), f"from scratch, measured: {other.name}"
+        return _measured(run, record, other), f"from scratch, measured: {other.facts.name}"
     seconds = record.column("seconds").to_numpy()
     taken = np.array([name == "scratch" for name in record.column("strategy").to_pylist()])
     predicted = record.column("predicted_scratch").to_numpy()
@@ -76,14 +76,14 @@ def _reference(run: Run, record: pa.Table, other: Run | None) -> tuple[Float | N
     return found, "from scratch, predicted where not taken"
 
 
-def _measured(run: Run, record: pa.Table, other: Run) -> Float:
-    theirs = other.record()
-    same = other.collection == run.collection and other.views == run.views
+def _measured(run: RunContents, record: pa.Table, other: RunContents) -> Float:
+    theirs = record_table(other)
+    same = other.facts.collection == run.facts.collection and other.steps.names == run.steps.names
     if not same or theirs.num_rows < record.num_rows:
         raise InputError(
-            f"the run '{other.name}' is no reference for '{run.name}': "
-            + ("it has fewer views" if same else f"it is on '{other.collection}'"),
-            hint=f"run {run.program} on '{run.collection}' with strategy='scratch'",
+            f"the run '{other.facts.name}' is no reference for '{run.facts.name}': "
+            + ("it has fewer views" if same else f"it is on '{other.facts.collection}'"),
+            hint=f"run {run.facts.program} on '{run.facts.collection}' with strategy='scratch'",
         )
     found: Float = theirs.column("seconds").to_numpy()[: record.num_rows]
     return found
@@ -139,9 +139,10 @@ def _draw_passed(axes: Axes, seconds: Float, scratch: Float | None) -> None:
     axes.legend(loc="upper left")
 
 
-def _subtitle(run: Run, seconds: Float, scratch: Float | None) -> str:
-    steps = f"{len(seconds):,} step{'s' if len(seconds) != 1 else ''} in {duration(seconds.sum())}"
+def _subtitle(run: RunContents, seconds: Float, scratch: Float | None) -> str:
+    steps = f"{counted(len(seconds), 'step')} in {duration(seconds.sum())}"
     if scratch is None:
-        return f"{run.strategy}: {steps}"
+        return f"{run.facts.strategy}: {steps}"
     ratio = float(scratch.sum() / max(seconds.sum(), 1e-12))
-    return f"{run.strategy}: {steps}, from scratch {duration(scratch.sum())}: {ratio:,.3g} times"
+    anew = f"from scratch {duration(scratch.sum())}: {ratio:,.3g} times"
+    return f"{run.facts.strategy}: {steps}, {anew}"

@@ -16,8 +16,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from graphtide.api.cells import visible
 from graphtide.api.pictures.style import WIDTH, shortened
+from graphtide.model.cells import visible
 
 PLACES = 700
 """How many places the width of a picture has."""

@@ -9,21 +9,19 @@ without bound, and is for small inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from graphtide.engine.dataflow.definitions import Record, Records, plain, rank, wrapped
-from graphtide.engine.dataflow.machine import Int64
+from graphtide.engine.dataflow.dweller import Dweller, rounds_of
+from graphtide.engine.dataflow.machine import Int64, Machine
 from graphtide.engine.dataflow.meaning import Frame, Meaning
-from graphtide.engine.dataflow.records import records
+from graphtide.engine.dataflow.records import Texts, records
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position
 from graphtide.kernels.dataflow.times import not_after, upper_bound
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow import Import, Input, Output
-
-if TYPE_CHECKING:
-    from graphtide.engine.dataflow.host import Dweller, Host
 
 Moment = tuple[int, tuple[int, ...]]
 """A version word, and the rounds of the loops around."""
@@ -35,15 +33,24 @@ LAST_ROUND = 1 << 62
 class Checker:
     """What was fed to one dataflow, what has passed all its collections, and the check of it."""
 
-    def __init__(self, host: Host, dweller: Dweller, functions: Sequence[Any]) -> None:
-        self.host = host
+    def __init__(
+        self,
+        machine: Machine,
+        texts: Texts,
+        dweller: Dweller,
+        functions: Sequence[Any],
+        owner_of: Callable[[int], tuple[Checker, int]],
+    ) -> None:
+        self.machine = machine
+        self.texts = texts
         self.dweller = dweller
         self.functions = functions
+        self.owner_of = owner_of
         self.rows: dict[int, list[Row]] = {number: [] for number in range(len(dweller.plan.nodes))}
         self._fed: dict[int, list[Row]] = {}
         self._unread: dict[int, dict[tuple[Record, int], int]] = {}
         self._meanings: dict[int, Meaning] = {}
-        self._shape = int(host.machine.words[layout.VERSION_SHAPE])
+        self._shape = int(machine.words[layout.VERSION_SHAPE])
 
     def begin(self, feeds: Sequence[tuple[int, Int64]]) -> None:
         """Take note of what is fed to ports, before it is run."""
@@ -79,7 +86,7 @@ class Checker:
                 if isinstance(node, Input):
                     given[number] = self._sum(self._fed.get(number, []), (version, ()))
                 elif isinstance(node, Import):
-                    owner, its_number = self.host.owner_of(node.arrangement)
+                    owner, its_number = self.owner_of(node.arrangement)
                     given[number] = owner.meaning(version).value(its_number)
             self._meanings[version] = Meaning(
                 self.dweller.plan, self.functions, given, self._order, self._most_rounds()
@@ -103,7 +110,7 @@ class Checker:
     def _rows(self, number: int, words: Int64, rounds: tuple[int, ...]) -> list[Row]:
         schema = self.dweller.plan.schemas[number]
         times = words[:, -2:].tolist()
-        found = records(words, schema, self.host.texts)
+        found = records(words, schema, self.texts)
         return [
             (self._plain(number, record), (version, rounds), diff)
             for record, (version, diff) in zip(found, times, strict=True)
@@ -115,16 +122,14 @@ class Checker:
 
     def _take(self, number: int, port: int) -> None:
         """Take all that has passed a node out of the port that watches it."""
-        from graphtide.engine.dataflow.host import rounds_of
-
         times = rounds_of(self.dweller.plan, number)
-        while (position := int(first_position(self.host.machine.words, port))) != NOWHERE:
-            words = self.host.machine.take(port, position)
+        while (position := int(first_position(self.machine.words, port))) != NOWHERE:
+            words = self.machine.take(port, position)
             self.rows[number] += self._rows(number, words, times.rounds(position))
 
     def _waiting(self, number: int) -> dict[tuple[Record, int], int]:
         """What waits in the port of an output, for the user to read, by record and version."""
-        words = self.host.machine.peek(self.dweller.installed.ports[number])
+        words = self.machine.peek(self.dweller.installed.ports[number])
         found: dict[tuple[Record, int], int] = {}
         for record, (version, _), diff in self._rows(number, words, ()):
             found[record, version] = found.get((record, version), 0) + diff
@@ -153,7 +158,7 @@ class Checker:
 
     def _order(self, value: Any) -> Any:
         """What the machine sorts values by: texts by their code."""
-        return (False, self.host.texts.code(value)) if isinstance(value, str) else rank(value)
+        return (False, self.texts.code(value)) if isinstance(value, str) else rank(value)
 
     def _most_rounds(self) -> int:
         """One round more than any in which the machine has a difference."""
@@ -173,9 +178,10 @@ class Checker:
         )
 
 
-def versions_of(checkers: Sequence[Checker], host: Host, closed: Sequence[int]) -> list[int]:
+def versions_of(
+    checkers: Sequence[Checker], shape: int, closed: Sequence[int], still_open: Sequence[int]
+) -> list[int]:
     """The versions between two frontiers at which something changed, and their upper bounds."""
-    shape = int(host.machine.words[layout.VERSION_SHAPE])
     changed = set(closed).union(*(checker.changed() for checker in checkers))
     if shape:
         for one in list(changed):
@@ -187,7 +193,7 @@ def versions_of(checkers: Sequence[Checker], host: Host, closed: Sequence[int]) 
     return sorted(
         version
         for version in changed
-        if at_or_after(version, closed) and not at_or_after(version, host.frontier)
+        if at_or_after(version, closed) and not at_or_after(version, still_open)
     )[-MOST_VERSIONS:]
 
 

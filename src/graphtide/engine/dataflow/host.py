@@ -14,29 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.checking import Checker, versions_of
-from graphtide.engine.dataflow.foreign import Function, Rounds, foreign_handler, reduce_handler
+from graphtide.engine.dataflow.dweller import Dweller, rounds_of
+from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.kernels.dataflow import layout
-from graphtide.kernels.dataflow.times import field_width, not_after
+from graphtide.kernels.dataflow.times import not_after
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
-
-
-@dataclass
-class Dweller:
-    """A dataflow on the host: its plan, what became of it, where its inputs are fed.
-
-    `ran` tells that it has taken part in a run: before, even old versions may lack what it imports.
-    """
-
-    plan: DataflowPlan
-    installed: Installed
-    feeds: dict[int, int]
-    ran: bool = False
 
 
 @dataclass
@@ -90,7 +78,9 @@ class Host:
         dweller = Dweller(plan, done, feeds)
         self.dwellers.append(dweller)
         if self.debug:
-            self._checkers[id(dweller)] = Checker(self, dweller, functions)
+            self._checkers[id(dweller)] = Checker(
+                self.machine, self.texts, dweller, functions, self.owner_of
+            )
         self._fresh |= any(isinstance(node, Import) for node in plan.nodes)
         self._reschedule()
         return dweller
@@ -169,7 +159,7 @@ class Host:
         for dweller in self.dwellers:
             dweller.ran = True
         checkers = list(self._checkers.values())
-        due = versions_of(checkers, self, before) if checkers else []
+        due = versions_of(checkers, self._shape(), before, frontier) if checkers else []
         for checker in checkers:
             checker.check(due)
 
@@ -190,7 +180,7 @@ class Host:
 
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
-        shape = int(self.machine.words[layout.VERSION_SHAPE])
+        shape = self._shape()
 
         def stays_open(version: int) -> bool:
             return any(not_after(bound, version, shape) for bound in frontier)
@@ -202,6 +192,10 @@ class Host:
         for port, _, rows in due:
             self.machine.feed(port, rows)
         return {version for _, version, _ in due}
+
+    def _shape(self) -> int:
+        """How the words of versions are divided."""
+        return int(self.machine.words[layout.VERSION_SHAPE])
 
     def _reschedule(self) -> None:
         whole = [item for dweller in self.dwellers for item in dweller.installed.instructions]
@@ -230,10 +224,3 @@ class Host:
                     (source[:key], source[key:], made[key:]),
                     self.texts,
                 )
-
-
-def rounds_of(plan: DataflowPlan, number: int) -> Rounds:
-    """How positions are divided where a node stands."""
-    depths = max(plan.depth(), 1)
-    depth = plan.scopes[plan.scope_of[number]].depth
-    return Rounds(field_width(depths), depths, depth)

@@ -47,6 +47,17 @@ class RunContents:
         """False where there is a record, and no results."""
         return not isinstance(self.differences.parts, RecordOnly)
 
+    @property
+    def finished(self) -> bool:
+        """False where the run was interrupted."""
+        return self.differences.finished == len(self.steps)
+
+    @property
+    def seconds(self) -> float:
+        """What all finished steps took."""
+        record = self.differences.record
+        return 0.0 if record is None else float(np.sum(record.column("seconds").to_numpy()))
+
     @cached_property
     def step_of(self) -> NDArray[np.int64]:
         """The step of every view, in the order in which views were given."""

@@ -5,7 +5,7 @@ counted; numbers have a least, a greatest and a mean value. Infinite ones count 
 than not being reached. A mean is the sum without any rounding, rounded once, divided by how many
 there are: it depends on the values alone, however they were reached.
 
-Figures are kept from differences (`followed`), or computed anew from the whole results of each
+Figures are kept from differences (`followed`), or computed anew here from the whole results of each
 view: where there is little of them, so that nobody waits for kernels to be compiled; for arrays,
 whose means are NumPy's; for numbers that a float cannot hold.
 """
@@ -28,22 +28,6 @@ Figure = dict[str, int | float | None]
 
 _LITTLE = 1 << 20
 _A_VIEW = 1_000
-
-
-def figures_of(contents: RunContents, field: str, chosen: ChosenVertices = EVERY_VERTEX) -> Figures:
-    """A column a figure, a row a finished view in the order of the views.
-
-    Of part of the vertices, figures are computed anew in every view.
-    """
-    if not chosen.everything:
-        return whole_figures(contents, field, chosen)
-    if contents.base[field].ndim == 1 and not is_little(contents, field):
-        from graphtide.run.collection.followed import followed_figures
-
-        found = followed_figures(contents, field)
-        if found is not None:
-            return found
-    return whole_figures(contents, field)
 
 
 def is_little(contents: RunContents, field: str) -> bool:

@@ -9,7 +9,7 @@ from graphtide.kernels.summaries.records import Asked, FoundLeaders
 from graphtide.kernels.summaries.value_blocks import blocks_of
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.followed import holds_floats
-from graphtide.run.collection.leaders import Int64, Led, Questions, WholeRanking, far, ranked
+from graphtide.run.collection.ranking import Int64, Led, Questions, WholeRanking, far, ranked
 from graphtide.run.collection.walks import Walk
 
 _NONE = np.empty(0, np.int64)

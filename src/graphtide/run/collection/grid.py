@@ -28,8 +28,8 @@ from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import Versions
 from graphtide.run.collection.steps import Deltas, RunSteps
+from graphtide.run.collection.versions import Versions
 from graphtide.run.dataflow.compiled import CompiledDataflow
 from graphtide.run.dataflow.maintainer import edge_columns
 from graphtide.run.dataflow.running import BuiltDataflow

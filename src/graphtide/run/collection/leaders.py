@@ -1,8 +1,7 @@
 """The vertices with the greatest values of each view, and how their places changed.
 
-Greater values come first, the same ones in the order of their vertices, and last what is not
-reached: nobody asks for the farthest vertex to see one without a way. In the view before, places
-are known of those that led there too; those of the others are asked for in a second walk.
+In the view before, places are known of those that led there too; those of the others are asked
+for in a second walk.
 
 Like figures, leaders are followed from differences, or found anew where there is little to look at
 or where floats do not hold the values.
@@ -10,26 +9,18 @@ or where floats do not hold the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import is_little, unreached
+from graphtide.run.collection.figures import is_little
 from graphtide.run.collection.newcomers import newcomers
+from graphtide.run.collection.ranking import Int64, WholeRanking
 from graphtide.run.collection.tables import value_name
 from graphtide.run.live.arrow_columns import arrow_column
-
-Int64 = NDArray[np.int64]
-Led = tuple[Int64, NDArray[Any]]
-"""The first vertices of each view, a row a view, and their values."""
-
-Questions = tuple[Int64, Int64]
-"""Views and vertices, in the order of the views: which place the one has in the other."""
 
 
 def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
@@ -64,24 +55,10 @@ def check_order(contents: RunContents, field: str) -> None:
         raise InputError(f"'{field}' is an array, which has no order", hint="see run.summary()")
 
 
-def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Values as they are ranked: NaN, which comes last, where nothing is reached."""
-    return np.where(values == np.inf, np.nan, values) if far(contents, field) else values
-
-
-def far(contents: RunContents, field: str) -> bool:
-    """True where infinity stands for what is not reached."""
-    return unreached(contents.base[field]) == np.inf
-
-
-def descending(values: NDArray[Any]) -> NDArray[Any]:
-    """What is less where a value is greater: of whole numbers without rounding, or overflow."""
-    return ~values if values.dtype.kind in "iu" else -values.astype(np.float64)
-
-
 def _ranking(contents: RunContents, field: str) -> WholeRanking:
     if is_little(contents, field):
         return WholeRanking(contents, field)
+    # Imported here: kernels take a second, and small results need none.
     from graphtide.run.collection.followed_leaders import followed_ranking
 
     return followed_ranking(contents, field) or WholeRanking(contents, field)
@@ -100,37 +77,3 @@ def _places_before(ranking: WholeRanking, best: Int64) -> Int64:
         views, at = np.array(unknown).T
         found[views, at] = ranking.places((views - 1, best[views, at]))
     return found
-
-
-class WholeRanking:
-    """Leaders and places from the whole results of each view, which are sorted."""
-
-    def __init__(self, contents: RunContents, field: str) -> None:
-        self.contents = contents
-        self.field = field
-
-    def leaders(self, count: int) -> Led:
-        """The first so many vertices of each view."""
-        views, base = len(self.contents.finished_views()), self.contents.base[self.field]
-        best, led = np.empty((views, count), np.int64), np.empty((views, count), base.dtype)
-        for view, values, order in self._orders():
-            best[view] = order[:count]
-            led[view] = values[order[:count]]
-        return best, led
-
-    def places(self, questions: Questions) -> Int64:
-        """The place of each vertex in its view."""
-        found = np.empty(len(questions[0]), np.int64)
-        for view, _, order in self._orders():
-            asked = slice(*np.searchsorted(questions[0], [view, view + 1]))
-            found[asked] = np.argsort(order)[questions[1][asked]] + 1
-        return found
-
-    def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:
-        """Views in the order of the plan, with their values and all vertices in order."""
-        contents = self.contents
-        views = contents.finished_views()
-        for at in np.argsort(contents.step_of[views], kind="stable").tolist():
-            values = contents.values(views[at])[self.field]
-            order = descending(ranked(contents, self.field, values))
-            yield at, values, np.argsort(order, kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
@@ -36,11 +36,10 @@ from graphtide.run.collection.prepare import PreparedProgram, prepare
 from graphtide.run.collection.reading import Differences, numpy_column
 from graphtide.run.collection.runner import Runner, RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.programs import Compiled, pair_numbers
 from graphtide.run.live.result_rows import Pairs
-from graphtide.store.collection import GroupedEdges
 from graphtide.store.results import Parts
 
 if TYPE_CHECKING:
@@ -51,16 +50,6 @@ CHOOSERS: dict[str, Callable[[StepSizes], Chooser]] = {
     "differential": lambda sizes: AlwaysTogether(),
     "scratch": lambda sizes: AlwaysScratch(),
 }
-
-
-@dataclass(frozen=True)
-class Versions:
-    """What a run visits: a plan, the names of its views, a graph and the edges of each class."""
-
-    plan: CollectionPlan
-    names: tuple[str, ...]
-    known: KnownEdges
-    grouped: GroupedEdges
 
 
 class RunInHand:
@@ -133,6 +122,7 @@ class RunInHand:
 
     def run_grid(self, grid: GridVersions, base: Values, parts: Parts, how: RunSettings) -> None:
         """All views of a grid that are not finished yet; the steps are those of the grid."""
+        # Imported here: the dataflow machine takes a second that other runs do not need.
         from graphtide.run.collection.grid import GridRun
 
         first = Differences(parts, self.compiled.fields).finished

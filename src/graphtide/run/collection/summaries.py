@@ -13,7 +13,7 @@ from graphtide.model.wording import counted
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import figures_of
+from graphtide.run.collection.figures import Figures, is_little, whole_figures
 
 
 def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
@@ -29,9 +29,26 @@ def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) 
         columns["vertices"] = pa.array(_counts(contents, views, chosen), pa.int64())
     for field in contents.fields:
         prefix = "" if len(contents.fields) == 1 else f"{field}_"
-        figures = figures_of(contents, field, chosen)
+        figures = _figures(contents, field, chosen)
         columns |= {prefix + name: column for name, column in figures.items()}
     return pa.table(columns)
+
+
+def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figures:
+    """A column a figure, a row a finished view in the order of the views.
+
+    Of part of the vertices, figures are computed anew in every view.
+    """
+    if not chosen.everything:
+        return whole_figures(contents, field, chosen)
+    if contents.base[field].ndim == 1 and not is_little(contents, field):
+        # Imported here: kernels take a second, and small results need none.
+        from graphtide.run.collection.followed import followed_figures
+
+        found = followed_figures(contents, field)
+        if found is not None:
+            return found
+    return whole_figures(contents, field)
 
 
 def _counts(contents: RunContents, views: list[int], chosen: ChosenVertices) -> list[int]:
@@ -60,6 +77,15 @@ def components_table(
     order = np.argsort(-sizes, kind="stable")
     ids = contents.rows.columns(labels[order])
     return pa.table({**ids, "size": pa.array(sizes[order])})
+
+
+def run_text(run: RunContents) -> str:
+    """How a run went, in a few lines."""
+    lines = [f"run '{run.facts.name}': {explain_run(run)}"]
+    if not run.finished:
+        done, views = len(run.finished_views()), len(run.steps.names)
+        lines.append(f"  interrupted: {done:,} of {views:,} views can be read")
+    return "\n".join(lines)
 
 
 def explain_run(contents: RunContents) -> str:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from graphtide.engine.dataflow.reading import rows_held
 from graphtide.kernels.dataflow import layout
 from graphtide.plan.dataflow import Import, Node, Reduce
-
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.growing import GrowingFlow
 
 _FIELDS = {
     "activations": layout.OP_ACTIVATIONS,
@@ -23,7 +19,7 @@ _REDUCE = {
 }
 
 
-def counters(flow: Dataflow) -> dict[str, dict[str, int]]:
+def counters(flow: GrowingFlow) -> dict[str, dict[str, int]]:
     """For each operator: activations, rows in, out and held; for reductions also looks at keys.
 
     `recomputed` looks read the input, `unchanged` ones of them for nothing; `skipped` ones did
@@ -36,7 +32,7 @@ def counters(flow: Dataflow) -> dict[str, dict[str, int]]:
     }
 
 
-def operator_counters(flow: Dataflow, number: int) -> dict[str, int]:
+def operator_counters(flow: GrowingFlow, number: int) -> dict[str, int]:
     """The counters of one operator; none where the node is not one."""
     if flow.dweller is None or number not in flow.dweller.installed.operators:
         return {}
@@ -49,7 +45,7 @@ def operator_counters(flow: Dataflow, number: int) -> dict[str, int]:
     return found
 
 
-def describe(flow: Dataflow, number: int) -> str:
+def describe(flow: GrowingFlow, number: int) -> str:
     """One line that says what a node does."""
     node: Node = flow.plan.nodes[number]
     name = type(node).__name__.lower()
@@ -67,6 +63,6 @@ def describe(flow: Dataflow, number: int) -> str:
     return f"{name} {details[name]()}".strip() if name in details else name
 
 
-def _key(flow: Dataflow, number: int) -> str:
+def _key(flow: GrowingFlow, number: int) -> str:
     names = [name for name, _ in flow.plan.schemas[number][: flow.plan.key_of(number)]]
     return ", ".join(names) or "nothing"

@@ -6,20 +6,17 @@ row that is free there; a frame surrounds all nodes of a loop.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from graphtide.plan.dataflow import sources_of
 from graphtide.run.dataflow.counters import describe, operator_counters
-
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.growing import GrowingFlow
 
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 190, 44, 240, 70, 40
 Place = tuple[int, int]
 
 
-def draw(flow: Dataflow) -> str:
+def draw(flow: GrowingFlow) -> str:
     """The picture as the text of an SVG file."""
     places = _places(flow)
     columns = 1 + max((column for column, _ in places), default=0)
@@ -39,7 +36,7 @@ def draw(flow: Dataflow) -> str:
     return "\n".join(parts)
 
 
-def _places(flow: Dataflow) -> list[Place]:
+def _places(flow: GrowingFlow) -> list[Place]:
     """Column and row of every node."""
     found: list[Place] = []
     taken: set[Place] = set()
@@ -57,7 +54,7 @@ def _corner(place: Place) -> Place:
     return MARGIN + place[0] * ACROSS, MARGIN + place[1] * DOWN
 
 
-def _box(flow: Dataflow, number: int, place: Place) -> str:
+def _box(flow: GrowingFlow, number: int, place: Place) -> str:
     x, y = _corner(place)
     label = describe(flow, number)
     short = label if len(label) <= 30 else f"{label[:29]}…"
@@ -73,12 +70,12 @@ def _box(flow: Dataflow, number: int, place: Place) -> str:
     )
 
 
-def _stateful(flow: Dataflow) -> set[int]:
+def _stateful(flow: GrowingFlow) -> set[int]:
     """The nodes that are operators of their own."""
     return set(flow.dweller.installed.operators) if flow.dweller else set()
 
 
-def _frames(flow: Dataflow, places: list[Place]) -> list[str]:
+def _frames(flow: GrowingFlow, places: list[Place]) -> list[str]:
     """A frame for each loop, outermost first."""
     plan = flow.plan
     found = []
@@ -103,7 +100,7 @@ def _frames(flow: Dataflow, places: list[Place]) -> list[str]:
     return found
 
 
-def _arrows(flow: Dataflow, places: list[Place]) -> list[str]:
+def _arrows(flow: GrowingFlow, places: list[Place]) -> list[str]:
     found = []
     for number, node in enumerate(flow.plan.nodes):
         found += [_arrow(places[source], places[number], "") for source in sources_of(node)]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from graphtide.plan.dataflow import Variable, sources_of
 from graphtide.run.dataflow.counters import describe, operator_counters
-
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.growing import GrowingFlow
 
 
-def explain(flow: Dataflow) -> str:
+def explain(flow: GrowingFlow) -> str:
     """One line a node: its number, what it does, what it reads, its columns, its counters."""
     plan = flow.plan
     lines = [f"dataflow {plan.name}"]
@@ -26,7 +22,7 @@ def explain(flow: Dataflow) -> str:
     return "\n".join(lines)
 
 
-def _line(flow: Dataflow, number: int) -> str:
+def _line(flow: GrowingFlow, number: int) -> str:
     plan = flow.plan
     columns = ", ".join(name.strip() for name, _ in plan.schemas[number])
     reads = " ".join(f"#{source}" for source in sources_of(plan.nodes[number]))

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphtide.engine.dataflow.host import Dweller, Host
+from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import DataflowPlan, Import, Input, Node, Schema, Scope
-from graphtide.plan.dataflow_expressions import ColumnType
+from graphtide.plan.dataflow import Import, Input
+from graphtide.run.dataflow.collection import Arrangement, Loop
+from graphtide.run.dataflow.counters import counters
+from graphtide.run.dataflow.drawing import draw
+from graphtide.run.dataflow.explain import explain
+from graphtide.run.dataflow.growing import GrowingFlow, schema_of
+from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.times import Clock, Time
-from graphtide.run.staying import StaysInDataflow
-from graphtide.run.turns import Turns, in_turn
-
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.arrangement import Arrangement
-    from graphtide.run.dataflow.inputs import InputCollection
-    from graphtide.run.dataflow.loops import Loop
+from graphtide.run.turns import in_turn
 
 
-class Dataflow(StaysInDataflow):
+class Dataflow(GrowingFlow):
     """Collections, and the operators that keep them current, version after version.
 
         flow = gt.Dataflow()
@@ -74,7 +69,7 @@ class Dataflow(StaysInDataflow):
                 most_rounds=most_rounds,
                 debug=debug,
             )
-            self.clock = Clock(host)
+            clock = Clock(host)
         else:
             beside.check_open()
             given = (coordinates, memory, effort, fuel, most_rounds, debug)
@@ -83,23 +78,8 @@ class Dataflow(StaysInDataflow):
                     f"{name} shares clock, memory and settings with {beside.name}",
                     hint="give those settings to the first dataflow",
                 )
-            self.clock = beside.clock
-        self.host = self.clock.host
-        self.plan = DataflowPlan(name)
-        self.functions: list[Callable[..., Any]] = []
-        self.dweller: Dweller | None = None
-        self.waiting: list[tuple[int, int, NDArray[np.int64]]] = []
-        self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
-        self.clock.flows.append(self)
-
-    @property
-    def _turns(self) -> Turns:
-        return self.clock.turns
-
-    @property
-    def name(self) -> str:
-        """What the dataflow is called in pictures and errors."""
-        return self.plan.name
+            clock = beside.clock
+        super().__init__(name, clock)
 
     @property
     def version(self) -> Time:
@@ -108,8 +88,6 @@ class Dataflow(StaysInDataflow):
 
     def input(self, name: str, /, **columns: type) -> InputCollection:
         """A collection that users insert into and remove from."""
-        from graphtide.run.dataflow.inputs import InputCollection
-
         number = self.add(Input(name), 0, schema_of(columns))
         return InputCollection(self, number)
 
@@ -120,8 +98,6 @@ class Dataflow(StaysInDataflow):
         What it holds comes in at the current version or, with `history`, at the versions at which
         it came about, as far as they have not been compacted.
         """
-        from graphtide.run.dataflow.arrangement import Arrangement
-
         if arrangement.flow.clock is not self.clock:
             raise InputError(
                 f"{arrangement.flow.name} and {self.name} do not share a clock",
@@ -139,8 +115,6 @@ class Dataflow(StaysInDataflow):
     @contextmanager
     def loop(self, name: str = "loop") -> Iterator[Loop]:
         """A loop outside of all others; see `Loop` for loops within it."""
-        from graphtide.run.dataflow.loops import Loop
-
         loop = Loop(self, self.add_scope(name, 0))
         yield loop
         loop.close()
@@ -163,102 +137,17 @@ class Dataflow(StaysInDataflow):
         """
         self.clock.remove(self)
 
-    @property
-    def closed(self) -> bool:
-        """True once the dataflow has been closed."""
-        return self not in self.clock.flows
-
-    def check_open(self) -> None:
-        """Refuse what a closed dataflow cannot do."""
-        if self.closed:
-            raise InputError(
-                f"{self.name} was closed", hint="read it before, or make another beside the first"
-            )
-
     @in_turn
     def explain(self) -> str:
         """The operators, the loops, and what they have done, as text."""
-        from graphtide.run.dataflow.explain import explain
-
         return explain(self)
 
     @in_turn
     def draw(self) -> str:
         """The same as a picture, in SVG."""
-        from graphtide.run.dataflow.drawing import draw
-
         return draw(self)
 
     @in_turn
     def counters(self) -> dict[str, dict[str, int]]:
         """What each operator has taken in, sent, holds, recomputed and skipped."""
-        from graphtide.run.dataflow.counters import counters
-
         return counters(self)
-
-    def add(self, node: Node, scope: int, schema: Schema) -> int:
-        """Add a node to the plan."""
-        if self.dweller is not None:
-            raise InputError(
-                f"{self.name} runs already, and operators that come late would miss its past",
-                hint="build another with gt.Dataflow(beside=...) and import arrangements into it",
-            )
-        names = [name for name, _ in schema]
-        if len(set(names)) < len(names):
-            raise InputError(
-                f"A collection cannot have the columns {', '.join(names)}: one is named twice",
-                hint="give each a name of its own",
-            )
-        return self.plan.add(node, scope, schema)
-
-    def add_scope(self, name: str, parent: int) -> int:
-        """Add a loop to the plan."""
-        self.plan.scopes.append(Scope(name, parent, self.plan.scopes[parent].depth + 1))
-        return len(self.plan.scopes) - 1
-
-    def add_function(self, function: Callable[..., Any]) -> int:
-        """Note a function of Python; its number."""
-        self.functions.append(function)
-        return len(self.functions) - 1
-
-    def install(self) -> Dweller:
-        """Install the dataflow where it is not yet."""
-        with self._turns.lock:
-            self.check_open()
-            if self.dweller is None:
-                self._check_variables()
-                self.dweller = self.host.install(self.plan, self.functions)
-            return self.dweller
-
-    def pour(self) -> None:
-        """Hand what was inserted to the host."""
-        feeds = self.install().feeds
-        for number, version, rows in self.waiting:
-            self.host.feed(feeds[number], rows, version)
-        self.waiting.clear()
-
-    def _check_variables(self) -> None:
-        from graphtide.plan.dataflow import Variable
-
-        for number, node in enumerate(self.plan.nodes):
-            if isinstance(node, Variable) and number not in self.plan.definitions:
-                scope = self.plan.scopes[self.plan.scope_of[number]]
-                raise InputError(
-                    "A variable has no definition",
-                    where=f"loop {scope.name!r} of {self.name}",
-                    hint="call its `set` with the collection that it is to be in the next round",
-                )
-
-
-def schema_of(columns: dict[str, type]) -> Schema:
-    """Columns as users give them, int, float, bool or str, as a schema."""
-    found = []
-    for name, kind in columns.items():
-        try:
-            found.append((name, ColumnType(getattr(kind, "__name__", str(kind)))))
-        except ValueError:
-            raise InputError(
-                f"Column {name!r} cannot be of type {kind!r}",
-                hint="columns are int, float, bool or str",
-            ) from None
-    return tuple(found)

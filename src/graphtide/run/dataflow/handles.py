@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from graphtide.kernels.dataflow.times import not_after
 from graphtide.model.errors import InputError
+from graphtide.run.dataflow.indexed import IndexedStage
 from graphtide.run.dataflow.times import Time
 from graphtide.run.staying import StaysInDataflow
 from graphtide.run.turns import in_turn
-
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.arrangement import Arrangement
 
 
 class Handle(StaysInDataflow):
@@ -22,11 +20,11 @@ class Handle(StaysInDataflow):
     drop it (or use it in a `with` block) when no version is.
     """
 
-    def __init__(self, arrangement: Arrangement, at: Time | None) -> None:
+    def __init__(self, arrangement: IndexedStage, at: Time | None) -> None:
         self._arrangement = arrangement
         self._clock = arrangement.flow.clock
         self._turns = self._clock.turns
-        self._word: int | None = self._clock.readable(at, arrangement)
+        self._word: int | None = arrangement.readable_word(at)
         self._clock.host.hold(arrangement.trace, self._word)
 
     @property

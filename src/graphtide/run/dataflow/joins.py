@@ -3,58 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Join, Schema
-
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.arrangement import Arrangement
-    from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.operators import concatenated, negated
+from graphtide.run.dataflow.reductions import distinct
+from graphtide.run.dataflow.stages import (
+    Indexed,
+    One,
+    Operating,
+    Stage,
+    added,
+    arranged,
+    check_flow,
+    mapped,
+    selected,
+    together,
+)
 
 On = str | Sequence[str] | Mapping[str, str]
 """Columns with the same name on both sides, or left names with their right names."""
 
 
-class Joining:
+class Joining(Operating[One, Indexed]):
     """The joins of `Collection`. Each costs work in proportion to the smaller side's changes."""
 
-    def join(self: Collection, other: Collection, on: On) -> Collection:  # type: ignore[misc]
+    def join(self, other: One, on: On) -> One:
         """Every pair of records with equal keys: the key, the rest of this, the rest of the other.
 
         Multiplicities multiply. A column of the other side whose name is taken gets `_right`
         behind it. Both sides are arranged by the key, which is shared with all who need the same.
         """
-        left, right = _sides(self, other, on)
-        scope, _ = left._together(right)
-        for side in (left, right):
-            side._check_enclosed(scope)
-        number = self.flow.add(Join(left.number, right.number), scope, _joined(left, right))
-        from graphtide.run.dataflow.collection import Collection
+        return self._collection(joined(self, other, on))
 
-        return Collection(self.flow, number)
-
-    def join_map(  # type: ignore[misc]
-        self: Collection, other: Collection, /, on: On, **columns: Any
-    ) -> Collection:
+    def join_map(self, other: One, /, on: On, **columns: Any) -> One:
         """A join whose pairs are mapped: `join_map(edges, on="node", node=col.dst, hops=...)`."""
-        return self.join(other, on).map(**columns)
+        return self._collection(mapped(joined(self, other, on), columns))
 
-    def semijoin(self: Collection, other: Collection, on: On) -> Collection:  # type: ignore[misc]
+    def semijoin(self, other: One, on: On) -> One:
         """The records whose key the other side has, with their own multiplicities."""
-        lefts, rights = _names(on)
-        keys = other.map(**{left: _col(right) for left, right in zip(lefts, rights, strict=True)})
-        return self.join(keys.distinct(), lefts).select(*self.names)
+        return self._collection(semijoined(self, other, on))
 
-    def antijoin(self: Collection, other: Collection, on: On) -> Collection:  # type: ignore[misc]
+    def antijoin(self, other: One, on: On) -> One:
         """The records whose key the other side does not have."""
-        return self.minus(self.semijoin(other, on))
+        return self._collection(concatenated(self, [negated(semijoined(self, other, on))]))
 
 
-def _col(name: str) -> Any:
-    from graphtide.plan.dataflow_terms import col
+def joined(left: Stage, right: Stage, on: On) -> Stage:
+    """Every pair of records with equal keys."""
+    one, other = _sides(left, right, on)
+    scope, _ = together(one, other)
+    return added(one, Join(one.number, other.number), _joined_schema(one, other), scope)
 
-    return col[name]
+
+def semijoined(left: Stage, right: Stage, on: On) -> Stage:
+    """The records of the left side whose key the right side has."""
+    lefts, rights = _names(on)
+    keys = selected(right, dict(zip(lefts, rights, strict=True)))
+    return selected(joined(left, distinct(keys), lefts), {name: name for name in left.names})
 
 
 def _names(on: On) -> tuple[list[str], list[str]]:
@@ -66,10 +73,10 @@ def _names(on: On) -> tuple[list[str], list[str]]:
     return list(on), list(on)
 
 
-def _sides(left: Collection, right: Collection, on: On) -> tuple[Arrangement, Arrangement]:
+def _sides(left: Stage, right: Stage, on: On) -> tuple[Stage, Stage]:
     """Both sides arranged by the key."""
     lefts, rights = _names(on)
-    right._check_flow(left.flow)
+    check_flow(right, left.flow)
     types = [dict(left.schema).get(name) for name in lefts]
     others = [dict(right.schema).get(name) for name in rights]
     if None not in types and None not in others and types != others:
@@ -77,13 +84,13 @@ def _sides(left: Collection, right: Collection, on: On) -> tuple[Arrangement, Ar
             f"The keys of {left!r} and {right!r} have different types",
             hint="map one of them to the type of the other",
         )
-    return left.arrange(lefts), right.arrange(rights)
+    return arranged(left, lefts), arranged(right, rights)
 
 
-def _joined(left: Arrangement, right: Arrangement) -> Schema:
+def _joined_schema(left: Stage, right: Stage) -> Schema:
     taken = set(left.names)
     found = list(left.schema)
-    for name, column_type in right.schema[right.key :]:
+    for name, column_type in right.schema[right.flow.plan.key_of(right.number) :]:
         free = name
         while free in taken:
             free += "_right"

@@ -7,12 +7,8 @@ functions of Python could ask, the versions that are being run are not complete 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.dataflow.times import Time
-
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.collection import Collection
 
 
 class Probe:
@@ -25,8 +21,8 @@ class Probe:
     probe.frontier()        # (4,)
     """
 
-    def __init__(self, collection: Collection) -> None:
-        self._flow = collection.flow
+    def __init__(self, flow: GrowingFlow) -> None:
+        self._flow = flow
 
     def done(self, version: Time) -> bool:
         """True where the collection is complete at a version, and so at all versions before it."""

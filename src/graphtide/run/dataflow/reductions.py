@@ -7,52 +7,54 @@ gets all records of a key whenever one has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Reduce, ReducerName, Schema, Weigh
+from graphtide.plan.dataflow import Reduce, ReducerName, Weigh
 from graphtide.plan.dataflow_expressions import FLOAT, INT, TEXT, ColumnType, constant
 from graphtide.plan.dataflow_terms import Term, col
+from graphtide.run.dataflow.growing import schema_of
+from graphtide.run.dataflow.operators import concatenated
+from graphtide.run.dataflow.stages import (
+    Indexed,
+    Names,
+    One,
+    Operating,
+    Stage,
+    added,
+    arranged,
+    checked_names,
+    mapped,
+    selected,
+)
 
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.arrangement import Arrangement
-    from graphtide.run.dataflow.collection import Collection
-
-Names = str | Sequence[str]
 _TAG, _WEIGHT = " tag", " weight"
 
 
-class Reducing:
+class Reducing(Operating[One, Indexed]):
     """The reductions of `Collection`. All give arrangements by their key."""
 
-    def reduce(  # type: ignore[misc]
-        self: Collection, function: Callable[..., Any], *, by: Names, types: dict[str, type]
-    ) -> Arrangement:
+    def reduce(self, function: Callable[..., Any], *, by: Names, types: dict[str, type]) -> Indexed:
         """What `function(key, records)` returns for each key: a list of records.
 
         `records` is a list of pairs of a record, without its key, and its multiplicity, in order.
         It is called for every key whose records have changed, which is slow.
         """
-        from graphtide.run.dataflow.flow import schema_of
-
-        arranged = self.arrange(by)
-        schema = arranged.schema[: arranged.key] + schema_of(types)
+        source = arranged(self, by)
+        schema = source.schema[: len(checked_names(self, by))] + schema_of(types)
         number = self.flow.add_function(function)
-        return _reduced(arranged, Reduce(arranged.number, "function", number), schema)
+        node = Reduce(source.number, "function", number)
+        return self._arrangement(added(source, node, schema))
 
-    def count(  # type: ignore[misc]
-        self: Collection, by: Names | None = None, name: str = "count"
-    ) -> Arrangement:
+    def count(self, by: Names | None = None, name: str = "count") -> Indexed:
         """How many records each key has; each distinct record, where no key is named.
 
         `by=()` counts all records together.
         """
         return self.aggregate(self.names if by is None else by, **{name: count()})
 
-    def sum(  # type: ignore[misc]
-        self: Collection, column: str, *, by: Names, name: str | None = None
-    ) -> Arrangement:
+    def sum(self, column: str, *, by: Names, name: str | None = None) -> Indexed:
         """The sum of a column for each key.
 
         Ints are added up as they change, modulo 2^64. Floats are added in ascending order each
@@ -60,48 +62,41 @@ class Reducing:
         """
         return self.aggregate(by, **{name or column: total(column)})
 
-    def aggregate(  # type: ignore[misc]
-        self: Collection, by: Names, **parts: Aggregate
-    ) -> Arrangement:
+    def aggregate(self, by: Names, **parts: Aggregate) -> Indexed:
         """Several counts and sums of ints for each key, or one sum of floats."""
-        keys = self._names(by)
+        keys = checked_names(self, by)
         if len(parts) == 1 and _is_float(self, next(iter(parts.values()))):
-            return _float_sum(self, keys, *parts.items())
-        return _sums(self, keys, parts)
+            return self._arrangement(_float_sum(self, keys, *parts.items()))
+        return self._arrangement(_sums(self, keys, parts))
 
-    def distinct(self: Collection) -> Arrangement:  # type: ignore[misc]
+    def distinct(self) -> Indexed:
         """Each record that is there, once."""
         return self.threshold(1)
 
-    def threshold(self: Collection, least: int) -> Arrangement:  # type: ignore[misc]
+    def threshold(self, least: int) -> Indexed:
         """Each record that is there at least so many times, once."""
         if least < 1:
             raise InputError(
                 f"A threshold of {least} would hold for all records there could be",
                 hint="give 1 or more",
             )
-        arranged = self.arrange(self.names)
-        return _reduced(arranged, Reduce(arranged.number, "threshold", least), self.schema)
+        return self._arrangement(distinct(self, least))
 
-    def min(self: Collection, *, by: Names, of: Names | None = None) -> Arrangement:  # type: ignore[misc]
+    def min(self, *, by: Names, of: Names | None = None) -> Indexed:
         """The least record of each key: by the first column of `of`, then the next."""
-        return _ends(self, "min", 1, by, of)
+        return self._arrangement(_ends(self, "min", 1, by, of))
 
-    def max(self: Collection, *, by: Names, of: Names | None = None) -> Arrangement:  # type: ignore[misc]
+    def max(self, *, by: Names, of: Names | None = None) -> Indexed:
         """The greatest record of each key."""
-        return _ends(self, "max", 1, by, of)
+        return self._arrangement(_ends(self, "max", 1, by, of))
 
-    def first(  # type: ignore[misc]
-        self: Collection, count: int, *, by: Names, of: Names | None = None
-    ) -> Arrangement:
+    def first(self, count: int, *, by: Names, of: Names | None = None) -> Indexed:
         """The least records of each key, so many, counted with their multiplicities."""
-        return _ends(self, "first", count, by, of)
+        return self._arrangement(_ends(self, "first", count, by, of))
 
-    def top(  # type: ignore[misc]
-        self: Collection, count: int, *, by: Names, of: Names | None = None
-    ) -> Arrangement:
+    def top(self, count: int, *, by: Names, of: Names | None = None) -> Indexed:
         """The greatest records of each key, so many, counted with their multiplicities."""
-        return _ends(self, "last", count, by, of)
+        return self._arrangement(_ends(self, "last", count, by, of))
 
 
 class Aggregate:
@@ -121,15 +116,18 @@ def total(column: str) -> Aggregate:
     return Aggregate(column)
 
 
-def _ends(
-    source: Collection, reducer: ReducerName, count: int, by: Names, of: Names | None
-) -> Arrangement:
-    keys = source._names(by)
-    values = (
-        [name for name in source.names if name not in keys] if of is None else source._names(of)
-    )
+def distinct(source: Stage, least: int = 1) -> Stage:
+    """Each record that is there at least so many times, once."""
+    ordered = arranged(source, source.names)
+    return added(ordered, Reduce(ordered.number, "threshold", least))
+
+
+def _ends(source: Stage, reducer: ReducerName, count: int, by: Names, of: Names | None) -> Stage:
+    keys = checked_names(source, by)
+    rest = [name for name in source.names if name not in keys]
+    values = rest if of is None else checked_names(source, of)
     for name in values:
-        if source._type(name) is TEXT:
+        if dict(source.schema)[name] is TEXT:
             raise InputError(
                 f"Column {name!r} is text, which has no order in a dataflow",
                 hint="map it to a number, or use reduce with a function",
@@ -139,40 +137,34 @@ def _ends(
             f"{reducer} of {count} records by {', '.join(values) or 'no column'}",
             hint="ask for at least one record, by at least one column that is not in the key",
         )
-    arranged = source.select(*keys, *values).arrange(keys)
-    return _reduced(arranged, Reduce(arranged.number, reducer, count), arranged.schema)
+    chosen = selected(source, {name: name for name in (*keys, *values)})
+    ordered = arranged(chosen, keys)
+    return added(ordered, Reduce(ordered.number, reducer, count))
 
 
-def _reduced(arranged: Arrangement, node: Reduce, schema: Schema) -> Arrangement:
-    from graphtide.run.dataflow.arrangement import Arrangement
-
-    number = arranged.flow.add(node, arranged.scope, schema)
-    return Arrangement(arranged.flow, number)
-
-
-def _is_float(source: Collection, part: Aggregate) -> bool:
+def _is_float(source: Stage, part: Aggregate) -> bool:
     return part.column is not None and _summed_type(source, part.column) is FLOAT
 
 
-def _summed_type(source: Collection, column: str) -> ColumnType:
-    source._names(column)
-    found = source._type(column)
+def _summed_type(source: Stage, column: str) -> ColumnType:
+    checked_names(source, column)
+    found = dict(source.schema)[column]
     if found not in (INT, FLOAT):
         raise InputError(f"Column {column!r} is {found}, which cannot be added up")
     return found
 
 
-def _float_sum(source: Collection, keys: list[str], part: tuple[str, Aggregate]) -> Arrangement:
+def _float_sum(source: Stage, keys: list[str], part: tuple[str, Aggregate]) -> Stage:
     name, aggregate = part
     chosen: dict[str, Any] = {key: col[key] for key in keys} | {
         _WEIGHT: col[aggregate.column or ""]
     }
-    arranged = source.map(**chosen).arrange(keys)
-    schema = (*arranged.schema[: len(keys)], (name, FLOAT))
-    return _reduced(arranged, Reduce(arranged.number, "float sum"), schema)
+    ordered = arranged(mapped(source, chosen), keys)
+    schema = (*ordered.schema[: len(keys)], (name, FLOAT))
+    return added(ordered, Reduce(ordered.number, "float sum"), schema)
 
 
-def _sums(source: Collection, keys: list[str], parts: dict[str, Aggregate]) -> Arrangement:
+def _sums(source: Stage, keys: list[str], parts: dict[str, Aggregate]) -> Stage:
     """Records become weights: tag 0 counts, each further tag adds up one column."""
     columns: list[str] = []
     outputs: list[int] = []
@@ -189,16 +181,16 @@ def _sums(source: Collection, keys: list[str], parts: dict[str, Aggregate]) -> A
             columns.append(part.column)
         outputs.append(1 + columns.index(part.column))
     chosen: dict[str, Any] = {key: col[key] for key in keys}
-    tagged = source.map(**(chosen | {_TAG: Term(constant(0))}))
+    tagged = mapped(source, chosen | {_TAG: Term(constant(0))})
     weighted = [
-        _weighted(source.map(**(chosen | {_TAG: Term(constant(1 + tag)), _WEIGHT: col[column]})))
+        _weighted(mapped(source, chosen | {_TAG: Term(constant(1 + tag)), _WEIGHT: col[column]}))
         for tag, column in enumerate(columns)
     ]
-    arranged = (tagged.concat(*weighted) if weighted else tagged).arrange(keys)
-    schema = (*arranged.schema[: len(keys)], *((name, INT) for name in parts))
-    node = Reduce(arranged.number, "sums", 1 + len(columns), tuple(outputs))
-    return _reduced(arranged, node, schema)
+    ordered = arranged(concatenated(tagged, weighted) if weighted else tagged, keys)
+    schema = (*ordered.schema[: len(keys)], *((name, INT) for name in parts))
+    node = Reduce(ordered.number, "sums", 1 + len(columns), tuple(outputs))
+    return added(ordered, node, schema)
 
 
-def _weighted(source: Collection) -> Collection:
-    return source._linear(Weigh(source.number, _WEIGHT), source.schema[:-1])
+def _weighted(source: Stage) -> Stage:
+    return added(source, Weigh(source.number, _WEIGHT), source.schema[:-1])

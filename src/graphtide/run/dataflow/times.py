@@ -8,18 +8,24 @@ before another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from graphtide.engine.dataflow.dweller import Dweller
 from graphtide.engine.dataflow.host import Host
 from graphtide.kernels.dataflow.times import field_width, not_after, shape_of
 from graphtide.model.errors import InputError
 from graphtide.run.turns import Turns
 
-if TYPE_CHECKING:
-    from graphtide.run.dataflow.arrangement import Arrangement
-    from graphtide.run.dataflow.flow import Dataflow
-
 Time = int | tuple[int, ...]
+
+
+class OnClock(Protocol):
+    """A dataflow, as its clock knows it."""
+
+    dweller: Dweller | None
+
+    def pour(self) -> None:
+        """Hand what was inserted to the host."""
 
 
 class Clock:
@@ -28,7 +34,7 @@ class Clock:
     def __init__(self, host: Host) -> None:
         self.turns = Turns("the dataflow")
         self.host = host
-        self.flows: list[Dataflow] = []
+        self.flows: list[OnClock] = []
         self._width = field_width(host.coordinates)
         self._shape = shape_of(host.coordinates)
 
@@ -90,11 +96,10 @@ class Clock:
         """How the words of versions are divided."""
         return self._shape
 
-    def readable(self, at: Time | None, arrangement: Arrangement) -> int:
-        """The word of a closed version at which an arrangement can still be read."""
-        host = self.host
-        if at is None and host.coordinates == 1:
-            return max(host.frontier[0] - 1, 0)
+    def closed_word(self, at: Time | None) -> int:
+        """The word of a version that is closed; of the last one for None."""
+        if at is None and self.host.coordinates == 1:
+            return max(self.host.frontier[0] - 1, 0)
         if at is None:
             raise InputError("Several versions could be meant", hint="say which one with `at=`")
         word = self.word(at)
@@ -103,14 +108,18 @@ class Clock:
                 f"Version {at!r} is still open: what it holds is not known yet",
                 hint="advance first",
             )
-        held = [*host.since, *host.held.get(arrangement.trace, [])]
+        return word
+
+    def check_readable(self, word: int, trace: int) -> None:
+        """Refuse a closed version that a trace has merged with later ones."""
+        held = [*self.host.since, *self.host.held.get(trace, [])]
         if not any(not_after(bound, word, self._shape) for bound in held):
             raise InputError(
-                f"Version {at!r} has been compacted: it cannot be told from later ones",
+                f"Version {self.time(word)!r} has been compacted: "
+                "it cannot be told from later ones",
                 where=f"readable from {_listed([self.time(bound) for bound in held])} on",
                 hint="take a handle with hold() before a version passes, and keep it",
             )
-        return word
 
     def is_open(self, word: int) -> bool:
         """True for versions at or after the frontier."""
@@ -141,7 +150,7 @@ class Clock:
             self.host.close(words)
         return self.version
 
-    def remove(self, flow: Dataflow) -> None:
+    def remove(self, flow: OnClock) -> None:
         """Uninstall a dataflow; nothing where that has been done."""
         if flow in self.flows and flow.dweller is not None:
             self.host.uninstall(flow.dweller)

@@ -14,7 +14,7 @@ from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.named_views import kept_views, listed_views
-from graphtide.run.collection.start import Versions
+from graphtide.run.collection.versions import Versions
 from graphtide.run.views.classes import edge_classes
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import GroupedEdges, StoredView, group_edges

@@ -6,29 +6,36 @@ from pathlib import Path
 
 import pyarrow.csv as pa_csv
 
-from graphtide.api.answers import Answer
-from graphtide.api.listings import finished_views
-from graphtide.api.run import Run
-from graphtide.api.whole_files import Beside, whole_files
 from graphtide.model.errors import NotFoundError
-from graphtide.run.collection.tables import flat_table, write_tidy_csv
+from graphtide.run.catalog.listings import finished_views
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.summaries import explain_run, run_text, summary_table
+from graphtide.run.collection.tables import (
+    difference_table,
+    flat_table,
+    record_table,
+    tidy_reader,
+    write_tidy_csv,
+)
+from graphtide.run.statements.answers import Answer, Made
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import open_run
+from graphtide.store.whole_files import Beside, whole_files
 
 
-def run_answer(run: Run, notes: tuple[str, ...] = ()) -> Answer:
+def run_answer(run: RunContents, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """A run: how it went, and its summary view by view; of pairs, their results themselves."""
-    if not len(run):
-        return Answer(run_text(run), None, run, notes)
-    return Answer(run_text(run), run.to_arrow() if run.of_pairs else run.summary(), run, notes)
+    table = None
+    if run.finished_views():
+        table = summary_table(run) if run.facts.pairs is None else tidy_reader(run).read_all()
+    return Answer(run_text(run), table, run, notes)
 
 
-def run_text(run: Run) -> str:
-    """How a run went, in a few lines."""
-    lines = [f"run '{run.name}': {run.explain()}"]
-    if not run.finished:
-        lines.append(f"  interrupted: {len(run):,} of {len(run.views):,} views can be read")
-    return "\n".join(lines)
+def timed_answer(run: RunContents, notes: tuple[str, ...]) -> Answer[Made]:
+    """What a run took whose results are not kept; of pairs, what was found."""
+    text = f"{explain_run(run)}\n  no results are kept"
+    table = record_table(run) if run.facts.pairs is None else tidy_reader(run).read_all()
+    return Answer(text, table, notes=notes)
 
 
 def left_off(catalog: Catalog, name: str, again: str | None) -> str:
@@ -42,7 +49,7 @@ def left_off(catalog: Catalog, name: str, again: str | None) -> str:
     return f"the run '{name}' keeps {done:,} of {views:,} views; to go on: {again}"
 
 
-def save_results(run: Run, folder: Path, *, differences: bool) -> list[Path]:
+def save_results(run: RunContents, folder: Path, *, differences: bool) -> list[Path]:
     """Write results, summary and record of a run as CSV into a folder, which is made.
 
     With `differences`, what each step changed is written in place of whole results.
@@ -52,16 +59,16 @@ def save_results(run: Run, folder: Path, *, differences: bool) -> list[Path]:
             names = _write_differences(run, beside)
         else:
             names = ["results.csv"]
-            write_tidy_csv(run._contents, beside(names[0]))
-        for name, table in (("summary.csv", run.summary()), ("record.csv", run.record())):
+            write_tidy_csv(run, beside(names[0]))
+        for name, table in (("summary.csv", summary_table(run)), ("record.csv", record_table(run))):
             pa_csv.write_csv(flat_table(table), beside(name))
             names.append(name)
     return [folder / name for name in names]
 
 
-def _write_differences(run: Run, beside: Beside) -> list[str]:
+def _write_differences(run: RunContents, beside: Beside) -> list[str]:
     one = len(run.fields) == 1
     names = ["differences.csv" if one else f"differences-{field}.csv" for field in run.fields]
     for name, field in zip(names, run.fields, strict=True):
-        pa_csv.write_csv(flat_table(run.differences(field)), beside(name))
+        pa_csv.write_csv(flat_table(difference_table(run, field)), beside(name))
     return names

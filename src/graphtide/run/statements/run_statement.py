@@ -8,65 +8,58 @@ interrupts says how much of it is kept and how to go on.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from graphtide.api.answers import Answer
-from graphtide.api.collection import Collection
-from graphtide.api.computations import chosen_computation, error_place
-from graphtide.api.run import Run
-from graphtide.api.run_answers import left_off, run_answer, save_results
-from graphtide.api.run_strategy import chosen_strategy, forced_splits, option_notes
-from graphtide.api.stored_runs import RunRequest, run_collection
 from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import check_verify
 from graphtide.run.live.programs import Bound, compiled_program
+from graphtide.run.statements.answers import Answer, Made
+from graphtide.run.statements.computations import chosen_computation, error_place
+from graphtide.run.statements.run_answers import left_off, run_answer, save_results, timed_answer
+from graphtide.run.statements.run_pairs import said_outright
+from graphtide.run.statements.run_strategy import chosen_strategy, forced_splits, option_notes
+from graphtide.store.collection import StoredCollection, open_collection
 
-if TYPE_CHECKING:
-    from graphtide.api.session import Session
 
-
-def carry_out_run(session: Session, statement: s.Run) -> Answer:
+def carry_out_run(space: Workspace, statement: s.Run) -> Answer[Made]:
     """Run the computation of a statement, and answer with its summary."""
-    from graphtide.api.run_pairs import said_outright
-
     check_run(statement)
-    collection = session.collection(statement.collection)
-    statement = said_outright(collection, statement)
+    stored = open_collection(space.catalog, statement.collection)
+    statement = said_outright(space.catalog, stored, statement)
     chosen = chosen_computation(statement)
-    notes = (*chosen.notes, *option_notes(statement, len(collection)))
+    notes = (*chosen.notes, *option_notes(statement, len(stored.views)))
+    run = _run_program(space, stored, statement, chosen.program)
     if statement.results == "noresults":
-        return _timed(collection, statement, chosen.program, notes)
-    name = run_name(statement, chosen.program.program.name)
-    run = run_program(collection, statement, chosen.program, name)
+        return timed_answer(run, notes)
     return run_answer(run, (*notes, *_saved(run, statement)))
 
 
-def run_name(statement: s.Run, program: str) -> str:
-    """The name of a run in the catalog: the given one, or that which `collection.run` gives."""
-    return statement.name or f"{statement.collection}-{program}"
-
-
-def run_program(collection: Collection, statement: s.Run, program: Bound, name: str) -> Run:
-    """Run a program as a statement says, under that name."""
-    session, strategy = collection._session, chosen_strategy(statement)
+def _run_program(
+    space: Workspace, stored: StoredCollection, statement: s.Run, program: Bound
+) -> RunContents:
+    """Run a program as a statement says, under its name or that which `collection.run` gives."""
+    strategy = chosen_strategy(statement)
     request = RunRequest(
-        name,
+        statement.name or f"{statement.collection}-{program.program.name}",
         compiled_program(program, "auto"),
         strategy.name,
         statement.resume,
         RunSettings(verify=strategy.verify),
-        forced_splits(collection, statement),
+        forced_splits(stored.plan, statement),
         kept=statement.results != "noresults",
     )
     try:
-        return run_collection(session, collection._stored, request)
+        return run_collection(space, stored, request)
     except KeyboardInterrupt as stop:
-        stop.add_note(_left_off(session, statement, request.name))
+        again = f"{unparse_statement(replace(statement, resume=True))};"
+        stop.add_note(left_off(space.catalog, request.name, again if request.kept else None))
         raise
     except InputError as error:
         place = error_place(error, statement)
@@ -92,24 +85,9 @@ def check_run(statement: s.Run) -> None:
             )
 
 
-def _timed(
-    collection: Collection, statement: s.Run, program: Bound, notes: tuple[str, ...]
-) -> Answer:
-    """Run, tell what it took (of pairs, what was found), and keep nothing."""
-    run = run_program(collection, statement, program, run_name(statement, program.program.name))
-    table = run.to_arrow() if run.of_pairs else run.record()
-    return Answer(f"{run.explain()}\n  no results are kept", table, notes=notes)
-
-
-def _saved(run: Run, statement: s.Run) -> tuple[str, ...]:
+def _saved(run: RunContents, statement: s.Run) -> tuple[str, ...]:
     if statement.save_to is None:
         return ()
     folder = given_path(statement.save_to)
     files = save_results(run, folder, differences=statement.results == "diffresults")
     return (f"written to {folder}: {', '.join(file.name for file in files)}",)
-
-
-def _left_off(session: Session, statement: s.Run, name: str) -> str:
-    """What an interrupted run has kept, and how to go on."""
-    again = f"{unparse_statement(replace(statement, resume=True))};"
-    return left_off(session.catalog, name, None if statement.results == "noresults" else again)

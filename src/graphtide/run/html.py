@@ -1,98 +1,60 @@
-"""What a notebook shows for a session, a graph, a view, a collection, a run and an answer: HTML.
+"""What a notebook shows, as HTML, for a session, a graph, a view, a collection, a run, an answer.
 
 Plain tables that take their colours from the notebook, so that they are readable in light and dark.
 Every text is escaped and the result is well-formed XML, so that no name and no value can break the
-page. Other modules import this one only when a notebook asks, since it builds on all of them.
+page.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from graphtide.api.answers import Answer, schema_table
-from graphtide.api.cells import COUNTS, VALUES, CellStyle, cell_text, is_number, visible
-from graphtide.api.listings import list_collections, list_graphs, list_runs, list_views
-from graphtide.api.run_answers import run_text
-from graphtide.plan.collection import EMPTY_VERSION
-from graphtide.store.graph import open_graph
-
-if TYPE_CHECKING:
-    from graphtide.api.catalog_graph import CatalogGraph
-    from graphtide.api.graph import Graph
-    from graphtide.api.run import Run
-    from graphtide.api.session import Session
-    from graphtide.api.view_edges import ViewEdges
-    from graphtide.api.view_sequence import AnyCollection
+from graphtide.model.cells import COUNTS, CellStyle, cell_text, is_number, visible
+from graphtide.plan.collection import EMPTY_VERSION, CollectionPlan
 
 _FIRST_ROWS = 10
 _MOST_BARS = 200
 _WIDTH, _HEIGHT = 480, 64
 
 
-def session_html(session: Session) -> str:
-    """Tables of all graphs, views and collections; a sentence where there are none."""
-    catalog = session.catalog
-    lists = {
-        "graphs": list_graphs(catalog),
-        "views": list_views(catalog),
-        "collections": list_collections(catalog),
-        "runs": list_runs(catalog),
-    }
-    parts = [_paragraph(f"session in {catalog.root}")]
-    for title, found in lists.items():
-        if found.table.num_rows:
-            parts += [_paragraph(title), table_html(found.table, COUNTS, rows=None)]
-        parts += [_paragraph(f"note: {damage}") for damage in found.damages]
+def session_html(root: object, lists: Mapping[str, tuple[pa.Table, Sequence[str]]]) -> str:
+    """Tables of what is stored, with notes on what is damaged; a sentence if there are none."""
+    parts = [_paragraph(f"session in {root}")]
+    for title, (table, damages) in lists.items():
+        if table.num_rows:
+            parts += [_paragraph(title), table_html(table, COUNTS, rows=None)]
+        parts += [_paragraph(f"note: {damage}") for damage in damages]
     if len(parts) == 1:
         parts.append(_paragraph("nothing yet: session.load(...) loads a graph"))
     return _block(parts)
 
 
-def graph_html(graph: CatalogGraph) -> str:
-    """Sizes, and a row a property."""
-    title = f"graph '{graph.name}': {graph.num_vertices:,} vertices, {graph.num_edges:,} edges"
-    stored = open_graph(graph._session.catalog, graph.name)
-    return _block([_paragraph(title), table_html(schema_table(stored), COUNTS, rows=None)])
+def titled_html(
+    title: str,
+    table: pa.Table,
+    style: CellStyle,
+    *,
+    rows: int | None = _FIRST_ROWS,
+    total: int | None = None,
+) -> str:
+    """A title and the first rows of a table, which is the start of one with so many in all."""
+    return _block([_paragraph(title), table_html(table, style, rows=rows, total=total)])
 
 
-def memory_graph_html(graph: Graph) -> str:
-    """Sizes, the version, and the first edges with their numbers."""
-    edges = graph.edges()
-    title = (
-        f"graph in memory: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges, "
-        f"version {graph.version}"
-    )
-    return _block([_paragraph(title), table_html(edges, VALUES)])
-
-
-def view_html(view: ViewEdges) -> str:
-    """The predicate and the first edges."""
-    title = f"view '{view.name}': {len(view):,} edges where {view.predicate}"
-    table = table_html(view.head(_FIRST_ROWS), VALUES, total=len(view))
-    return _block([_paragraph(title), table])
-
-
-def collection_html(collection: AnyCollection) -> str:
+def collection_html(title: str, plan: CollectionPlan, steps: pa.Table) -> str:
     """Totals of the arrangements, differences per step as bars, and the first steps."""
-    steps = collection.to_arrow()
-    title = (
-        f"collection '{collection.name}' on {collection.graph}: {len(collection):,} views, "
-        f"{collection.plan.kind} of {collection.differences:,} differences"
-    )
-    parts = [_paragraph(title), table_html(_totals_table(collection), COUNTS)]
-    parts += bars_html(_advances(collection))
+    parts = [_paragraph(title), table_html(_totals_table(plan), COUNTS)]
+    parts += bars_html(_advances(plan, steps))
     parts.append(table_html(steps, COUNTS))
     return _block(parts)
 
 
-def run_html(run: Run) -> str:
+def run_html(text: str, record: pa.Table, summary: pa.Table | None) -> str:
     """What was run and how, what each step took as bars, and the summary of the first views."""
-    parts = [_paragraph(line) for line in run_text(run).splitlines()]
-    record = run.record()
+    parts = [_paragraph(line) for line in text.splitlines()]
     if "seconds" in record.column_names:
         took = zip(
             record.column("view").to_pylist(),
@@ -100,18 +62,18 @@ def run_html(run: Run) -> str:
             strict=True,
         )
         parts += bars_html(list(took), "microseconds of each step")
-    if len(run) and run.kept:
-        parts.append(table_html(run.summary(), COUNTS))
+    if summary is not None:
+        parts.append(table_html(summary, COUNTS))
         parts.append(_paragraph("run.picture() draws it, run.table(VIEW) reads one view"))
     return _block(parts)
 
 
-def answer_html(answer: Answer) -> str:
+def answer_html(text: str, table: pa.Table | None, notes: Sequence[str]) -> str:
     """The text, the first rows of the table, the notes."""
-    parts = [_paragraph(line) for line in answer.text.splitlines()]
-    if answer.table is not None and answer.table.num_rows:
-        parts.append(table_html(answer.table, COUNTS))
-    parts += [_paragraph(f"note: {note}") for note in answer.notes]
+    parts = [_paragraph(line) for line in text.splitlines()]
+    if table is not None and table.num_rows:
+        parts.append(table_html(table, COUNTS))
+    parts += [_paragraph(f"note: {note}") for note in notes]
     return _block(parts)
 
 
@@ -159,17 +121,16 @@ def _bar(left: float, width: float, group: Sequence[tuple[str, int]], most: int)
     )
 
 
-def _advances(collection: AnyCollection) -> list[tuple[str, int]]:
+def _advances(plan: CollectionPlan, table: pa.Table) -> list[tuple[str, int]]:
     """Name and differences of the steps that start from another; loading dwarfs all of them."""
-    table = collection.to_arrow()
     sizes = zip(*(table.column(name).to_pylist() for name in ("inserted", "deleted")), strict=True)
     named = zip(table.column("view").to_pylist(), map(sum, sizes), strict=True)
-    steps = zip(collection.plan.steps, named, strict=True)
+    steps = zip(plan.steps, named, strict=True)
     return [found for step, found in steps if step.parent != EMPTY_VERSION]
 
 
-def _totals_table(collection: AnyCollection) -> pa.Table:
-    totals = collection.plan.totals
+def _totals_table(plan: CollectionPlan) -> pa.Table:
+    totals = plan.totals
     return pa.table(
         {
             "arrangement": ["given order", "best chain", "tree"],

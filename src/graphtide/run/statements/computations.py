@@ -13,14 +13,14 @@ from functools import cache
 
 import pyarrow as pa
 
-from graphtide.api.answers import table_of
-from graphtide.api.program_files import programs_of
 from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.statements import ParameterValue, Run
 from graphtide.lang.python import DataflowProgram, Program
+from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.paths import given_path
 from graphtide.model.schema import closest
+from graphtide.run.catalog.rows import table_of
 from graphtide.run.live.programs import Bound
 
 ALIASES = {

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphtide.api.collection import Collection
-from graphtide.api.computations import is_pairs
-from graphtide.api.view import graph_of
 from graphtide.lang.gvdl import statements as s
-from graphtide.model.schema import PropertyType
+from graphtide.model.schema import GraphSchema, PropertyType
+from graphtide.run.statements.computations import is_pairs
+from graphtide.store.behind import graph_behind
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import StoredCollection
 
 
-def said_outright(collection: Collection, statement: s.Run) -> s.Run:
+def said_outright(catalog: Catalog, stored: StoredCollection, statement: s.Run) -> s.Run:
     """The statement with the name of the program that it stands for."""
     if not is_pairs(statement):
         return statement
-    found = "pair_distances" if _has_weights(collection) else "pair_hops"
+    found = "pair_distances" if _has_weights(graph_behind(catalog, stored).schema) else "pair_hops"
     return replace(statement, computation=found)
 
 
-def _has_weights(collection: Collection) -> bool:
-    schema = graph_of(collection._session, collection._stored).schema
+def _has_weights(schema: GraphSchema) -> bool:
     numbers = (PropertyType.INT, PropertyType.FLOAT)
     return any(item.name == "weight" and item.type in numbers for item in schema.edge)

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.run import Run
 from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
@@ -24,8 +23,9 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, now, run_identity
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, Versions
+from graphtide.run.collection.start import RunInHand
 from graphtide.run.collection.touched import TouchedVertices
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
 from graphtide.run.views.snapshot import Snapshot
@@ -66,7 +66,7 @@ def run_versions(
     settings: RunSettings,
     grid: object = None,
     called: Called = UNNAMED,
-) -> Run:
+) -> RunContents:
     """Run a program over arranged versions of a graph, which itself stays as it is."""
     ids, parts, reason = versions.known.ids, PartsInMemory(), None
     if grid is None:
@@ -74,6 +74,7 @@ def run_versions(
         base = hand.base()
         hand.run(base, parts, hand.chooser(strategy), settings)
     else:
+        # Imported here: the dataflow machine takes a second that other runs do not need.
         from graphtide.run.collection.grid import as_grid
 
         gridded, versions = as_grid(compiled, versions, grid)
@@ -92,7 +93,7 @@ def run_versions(
         versions.grouped,
         versions.known.resident.ends,
     )
-    return Run(RunContents(facts, hand.steps, differences, base, rows, touched))
+    return RunContents(facts, hand.steps, differences, base, rows, touched)
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:

@@ -10,27 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 
-from graphtide.api.requests import written_predicate
 from graphtide.lang.gvdl.parse import parse_aggregates, parse_groupings
+from graphtide.lang.gvdl.requests import written_predicate
 from graphtide.lang.gvdl.sections import AggregateCall, Alternatives, Grouping, Section, Term
 from graphtide.lang.gvdl.statements import CreateGrouped
 from graphtide.lang.gvdl.tree import View
 from graphtide.model.errors import InputError
-from graphtide.plan.grouping import GroupPlan
-from graphtide.store.graph import StoredGraph
 
 TermText = str | Mapping[str, str]
 Groupings = TermText | Iterable[TermText | Iterable[TermText]]
 Aggregates = str | Iterable[str] | Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class GroupedRequest:
-    """A grouped graph that a user asks for, with its groups resolved."""
-
-    graph: StoredGraph
-    plan: GroupPlan
-    statement: str
 
 
 @dataclass(frozen=True)

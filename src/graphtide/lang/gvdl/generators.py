@@ -13,8 +13,8 @@ from typing import Literal as OneOf
 
 import numpy as np
 
-from graphtide.api.requests import Views, view_items, written_predicate
 from graphtide.lang.gvdl.parse import parse_amount, parse_property
+from graphtide.lang.gvdl.requests import Views, view_items, written_predicate
 from graphtide.lang.gvdl.tree import (
     Combinations,
     Duration,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from graphtide.api.collection import Collection
 from graphtide.lang.gvdl import statements as s
 from graphtide.optimize.strategy import AlwaysDifferential, Chooser, Move
+from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.start import RunInHand
 
@@ -88,15 +88,13 @@ def option_notes(statement: s.Run, views: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def forced_splits(
-    collection: Collection, statement: s.Run
-) -> Callable[[RunInHand], Chooser] | None:
+def forced_splits(plan: CollectionPlan, statement: s.Run) -> Callable[[RunInHand], Chooser] | None:
     """What begins anew at the views that the statement lists, counted from 0.
 
     Excess ones are ignored, as Graphsurge does; `option_notes` tells of them.
     """
     if statement.indices is None or chosen_strategy(statement).name == "scratch":
         return None
-    steps = collection.plan.view_steps
+    steps = plan.view_steps
     wanted = frozenset(steps[index] for index in statement.indices if index < len(steps))
     return lambda hand: SplitAt(wanted)

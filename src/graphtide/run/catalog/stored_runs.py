@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from graphtide.api.progress import shown
-from graphtide.api.run import Run
-from graphtide.api.view import graph_of
 from graphtide.engine.changes import Values
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.optimize.strategy import Chooser
+from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import (
     RunFacts,
@@ -23,12 +20,16 @@ from graphtide.run.collection.facts import (
 )
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, Versions, base_table, base_values
+from graphtide.run.collection.start import RunInHand, base_table, base_values
 from graphtide.run.collection.steps import steps_from, steps_table
 from graphtide.run.collection.stored_graph import StoredVertices, load_graph
 from graphtide.run.collection.touched import TouchedVertices
+from graphtide.run.collection.versions import Versions
 from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
+from graphtide.run.progress import shown
+from graphtide.store.behind import graph_behind
+from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.results import (
@@ -40,9 +41,6 @@ from graphtide.store.results import (
     continue_run,
     open_run,
 )
-
-if TYPE_CHECKING:
-    from graphtide.api.session import Session
 
 
 @dataclass(frozen=True)
@@ -74,40 +72,40 @@ class _Work:
     go: Callable[[Values, Parts], None]
 
 
-def run_collection(session: Session, stored: StoredCollection, request: RunRequest) -> Run:
+def run_collection(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunContents:
     """Run a program over a collection, or go on where an earlier run was left off."""
-    with shown(f"run {request.name}", enabled=session.progress) as report:
+    with shown(f"run {request.name}", enabled=space.progress) as report:
         report("reading the collection")
         request = replace(request, settings=replace(request.settings, report=report))
-        work = _work(session, stored, request)
+        work = _work(space.catalog, stored, request)
         if not request.kept:
-            return _run_unkept(session, stored, work)
+            return _run_unkept(space.catalog, stored, work)
         if request.resume:
-            _check_begun(session, request.name)
-            with continue_run(session.catalog, request.name) as run:
+            _check_begun(space.catalog, request.name)
+            with continue_run(space.catalog, request.name) as run:
                 _check_same(run, work.facts)
                 work.go(base_values(run.base()), run.parts)
         else:
             base = work.hand.base()
             tables = base_table(base), steps_table(work.hand.steps)
             name, facts = request.name, work.facts.to_json()
-            begun = begin_run(session.catalog, name, facts, *tables, replace=request.replace)
+            begun = begin_run(space.catalog, name, facts, *tables, replace=request.replace)
             with begun as run:
                 work.go(base, run.parts)
-    return open_stored_run(session, request.name)
+    return open_stored_run(space.catalog, request.name)
 
 
-def explain_run(session: Session, stored: StoredCollection, compiled: Compiled) -> str:
+def explain_run(catalog: Catalog, stored: StoredCollection, compiled: Compiled) -> str:
     """What a run would do, and about how long it would take; runs on one view."""
-    return RunInHand(compiled, _versions(session, stored, compiled)).explain(stored.plan)
+    return RunInHand(compiled, _versions(catalog, stored, compiled)).explain(stored.plan)
 
 
-def open_stored_run(session: Session, name: str) -> Run:
+def open_stored_run(catalog: Catalog, name: str) -> RunContents:
     """The run of that name, with the steps that are finished now."""
-    stored = open_run(session.catalog, name)
+    stored = open_run(catalog, name)
     facts = facts_from(name, stored.manifest)
     try:
-        graph = open_graph(session.catalog, facts.graph)
+        graph = open_graph(catalog, facts.graph)
     except NotFoundError:
         graph = None
     if graph is None or graph.identity != facts.graph_identity:
@@ -118,15 +116,14 @@ def open_stored_run(session: Session, name: str) -> Run:
         )
     steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.fields)
     rows = _rows(graph, facts.pairs)
-    touched = partial(_touched, session, facts, graph)
-    contents = RunContents(facts, steps, differences, base_values(stored.base()), rows, touched)
-    return Run(contents, lambda: session.spark)
+    touched = partial(_touched, catalog, facts, graph)
+    return RunContents(facts, steps, differences, base_values(stored.base()), rows, touched)
 
 
-def _touched(session: Session, facts: RunFacts, graph: StoredGraph) -> TouchedVertices:
+def _touched(catalog: Catalog, facts: RunFacts, graph: StoredGraph) -> TouchedVertices:
     """The vertices that views touch, from the collection as it was when the run was made."""
     try:
-        stored = open_collection(session.catalog, facts.collection)
+        stored = open_collection(catalog, facts.collection)
     except NotFoundError:
         stored = None
     if stored is None or _versions_text(stored) != facts.versions:
@@ -153,21 +150,22 @@ def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
     return vertices if pairs is None else PairRows(vertices, pairs)
 
 
-def _versions(session: Session, stored: StoredCollection, compiled: Compiled) -> Versions:
-    graph = graph_of(session, stored)
+def _versions(catalog: Catalog, stored: StoredCollection, compiled: Compiled) -> Versions:
+    graph = graph_behind(catalog, stored)
     known, grouped = load_graph(graph, stored, compiled.needed)
     names = tuple(view.name for view in stored.views)
     return Versions(stored.plan, names, known, grouped)
 
 
-def _work(session: Session, stored: StoredCollection, request: RunRequest) -> _Work:
+def _work(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> _Work:
     """Everything that can be refused is refused here, before anything is written."""
-    versions, settings = _versions(session, stored, request.compiled), request.settings
+    versions, settings = _versions(catalog, stored, request.compiled), request.settings
     if request.grid is None:
         hand = RunInHand(request.compiled, versions)
         chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
         facts = _facts(stored, request, hand.pairs)
         return _Work(hand, facts, lambda base, parts: hand.run(base, parts, chooser, settings))
+    # Imported here: the dataflow machine takes a second that other runs do not need.
     from graphtide.run.collection.grid import as_grid
 
     grid, versions = as_grid(request.compiled, versions, request.grid)
@@ -176,22 +174,21 @@ def _work(session: Session, stored: StoredCollection, request: RunRequest) -> _W
     return _Work(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
 
 
-def _run_unkept(session: Session, stored: StoredCollection, work: _Work) -> Run:
+def _run_unkept(catalog: Catalog, stored: StoredCollection, work: _Work) -> RunContents:
     """Run without writing anything: nothing to lock, to resume or to find by name."""
     pairs = work.hand.pairs
     parts = RecordOnly() if pairs is None else PartsInMemory()
     base = work.hand.base()
     work.go(base, parts)
     differences = Differences(parts, work.facts.fields)
-    rows = _rows(graph_of(session, stored), pairs)
-    touched = partial(_touched, session, work.facts, graph_of(session, stored))
-    contents = RunContents(work.facts, work.hand.steps, differences, base, rows, touched)
-    return Run(contents, lambda: session.spark)
+    graph = graph_behind(catalog, stored)
+    rows, touched = _rows(graph, pairs), partial(_touched, catalog, work.facts, graph)
+    return RunContents(work.facts, work.hand.steps, differences, base, rows, touched)
 
 
-def _check_begun(session: Session, name: str) -> None:
+def _check_begun(catalog: Catalog, name: str) -> None:
     try:
-        session.catalog.existing_run(name)
+        catalog.existing_run(name)
     except NotFoundError as error:
         error.hint = f"{error.hint}; without `resume` a run of that name is begun"
         raise

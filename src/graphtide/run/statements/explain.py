@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from graphtide.api.build import CollectionRequest
-from graphtide.api.grouped import GroupedRequest
-from graphtide.api.session import Session
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.explain import explain_tree
 from graphtide.plan.predicates import atoms_of
 from graphtide.plan.signatures import SignatureLayout, layout_signatures
+from graphtide.run.catalog.build import CollectionRequest
+from graphtide.run.catalog.requests import (
+    GroupedRequest,
+    collection_request,
+    grouped_request,
+    view_request,
+)
+from graphtide.run.catalog.stored_runs import explain_run
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.live.programs import compiled_program
+from graphtide.run.statements.computations import chosen_computation
+from graphtide.run.statements.run_pairs import said_outright
+from graphtide.store.collection import open_collection
 
 _SHOWN = 10
 
 
-def explain_statement(session: Session, statement: s.Statement) -> str:
+def explain_statement(space: Workspace, statement: s.Statement) -> str:
     """All that is known of a statement before it is carried out. Changes nothing that is stored.
 
     A program that is `from` a file of Python is found by carrying out that file, as `run` does;
@@ -22,21 +32,21 @@ def explain_statement(session: Session, statement: s.Statement) -> str:
     parts = [_section("tree", explain_tree(statement))]
     match statement:
         case s.CreateView():
-            parts += _request_sections(session, session.view_request(statement))
+            parts += _request_sections(space, view_request(space, statement))
         case s.CreateCollection():
-            parts += _request_sections(session, session.collection_request(statement))
+            parts += _request_sections(space, collection_request(space, statement))
         case s.CreateGrouped():
-            parts += _grouped_sections(session, session.grouped_request(statement))
+            parts += _grouped_sections(space, grouped_request(space, statement))
         case s.LoadGraph():
             parts.append(_section("reads", _sources(statement)))
         case s.Run():
-            parts.append(_section("run", _run(session, statement)))
+            parts.append(_section("run", _run(space, statement)))
     return "\n\n".join(parts)
 
 
-def _request_sections(session: Session, request: CollectionRequest) -> list[str]:
+def _request_sections(space: Workspace, request: CollectionRequest) -> list[str]:
     layout = layout_signatures(view.predicate for view in request.views)
-    jobs = session.gateway.collection_jobs(request.graph, layout)
+    jobs = space.gateway.collection_jobs(request.graph, layout)
     return [
         _section(f"views ({len(request.views):,})", _views(request)),
         _section("atoms", _atoms(request)),
@@ -45,8 +55,8 @@ def _request_sections(session: Session, request: CollectionRequest) -> list[str]
     ]
 
 
-def _grouped_sections(session: Session, request: GroupedRequest) -> list[str]:
-    spark_plan = session.gateway.explain_groups(request.graph, request.plan)
+def _grouped_sections(space: Workspace, request: GroupedRequest) -> list[str]:
+    spark_plan = space.gateway.explain_groups(request.graph, request.plan)
     return [
         _section("groups", request.plan.explain()),
         _section("Spark plan of the edges", spark_plan.strip()),
@@ -72,14 +82,11 @@ def _sources(statement: s.LoadGraph) -> str:
     return f"vertices: {vertices}\nedges: {statement.edges}"
 
 
-def _run(session: Session, statement: s.Run) -> str:
+def _run(space: Workspace, statement: s.Run) -> str:
     """The program, its mode and plan, and an estimate."""
-    from graphtide.api.computations import chosen_computation
-    from graphtide.api.run_pairs import said_outright
-
-    collection = session.collection(statement.collection)
-    chosen = chosen_computation(said_outright(collection, statement))
-    told = collection.explain_run(chosen.program)
+    stored = open_collection(space.catalog, statement.collection)
+    chosen = chosen_computation(said_outright(space.catalog, stored, statement))
+    told = explain_run(space.catalog, stored, compiled_program(chosen.program, "auto"))
     if statement.library is None:
         return told
     return f"{told}\nto find the program, {statement.library} was carried out as Python"

@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from graphtide.api.cells import visible
 from graphtide.model.audience import somebody_looks
+from graphtide.model.cells import visible
 from graphtide.model.progress import Report, silent
 
 _PATIENCE = 1.0

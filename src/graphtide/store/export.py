@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from graphtide.api.whole_files import whole_files
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_ids, vertex_rows
+from graphtide.store.whole_files import whole_files
 
 _MAPPINGS = "vertex_mappings.txt"
 

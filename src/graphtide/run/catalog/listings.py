@@ -14,15 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from graphtide.api.answers import Answer, table_of
 from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.model.wording import counted
+from graphtide.run.catalog.rows import table_of
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import collection_names, open_collection, view_names
 from graphtide.store.files import find_missing
 from graphtide.store.generation import Generation, damaged_error
-from graphtide.store.graph import open_graph
+from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.results import StoredRun, open_run
 
 Row = tuple[object, ...]
@@ -96,9 +95,15 @@ def list_runs(catalog: Catalog) -> Listing:
     return _listing(names, catalog.runs(), row)
 
 
-def list_answer(found: Listing, what: str) -> Answer:
-    """A list as the answer to a statement."""
-    return Answer(counted(found.table.num_rows, what), found.table, notes=found.damages)
+def schema_table(stored: StoredGraph) -> pa.Table:
+    """A row a property: whose, name, type."""
+    schema = stored.schema
+    rows = [("vertex", "id", schema.id_type.value)]
+    rows += [("vertex", "label", "string")] if schema.vertex_labels else []
+    rows += [("vertex", item.name, item.type.value) for item in schema.vertex]
+    rows += [("edge", "label", "string")] if schema.edge_labels else []
+    rows += [("edge", item.name, item.type.value) for item in schema.edge]
+    return table_of(("of", "property", "type"), rows)
 
 
 def finished_views(stored: StoredRun) -> tuple[int, int]:

@@ -1,0 +1,101 @@
+"""The options of `graphtide results`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphtide.cli.options import GlobalOptions
+from graphtide.cli.printing import FIRST_ROWS
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsOptions(GlobalOptions):
+    """Which run, what of it, and where it goes."""
+
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The name of a run; left out: all runs.")
+    ] = None
+    view: Annotated[
+        str | None, typer.Option(metavar="VIEW", help="Every vertex with its results in a view.")
+    ] = None
+    changes: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="VIEW VIEW", help="What differs between two views."),
+    ] = None
+    vertex: Annotated[
+        str | None, typer.Option(metavar="ID", help="The results of a vertex in every view.")
+    ] = None
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL",
+            help="The label of --vertex, where several have its id; or count vertices of it only.",
+        ),
+    ] = None
+    touched: Annotated[
+        bool, typer.Option("--touched", help="Count vertices with an edge in the view only.")
+    ] = False
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="The target of --vertex, where results are of pairs."),
+    ] = None
+    components: Annotated[
+        str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
+    ] = None
+    losses: Annotated[
+        str | None,
+        typer.Option(metavar="VIEW", help="What each view lost beside this one, worst first."),
+    ] = None
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="The N greatest of each view, and how they moved."),
+    ] = None
+    record: Annotated[
+        bool, typer.Option("--record", help="How each step was reached, and what it took.")
+    ] = False
+    values: Annotated[
+        bool, typer.Option("--values", help="All there is: every vertex in every view.")
+    ] = False
+    field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Which result --top, --losses and --picture are about."),
+    ] = None
+    rows: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help=f"So many rows, not {FIRST_ROWS}.")
+    ] = None
+    all: Annotated[bool, typer.Option("--all", help="All rows.")] = False
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the whole table as CSV.")
+    ] = None
+    parquet: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the whole table as Parquet.")
+    ] = None
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the summary by view, or with --record the time by view: PNG, SVG or PDF.",
+        ),
+    ] = None
+    bars: Annotated[
+        bool | None,
+        typer.Option("--bars/--lines", help="How to draw views; by their names if not said."),
+    ] = None
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="A run from scratch to draw beside the times."),
+    ] = None
+
+    @property
+    def writes(self) -> bool:
+        """True if something goes to a file rather than to the terminal."""
+        return any(item is not None for item in (self.csv, self.parquet, self.picture))
+
+    @property
+    def narrows(self) -> bool:
+        """True if only some of the vertices are to be counted or shown."""
+        return self.touched or self.label is not None

@@ -1,0 +1,30 @@
+"""A dataflow that lives on a host: its plan, and what became of it in the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphtide.engine.dataflow.foreign import Rounds
+from graphtide.engine.dataflow.lower import Installed
+from graphtide.kernels.dataflow.times import field_width
+from graphtide.plan.dataflow import DataflowPlan
+
+
+@dataclass
+class Dweller:
+    """A dataflow on the host: its plan, what became of it, where its inputs are fed.
+
+    `ran` tells that it has taken part in a run: before, even old versions may lack what it imports.
+    """
+
+    plan: DataflowPlan
+    installed: Installed
+    feeds: dict[int, int]
+    ran: bool = False
+
+
+def rounds_of(plan: DataflowPlan, number: int) -> Rounds:
+    """How positions are divided where a node stands."""
+    depths = max(plan.depth(), 1)
+    depth = plan.scopes[plan.scope_of[number]].depth
+    return Rounds(field_width(depths), depths, depth)

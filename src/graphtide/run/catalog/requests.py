@@ -1,0 +1,109 @@
+"""What statements ask to be made, resolved against the graph that they are on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphtide.lang.gvdl.lower import lower_view, lower_views
+from graphtide.lang.gvdl.lower_groups import lower_groups
+from graphtide.lang.gvdl.parse import parse_predicate
+from graphtide.lang.gvdl.resolve import resolve_predicate
+from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
+from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.schema import closest
+from graphtide.plan.grouping import GroupPlan
+from graphtide.plan.predicates import EVERYTHING, Predicate
+from graphtide.run.catalog.build import CollectionRequest
+from graphtide.run.catalog.facts import StoredGraphFacts
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.store.behind import graph_behind
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import open_collection, view_names
+from graphtide.store.graph import StoredGraph, open_graph
+
+
+@dataclass(frozen=True)
+class GroupedRequest:
+    """A grouped graph that a user asks for, with its groups resolved."""
+
+    graph: StoredGraph
+    plan: GroupPlan
+    statement: str
+
+
+def grouped_request(space: Workspace, statement: CreateGrouped) -> GroupedRequest:
+    """A statement with its groups resolved; asks nothing of Spark."""
+    graph, base = _base(space, statement.base)
+    if statement.name == graph.name:
+        raise InputError(
+            f"'{graph.name}' is the graph that is to be grouped",
+            hint="give the grouped graph a name of its own",
+        )
+    plan = lower_groups(statement, graph.schema, base=base, timezone=graph.timezone)
+    return GroupedRequest(graph, plan, unparse_statement(statement))
+
+
+def view_request(space: Workspace, statement: CreateView) -> CollectionRequest:
+    """A statement with its predicate resolved; asks nothing of Spark."""
+    graph, base = _base(space, statement.base)
+    named = lower_view(statement, graph.schema, base=base, timezone=graph.timezone)
+    return CollectionRequest(
+        name=statement.name,
+        kind="view",
+        graph=graph,
+        views=(named,),
+        statement=unparse_statement(statement),
+        base=base,
+        replace=statement.replace,
+    )
+
+
+def collection_request(
+    space: Workspace, statement: CreateCollection, *, effort: float | None = None
+) -> CollectionRequest:
+    """A statement with its views lowered; generators may ask Spark for bounds or rows."""
+    graph, base = _base(space, statement.base)
+    facts = StoredGraphFacts(graph, space.gateway)
+    lowered = lower_views(statement, graph.schema, facts, base=base, timezone=graph.timezone)
+    return CollectionRequest(
+        name=statement.name,
+        kind="collection",
+        graph=graph,
+        views=lowered.views,
+        statement=unparse_statement(statement),
+        base=base,
+        drop_empty=lowered.drop_empty,
+        order=statement.ordering.value,
+        effort=effort,
+        replace=statement.replace,
+    )
+
+
+def _base(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
+    """The graph behind a name and the predicate of the view that the name stands for."""
+    name = name or space.current_graph()
+    if space.catalog.has_graph(name):
+        return open_graph(space.catalog, name), EVERYTHING
+    if not space.catalog.has_collection(name):
+        raise _no_base(space.catalog, name)
+    stored = open_collection(space.catalog, name)
+    if stored.facts.kind != "view":
+        raise InputError(
+            f"'{name}' is a collection: a view needs a graph or a single view to stand on",
+            hint="name a graph or a view behind 'on'",
+        )
+    graph = graph_behind(space.catalog, stored)
+    text = stored.views[0].predicate
+    return graph, resolve_predicate(parse_predicate(text), graph.schema)
+
+
+def _no_base(catalog: Catalog, name: str) -> NotFoundError:
+    known = [*catalog.graphs(), *view_names(catalog)]
+    near = closest(name, known)
+    listed = ", ".join(known[:10]) or "nothing yet"
+    return NotFoundError(
+        f"there is no graph or view named '{name}'",
+        where=str(catalog.root),
+        hint=f"did you mean '{near}'?" if near else f"there is: {listed}",
+    )

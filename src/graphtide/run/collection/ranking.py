@@ -1,0 +1,72 @@
+"""Who leads in each view, and which place a vertex has, from whole results.
+
+Greater values come first, the same ones in the order of their vertices, and last what is not
+reached: nobody asks for the farthest vertex to see one without a way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.figures import unreached
+
+Int64 = NDArray[np.int64]
+Led = tuple[Int64, NDArray[Any]]
+"""The first vertices of each view, a row a view, and their values."""
+
+Questions = tuple[Int64, Int64]
+"""Views and vertices, in the order of the views: which place the one has in the other."""
+
+
+def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Values as they are ranked: NaN, which comes last, where nothing is reached."""
+    return np.where(values == np.inf, np.nan, values) if far(contents, field) else values
+
+
+def far(contents: RunContents, field: str) -> bool:
+    """True where infinity stands for what is not reached."""
+    return unreached(contents.base[field]) == np.inf
+
+
+def descending(values: NDArray[Any]) -> NDArray[Any]:
+    """What is less where a value is greater: of whole numbers without rounding, or overflow."""
+    return ~values if values.dtype.kind in "iu" else -values.astype(np.float64)
+
+
+class WholeRanking:
+    """Leaders and places from the whole results of each view, which are sorted."""
+
+    def __init__(self, contents: RunContents, field: str) -> None:
+        self.contents = contents
+        self.field = field
+
+    def leaders(self, count: int) -> Led:
+        """The first so many vertices of each view."""
+        views, base = len(self.contents.finished_views()), self.contents.base[self.field]
+        best, led = np.empty((views, count), np.int64), np.empty((views, count), base.dtype)
+        for view, values, order in self._orders():
+            best[view] = order[:count]
+            led[view] = values[order[:count]]
+        return best, led
+
+    def places(self, questions: Questions) -> Int64:
+        """The place of each vertex in its view."""
+        found = np.empty(len(questions[0]), np.int64)
+        for view, _, order in self._orders():
+            asked = slice(*np.searchsorted(questions[0], [view, view + 1]))
+            found[asked] = np.argsort(order)[questions[1][asked]] + 1
+        return found
+
+    def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:
+        """Views in the order of the plan, with their values and all vertices in order."""
+        contents = self.contents
+        views = contents.finished_views()
+        for at in np.argsort(contents.step_of[views], kind="stable").tolist():
+            values = contents.values(views[at])[self.field]
+            order = descending(ranked(contents, self.field, values))
+            yield at, values, np.argsort(order, kind="stable")

@@ -1,0 +1,119 @@
+"""A dataflow as its operators see it: a plan that grows, until it is installed on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.dataflow.dweller import Dweller
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow import DataflowPlan, Node, Schema, Scope, Variable
+from graphtide.plan.dataflow_expressions import ColumnType
+from graphtide.run.dataflow.times import Clock
+from graphtide.run.staying import StaysInDataflow
+from graphtide.run.turns import Turns
+
+
+class GrowingFlow(StaysInDataflow):
+    """The plan of a dataflow, the functions and arrangements of it, and what waits to be fed."""
+
+    def __init__(self, name: str, clock: Clock) -> None:
+        self.clock = clock
+        self.host = clock.host
+        self.plan = DataflowPlan(name)
+        self.functions: list[Callable[..., Any]] = []
+        self.dweller: Dweller | None = None
+        self.waiting: list[tuple[int, int, NDArray[np.int64]]] = []
+        self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
+        clock.flows.append(self)
+
+    @property
+    def _turns(self) -> Turns:
+        return self.clock.turns
+
+    @property
+    def name(self) -> str:
+        """What the dataflow is called in pictures and errors."""
+        return self.plan.name
+
+    @property
+    def closed(self) -> bool:
+        """True once the dataflow has been closed."""
+        return self not in self.clock.flows
+
+    def check_open(self) -> None:
+        """Refuse what a closed dataflow cannot do."""
+        if self.closed:
+            raise InputError(
+                f"{self.name} was closed", hint="read it before, or make another beside the first"
+            )
+
+    def add(self, node: Node, scope: int, schema: Schema) -> int:
+        """Add a node to the plan."""
+        if self.dweller is not None:
+            raise InputError(
+                f"{self.name} runs already, and operators that come late would miss its past",
+                hint="build another with gt.Dataflow(beside=...) and import arrangements into it",
+            )
+        names = [name for name, _ in schema]
+        if len(set(names)) < len(names):
+            raise InputError(
+                f"A collection cannot have the columns {', '.join(names)}: one is named twice",
+                hint="give each a name of its own",
+            )
+        return self.plan.add(node, scope, schema)
+
+    def add_scope(self, name: str, parent: int) -> int:
+        """Add a loop to the plan."""
+        self.plan.scopes.append(Scope(name, parent, self.plan.scopes[parent].depth + 1))
+        return len(self.plan.scopes) - 1
+
+    def add_function(self, function: Callable[..., Any]) -> int:
+        """Note a function of Python; its number."""
+        self.functions.append(function)
+        return len(self.functions) - 1
+
+    def install(self) -> Dweller:
+        """Install the dataflow where it is not yet."""
+        with self._turns.lock:
+            self.check_open()
+            if self.dweller is None:
+                self.check_variables()
+                self.dweller = self.host.install(self.plan, self.functions)
+            return self.dweller
+
+    def pour(self) -> None:
+        """Hand what was inserted to the host."""
+        feeds = self.install().feeds
+        for number, version, rows in self.waiting:
+            self.host.feed(feeds[number], rows, version)
+        self.waiting.clear()
+
+    def check_variables(self, scope: int | None = None) -> None:
+        """Refuse a variable without a definition, of one loop or of any."""
+        plan = self.plan
+        for number, node in enumerate(plan.nodes):
+            here = scope in (None, plan.scope_of[number])
+            if here and isinstance(node, Variable) and number not in plan.definitions:
+                raise InputError(
+                    "A variable has no definition",
+                    where=f"loop {plan.scopes[plan.scope_of[number]].name!r} of {self.name}",
+                    hint="call its `set` with the collection that it is to be in the next round",
+                )
+
+
+def schema_of(columns: dict[str, type]) -> Schema:
+    """Columns as users give them, int, float, bool or str, as a schema."""
+    found = []
+    for name, kind in columns.items():
+        try:
+            found.append((name, ColumnType(getattr(kind, "__name__", str(kind)))))
+        except ValueError:
+            raise InputError(
+                f"Column {name!r} cannot be of type {kind!r}",
+                hint="columns are int, float, bool or str",
+            ) from None
+    return tuple(found)

@@ -1,0 +1,204 @@
+"""A graph in memory, its versions, and what follows it. No store, no Spark.
+
+A graph has one current version, and every program on it has the results of that version.
+Advances can be rolled back one by one, down to the graph as it was made. Threads may share a graph
+and its programs: each call waits for the one before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
+from graphtide.run.live.followers import Followers
+from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.numbering import number_vertices
+from graphtide.run.live.result_rows import GraphVertices
+from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_graph
+from graphtide.run.live.versions import Versions
+from graphtide.run.live.vertex_ids import named_rows
+from graphtide.run.turns import Turns, in_turn
+from graphtide.run.views.inserted_columns import (
+    KeptRows,
+    user_names,
+    with_numbers,
+    without_numbers,
+)
+from graphtide.run.views.snapshot import Snapshot, ViewColumns, vertex_table
+from graphtide.run.views.sources import Source
+
+Int32 = NDArray[np.int32]
+
+
+class MemoryGraph:
+    """Vertices with ids of users' own, edges with properties, and versions of them."""
+
+    def _build(self, source: Source, simple: bool) -> None:
+        rows, kept = source.rows, source.kept
+        ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
+        if simple:
+            _check_parallel(rows, src, dst)
+        properties = rows.properties
+        if kept.num_columns:
+            properties = with_numbers(properties, len(rows))
+        resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
+        known = ColumnNames(*source.names, tuple(properties))
+        columns = ViewColumns(kept, source.vertices.columns)
+        self._hold(KnownEdges(resident, ids, known, simple), columns)
+
+    @classmethod
+    def _of_source(cls, source: Source, simple: bool) -> Self:
+        graph = cls.__new__(cls)
+        graph._build(source, simple)
+        return graph
+
+    @classmethod
+    def _of_snapshot(
+        cls, snapshot: Snapshot, rows: NDArray[np.int64], vertices: NDArray[np.int64]
+    ) -> Self:
+        """A graph of some edges and vertices of a version of another; these hold their ends."""
+        graph = cls.__new__(cls)
+        graph._hold(*snapshot.part(rows, vertices))
+        return graph
+
+    def _hold(self, known: KnownEdges, columns: ViewColumns) -> None:
+        self._known = known
+        self._columns = columns
+        self._names = known.names
+        self._resident = known.resident
+        self._vertices = GraphVertices(known.ids)
+        self._followers = Followers()
+        self._turns = Turns("the graph")
+        self._versions = Versions(self._known, self._followers, self._turns)
+
+    @property
+    @in_turn
+    def num_vertices(self) -> int:
+        """How many vertices there are, those without edges included."""
+        return self._resident.vertices
+
+    @property
+    @in_turn
+    def num_edges(self) -> int:
+        """How many edges are in the current version."""
+        return int(self._resident.adjacency.out.live.sum())
+
+    @property
+    @in_turn
+    def version(self) -> int:
+        """How many advances lie between the graph as it was made and the current version."""
+        return self._versions.current
+
+    @in_turn
+    def vertices(self) -> pa.Table:
+        """The ids and properties of all vertices, in the order of results."""
+        return vertex_table(self._known.ids, self._columns.vertices, np.arange(self.num_vertices))
+
+    @in_turn
+    def edges(self) -> pa.Table:
+        """The edges of the current version: their number, ends and properties."""
+        return self._snapshot().edge_table(np.arange(self.num_edges))
+
+    @in_turn
+    def ids(self, numbers: NDArray[Any]) -> pa.Array:
+        """The ids of vertices by their numbers, which are their places in results."""
+        places = np.asarray(numbers)
+        if len(places) == 0:
+            places = places.astype(np.int64)
+        whole = places.ndim == 1 and places.dtype.kind in "iu"
+        if not whole or ((places < 0) | (places >= self.num_vertices)).any():
+            raise InputError(
+                "there are no vertices with such numbers",
+                hint=f"give whole numbers from 0 to {self.num_vertices - 1}",
+            )
+        return self._known.ids.taken(places)
+
+    @in_turn
+    def number(self, vertex: Any) -> int:
+        """The number of a vertex, which is its place in results."""
+        return self._vertices.number(vertex)
+
+    @in_turn
+    def _snapshot(self) -> Snapshot:
+        """The current version, which shares nothing with the graph."""
+        inside = self._resident.live_edges()
+        numbers = self._outside(inside)
+        order = np.argsort(numbers)
+        inside = inside[order]
+        properties = {
+            name: column[inside]
+            for name, column in without_numbers(self._resident.properties).items()
+        }
+        ends = self._resident.ends(inside)
+        ids, names = self._known.ids.copy(), user_names(self._names)
+        simple = self._known.simple
+        return Snapshot(numbers[order], *ends, properties, ids, names, simple, self._columns)
+
+    @in_turn
+    def advance(self, insert: Any = None, delete: Any = None) -> None:
+        """Go to the next version: edges in, edges out, and every program follows.
+
+        Edges are rows `(src, dst, properties...)`, dicts, columns by name, a frame, or a list of
+        edge numbers as in `edges()`. A deleted row may leave properties out: any edge between
+        its ends will do. All or nothing: what cannot be is refused, and nothing has changed.
+        """
+        self._advance(insert, delete)
+
+    def _advance(self, insert: Any, delete: Any) -> None:
+        """The same for whoever has the turn."""
+        if self._columns.edges.num_columns:
+            rows = KeptRows(self._names, self._columns.edges)
+            delete = rows.deleted(delete)
+            insert, kept = rows.inserted(insert, self._resident.edges)
+            self._columns = self._columns._replace(edges=kept)
+        self._versions.advance(insert, delete)
+
+    @in_turn
+    def rollback(self) -> None:
+        """Undo the last advance that has not been undone, at the cost of what it changed."""
+        self._versions.rollback()
+
+    @in_turn
+    def forget(self) -> None:
+        """Give up the undoing of all advances so far, and free the memory that it takes."""
+        self._versions.forget()
+
+    @in_turn
+    def __getstate__(self) -> tuple[SavedGraph, ViewColumns]:
+        """Pickled and copied as it is now: another graph, without programs and rollbacks."""
+        return saved_graph(self._known), self._columns
+
+    def __setstate__(self, saved: tuple[SavedGraph, ViewColumns]) -> None:
+        graph, columns = saved
+        self._hold(restored_graph(graph), columns)
+
+    def _outside(self, inside: Int32) -> Int32:
+        """The numbers that users know edges by."""
+        first = self._resident.numbers
+        found = inside.copy()
+        given = inside < len(first)
+        found[given] = self._given_order()[inside[given]]
+        return found
+
+    def _given_order(self) -> Int32:
+        order = np.empty(len(self._resident.numbers), np.int32)
+        order[self._resident.numbers] = np.arange(len(order), dtype=np.int32)
+        return order
+
+
+def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32) -> None:
+    pairs = src.astype(np.int64) << 32 | dst
+    twice = np.ones(len(rows), np.bool_)
+    twice[np.unique(pairs, return_index=True)[1]] = False
+    if twice.any():
+        raise InputError(
+            "a simple graph has no parallel edges",
+            where=named_rows(np.flatnonzero(twice).tolist(), rows.row),
+            hint="leave out simple=True, or one of them",
+        )

@@ -1,0 +1,1 @@
+"""Statements of GVDL, carried out on a workspace, and explained without carrying them out."""

@@ -1,0 +1,97 @@
+"""What a statement answers: a sentence, perhaps a table, and the thing that it made or found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import pyarrow as pa
+
+from graphtide.model.wording import counted
+from graphtide.run.catalog.listings import Listing, schema_table
+from graphtide.run.catalog.rows import table_of
+from graphtide.run.collection.arranged_views import plan_table
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.html import answer_html
+from graphtide.store.collection import StoredCollection
+from graphtide.store.graph import StoredGraph
+
+
+@dataclass(frozen=True)
+class SingleView:
+    """A view that is no part of a larger collection."""
+
+    stored: StoredCollection
+
+
+Made = StoredGraph | SingleView | StoredCollection | RunContents
+Thing = TypeVar("Thing", covariant=True)
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Thing]):
+    """`text` is for people, `table` for whoever goes on with it, `value` the thing itself.
+
+    `notes` say what a statement asked for that has no meaning here, and why.
+    """
+
+    text: str
+    table: pa.Table | None = None
+    value: Thing | None = None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([self.text, *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return answer_html(self.text, self.table, self.notes)
+
+
+def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Made]:
+    """A graph that has just been loaded or is looked at."""
+    text = (
+        f"graph '{stored.name}': {stored.vertices:,} vertices and {stored.edges:,} edges"
+        f" ({stored.source})"
+    )
+    if stored.quarantined:
+        text += f"; in quarantine: {counted(stored.quarantined, 'bad row')}"
+    return Answer(text, schema_table(stored), stored, notes)
+
+
+def view_answer(stored: StoredCollection) -> Answer[Made]:
+    """A single view."""
+    view, graph = stored.views[0], stored.facts.graph
+    text = f"view '{stored.name}' on {graph}: {view.size:,} edges"
+    row = (stored.name, graph, view.size, view.predicate)
+    table = table_of(("view", "graph", "edges", "predicate"), [row])
+    return Answer(text, table, SingleView(stored))
+
+
+def collection_answer(stored: StoredCollection, notes: tuple[str, ...] = ()) -> Answer[Made]:
+    """A collection: what it cost, what else it could have cost, and its steps as a table."""
+    return Answer(collection_text(stored), plan_table(stored), stored, notes)
+
+
+def collection_text(stored: StoredCollection) -> str:
+    """Views, plan and totals in a few lines."""
+    totals, differences = stored.plan.totals, stored.plan.differences(stored.weights)
+    lines = [
+        f"collection '{stored.name}' on {stored.facts.graph}: "
+        f"{counted(len(stored.views), 'view')}, made in {stored.facts.seconds:.1f} s",
+        f"  plan: {stored.plan.kind}, {differences:,} differences"
+        + (f", {stored.plan.stones} stepping stones" if stored.plan.stones else ""),
+        f"  in the given order: {totals.given:,}; best chain: {_number(totals.chain)}; "
+        f"tree: {_number(totals.tree)}",
+        f"  no chain can need fewer than {totals.chain_bound:,}, no tree than "
+        f"{totals.tree_bound:,}",
+    ]
+    return "\n".join(lines)
+
+
+def list_answer(found: Listing, what: str) -> Answer[Made]:
+    """A list as the answer to a statement."""
+    return Answer(counted(found.table.num_rows, what), found.table, notes=found.damages)
+
+
+def _number(value: int | None) -> str:
+    return "not worked out" if value is None else f"{value:,}"

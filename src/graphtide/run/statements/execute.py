@@ -1,0 +1,245 @@
+"""GVDL statements, carried out one by one on a workspace.
+
+Each kind of statement has one function. Where a script of Graphsurge's asks for something that has
+no meaning here (hosts, process numbers, block sizes), a note says why; no statement is ignored in
+silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from graphtide.lang.gvdl import statements as s
+from graphtide.lang.gvdl.parse import parse_script
+from graphtide.lang.gvdl.statements import COLUMN_ROLES
+from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.model.errors import ExistsError, InputError
+from graphtide.model.paths import given_path
+from graphtide.model.wording import counted
+from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
+from graphtide.run.catalog.making import load_graph, make_collection, make_grouped, make_view
+from graphtide.run.catalog.stored_runs import open_stored_run
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.statements.answers import (
+    Answer,
+    Made,
+    collection_answer,
+    graph_answer,
+    list_answer,
+    view_answer,
+)
+from graphtide.run.statements.computations import computations_table
+from graphtide.run.statements.explain import explain_statement
+from graphtide.run.statements.run_answers import run_answer
+from graphtide.run.statements.run_statement import carry_out_run
+from graphtide.spark.ingest.source import GraphSource
+from graphtide.store.behind import graph_behind, open_view
+from graphtide.store.collection import collection_kind, collection_names, open_collection
+from graphtide.store.export import save_collection, save_graph, save_mappings
+from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.transfer import copy_in, copy_out
+
+UNNAMED = "graph"
+"""The name of a graph that is loaded without one; loading another replaces it."""
+
+_HOSTS = "hosts has no meaning here: Spark decides where work runs (see the session's master)"
+_EVERY_HOST = "the script of every host creates the collection, and the last one stays"
+_THREADS = "threads has no meaning here: Spark's session decides how many tasks run at once"
+_BLOCKS = "block_size has no meaning here: files are Parquet"
+
+
+def execute(space: Workspace, text: str, *, file: str | None = None) -> Iterator[Answer[Made]]:
+    """Carry out a script, statement by statement; the whole text is parsed first.
+
+    A statement that fails ends the script; those before it stay done.
+    """
+    for statement in parse_script(text, file):
+        yield execute_statement(space, statement)
+
+
+def execute_statement(space: Workspace, statement: s.Statement) -> Answer[Made]:
+    """Carry out one statement."""
+    return _ACTIONS[type(statement)](space, statement)
+
+
+def _create_view(space: Workspace, statement: s.CreateView) -> Answer[Made]:
+    return view_answer(make_view(space, statement))
+
+
+def _create_collection(space: Workspace, statement: s.CreateCollection) -> Answer[Made]:
+    made = replace(statement, replace=True) if statement.hosts else statement
+    stored = make_collection(space, made)
+    notes = [f"{_HOSTS}; {_EVERY_HOST}"] if statement.hosts else []
+    if statement.materialized or statement.full_view:
+        notes.append("every collection is materialised, and every view of it can be read whole")
+    return collection_answer(stored, tuple(notes))
+
+
+def _create_grouped(space: Workspace, statement: s.CreateGrouped) -> Answer[Made]:
+    stored = make_grouped(space, statement)
+    if statement.save_to is None:
+        return graph_answer(stored)
+    files = save_graph(stored, given_path(statement.save_to))
+    note = "it is written as CSV, not as DOT: " + " and ".join(map(str, files))
+    return graph_answer(stored, (note,))
+
+
+def _load(space: Workspace, statement: s.LoadGraph) -> Answer[Made]:
+    stored = _loaded(space, statement)
+    notes = []
+    if statement.mappings:
+        path = save_mappings(stored, given_path(statement.mappings))
+        notes.append(f"mappings are in {path}")
+    if statement.randomize:
+        notes.append("randomize has no meaning here: no answer depends on the order of edges")
+    return graph_answer(stored, tuple(notes))
+
+
+def _loaded(space: Workspace, statement: s.LoadGraph) -> StoredGraph:
+    options = {role: getattr(statement, role) for role in COLUMN_ROLES}
+    options |= {
+        "separator": statement.separator or ",",
+        "comment": statement.comment,
+        "header": "infer" if statement.has_headers is None else statement.has_headers,
+        "timezone": statement.timezone or "UTC",
+        "on_bad_rows": statement.on_bad_rows or "refuse",
+        "hints": "gvdl",
+    }
+    source = GraphSource(edges=statement.edges, vertices=statement.vertices)
+    again = statement.replace or statement.name is None
+    try:
+        return load_graph(space, statement.name or UNNAMED, source, options, replace=again)
+    except ExistsError as error:
+        replacing = unparse_statement(replace(statement, replace=True))
+        error.hint = f"give another name, or replace it: {replacing}"
+        raise
+
+
+def _use(space: Workspace, statement: s.UseGraph) -> Answer[Made]:
+    graph = open_graph(space.catalog, statement.name)
+    space.current = statement.name
+    return Answer(f"statements without 'on' are now on graph '{statement.name}'", value=graph)
+
+
+def _show(space: Workspace, statement: s.Show) -> Answer[Made]:
+    catalog, name = space.catalog, statement.name or ""
+    match statement.what:
+        case "graphs":
+            return list_answer(list_graphs(catalog), "graph")
+        case "graph":
+            return graph_answer(open_graph(catalog, name))
+        case "views":
+            return list_answer(list_views(catalog), "view")
+        case "view":
+            return view_answer(open_view(catalog, name))
+        case "collections":
+            return list_answer(list_collections(catalog), "collection")
+        case "collection" | "data":
+            return collection_answer(open_collection(catalog, name))
+        case "computations":
+            found = computations_table()
+            return Answer(counted(found.num_rows, "computation"), found)
+        case "runs":
+            return list_answer(list_runs(catalog), "run")
+        case "run":
+            return run_answer(open_stored_run(catalog, name))
+
+
+def _delete(space: Workspace, statement: s.Delete) -> Answer[Made]:
+    name = statement.name
+    if statement.what == "graph":
+        space.catalog.delete_graph(_given(name))
+        space.current = None if space.current == name else space.current
+        return Answer(f"graph '{name}' is deleted")
+    if statement.what == "run":
+        space.catalog.delete_run(_given(name))
+        return Answer(f"run '{name}' is deleted with its results")
+    if name is not None:
+        found = collection_kind(space.catalog, name)
+        if found not in (statement.what, None):
+            raise InputError(f"'{name}' is a {found}", hint=f"delete {found} {name}")
+        space.catalog.delete_collection(name)
+        return Answer(f"{statement.what} '{name}' is deleted")
+    names = collection_names(space.catalog)
+    known = [one for one in names if collection_kind(space.catalog, one) == "collection"]
+    for one in known:
+        space.catalog.delete_collection(one)
+    kept = tuple(
+        f"'{one}' is damaged and stays: delete it by its name" for one in names if one not in known
+    )
+    return Answer(f"{counted(len(known), 'collection')} deleted", notes=kept)
+
+
+def _set_threads(space: Workspace, statement: s.SetThreads) -> Answer[Made]:
+    space.gateway.set_parallelism(statement.threads)
+    notes = []
+    if statement.process_id:
+        notes.append(
+            f"process_id {statement.process_id} has no meaning here: run the script once, "
+            "Spark spreads the work over the machines of its master"
+        )
+    return Answer(f"Spark now shuffles into {statement.threads} parts", notes=tuple(notes))
+
+
+def _serialize(space: Workspace, statement: s.Serialize) -> Answer[Made]:
+    notes = [_BLOCKS] if statement.block_size is not None else []
+    notes += [_THREADS] if statement.threads is not None else []
+    if statement.collection is not None:
+        folder, what = space.catalog.existing_collection(statement.collection), "collection"
+    else:
+        folder, what = space.catalog.existing_graph(space.current_graph()), "graph"
+    target = copy_out(folder, given_path(statement.path))
+    return Answer(f"{what} '{folder.name}' is copied to {target}", notes=tuple(notes))
+
+
+def _deserialize(space: Workspace, statement: s.Deserialize) -> Answer[Made]:
+    notes = (_THREADS,) if statement.threads is not None else ()
+    name = copy_in(space.catalog, given_path(statement.path), statement.what)
+    if statement.what == "graph":
+        space.current = name
+        return graph_answer(open_graph(space.catalog, name), notes)
+    return collection_answer(open_collection(space.catalog, name), notes)
+
+
+def _save_graph(space: Workspace, statement: s.SaveGraph) -> Answer[Made]:
+    stored = open_graph(space.catalog, space.current_graph())
+    files = save_graph(stored, given_path(statement.path))
+    return Answer(f"graph '{stored.name}' is written to " + " and ".join(map(str, files)))
+
+
+def _save_collection(space: Workspace, statement: s.SaveCollection) -> Answer[Made]:
+    stored = open_collection(space.catalog, statement.name)
+    graph = graph_behind(space.catalog, stored)
+    files = save_collection(stored, graph, given_path(statement.path), initial=statement.initial)
+    text = f"collection '{stored.name}' is written to {statement.path}: {len(files)} files"
+    return Answer(text, notes=(_THREADS,))
+
+
+def _explain(space: Workspace, statement: s.Explain) -> Answer[Made]:
+    return Answer(explain_statement(space, statement.statement))
+
+
+def _given(name: str | None) -> str:
+    if name is None:
+        raise InputError("the statement needs a name")
+    return name
+
+
+_ACTIONS: dict[type, Callable[[Workspace, Any], Answer[Made]]] = {
+    s.CreateView: _create_view,
+    s.CreateCollection: _create_collection,
+    s.CreateGrouped: _create_grouped,
+    s.LoadGraph: _load,
+    s.UseGraph: _use,
+    s.Show: _show,
+    s.Delete: _delete,
+    s.SetThreads: _set_threads,
+    s.Serialize: _serialize,
+    s.Deserialize: _deserialize,
+    s.SaveGraph: _save_graph,
+    s.SaveCollection: _save_collection,
+    s.Run: carry_out_run,
+    s.Explain: _explain,
+}
