@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import graphtide as gt
 from graphtide.dataflow import Dataflow
 from graphtide.model.errors import InputError
 from tests.dataflow.building import MEMORY
@@ -100,3 +101,16 @@ def test_a_constant_beyond_a_word_is_told() -> None:
     rows = Dataflow(memory=MEMORY).input("rows", x=int)
     with pytest.raises(InputError, match="beyond int64"):
         rows.map(x=1 << 63)
+
+
+def test_an_output_shows_its_first_records_and_says_when_it_is_closed() -> None:
+    flow = gt.Dataflow()
+    numbers = flow.input("numbers", x=int)
+    output = numbers.output()
+    assert repr(output) == "<output (x), 0 distinct records>"
+    numbers.insert([(at,) for at in range(7)])
+    flow.advance()
+    shown = "(0,), (1,), (2,), (3,), (4,), ..."
+    assert repr(output) == f"<output (x), 7 distinct records: {shown}>"
+    flow.close()
+    assert repr(output) == "<output (x) of a closed dataflow>"

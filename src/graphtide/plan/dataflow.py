@@ -16,7 +16,7 @@ from typing import Literal
 from graphtide.plan.dataflow_expressions import ColumnType, Expression
 
 Schema = tuple[tuple[str, ColumnType], ...]
-Order = Literal["value", "time"]
+RowOrder = Literal["value", "time"]
 ReducerName = Literal["min", "max", "first", "last", "sums", "threshold", "float sum", "function"]
 
 
@@ -100,7 +100,7 @@ class Arrange:
 
     source: int
     key: int
-    order: Order
+    order: RowOrder
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from graphtide.plan.expressions import (
 from graphtide.plan.programs import INT_MIN, ParameterKind
 
 Arithmetic = Literal["+", "-", "*", "/", "//", "%", "**"]
-Order = Literal["<", "<=", ">", ">=", "==", "!="]
+Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
 
 _ARITHMETIC: dict[type[ast.operator], Arithmetic] = {
     ast.Add: "+",
@@ -50,7 +50,7 @@ _ARITHMETIC: dict[type[ast.operator], Arithmetic] = {
     ast.Mod: "%",
     ast.Pow: "**",
 }
-_ORDERS: dict[type[ast.cmpop], Order] = {
+_ORDERS: dict[type[ast.cmpop], Comparison] = {
     ast.Lt: "<",
     ast.LtE: "<=",
     ast.Gt: ">",

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Enter, Leave, Order
+from graphtide.plan.dataflow import Enter, Leave, RowOrder
 from graphtide.plan.dataflow import Output as OutputNode
 from graphtide.plan.dataflow import Variable as VariableNode
 from graphtide.plan.dataflow_expressions import INT, expression_type
@@ -89,7 +89,7 @@ class Collection(
         variable.set(result)
         return self._collection(in_scope(result, loop.scope)).leave()
 
-    def arrange(self, by: Names, *, order: Order = "value") -> Arrangement:
+    def arrange(self, by: Names, *, order: RowOrder = "value") -> Arrangement:
         """The collection indexed by some columns, with its history, for many to share.
 
         `order` says how the records of a key are kept: by value, so that min, max and first are

@@ -18,6 +18,9 @@ Change = tuple[tuple[Any, ...], Time, int]
 """A record, the version at which its multiplicity changed, and by how much."""
 
 
+_SHOWN = 5
+
+
 class Output(StaysInDataflow):
     """What a collection comes to, for users to read after each version."""
 
@@ -63,6 +66,17 @@ class Output(StaysInDataflow):
         """Forget the changes that have not been read; the records stay."""
         self._take()
         self._unread = []
+
+    @in_turn
+    def __repr__(self) -> str:
+        names = ", ".join(name for name, _ in self.schema)
+        if self.flow.closed:
+            return f"<output ({names}) of a closed dataflow>"
+        self._take()
+        first = records(self._total[:_SHOWN], self.schema, self.flow.host.texts)
+        more = ", ..." if len(self._total) > _SHOWN else ""
+        told = f": {', '.join(map(str, first))}{more}" if first else ""
+        return f"<output ({names}), {len(self._total):,} distinct records{told}>"
 
     def _empty(self) -> NDArray[np.int64]:
         return np.empty((0, len(self.schema) + 2), np.int64)

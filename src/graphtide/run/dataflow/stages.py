@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Arrange, Enter, Import, Map, Node, Order, Reduce, Schema
+from graphtide.plan.dataflow import Arrange, Enter, Import, Map, Node, Reduce, RowOrder, Schema
 from graphtide.plan.dataflow_expressions import Column, expression_type
 from graphtide.plan.dataflow_terms import Term, expression_of
 from graphtide.run.dataflow.growing import GrowingFlow
@@ -85,7 +85,7 @@ def selected(source: Stage, columns: dict[str, str]) -> Stage:
     return mapped(source, {name: Term(Column(of)) for name, of in columns.items()})
 
 
-def arranged(source: Stage, by: Names, order: Order = "value") -> Stage:
+def arranged(source: Stage, by: Names, order: RowOrder = "value") -> Stage:
     """A stage indexed by some columns: itself where it is, or else once for all who need it."""
     keys = checked_names(source, by)
     if _is_arranged(source, keys, order):
@@ -99,7 +99,7 @@ def arranged(source: Stage, by: Names, order: Order = "value") -> Stage:
     return Stage(source.flow, known[place])
 
 
-def _is_arranged(source: Stage, keys: list[str], order: Order) -> bool:
+def _is_arranged(source: Stage, keys: list[str], order: RowOrder) -> bool:
     plan = source.flow.plan
     node = plan.nodes[source.number]
     if not isinstance(node, Arrange | Import | Reduce):
