@@ -44,17 +44,27 @@ UNCOMPILED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
-# Two processes that begin like this compile different kernels: the machine of all dataflows, and
-# the programs. Each finds on disk what the other one has compiled when it comes to need it.
-FIRST = "tests/dataflow/test_library.py", "tests/equivalence/test_algorithms.py", "tests/dataflow/"
+# Two processes that begin like this compile different kernels: the machine of all dataflows, which
+# takes longest, and the programs. What needs no kernels comes next, what needs the machine last:
+# then each finds on disk what the other one has compiled.
+ORDER = (
+    "tests/dataflow/test_library.py",
+    "tests/equivalence/test_algorithms.py",
+    "tests/property/",
+    "tests/unit/",
+    "tests/",
+    "tests/dataflow/",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What compiles first, then slow tests: who is done sooner finds short ones to take."""
+    """By what is compiled, then slow tests first: who is done sooner finds short ones to take."""
 
     def place(item: pytest.Item) -> tuple[int, bool]:
-        begun = [at for at, name in enumerate(FIRST) if item.nodeid.startswith(name)]
-        return min(begun, default=len(FIRST)), item.get_closest_marker("slow") is None
+        known = [name for name in ORDER if item.nodeid.startswith(name)]
+        return ORDER.index(max(known, key=len, default="tests/")), item.get_closest_marker(
+            "slow"
+        ) is None
 
     items.sort(key=place)
 
