@@ -17,9 +17,8 @@ from graphtide.api.view_edges import ViewEdges
 from graphtide.api.view_sequence import ViewSequence
 from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import EdgeIds
-from graphtide.run.live.chosen_program import ChosenProgram, chosen_program
+from graphtide.run.live.chosen_program import chosen_program
 from graphtide.run.live.modes import Mode
-from graphtide.run.progress import shown
 from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.networkx_export import Included, network, present, wants_all
 from graphtide.run.views.snapshot import Snapshot
@@ -139,33 +138,23 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         """
         # Imported here: runs are 100 modules that looking at views does not need.
         from graphtide.api.run import Run
-        from graphtide.run.collection.runner import RunSettings
-        from graphtide.run.collection.runs_in_memory import Called, run_versions
-        from graphtide.run.collection.start import check_strategy, check_verify
+        from graphtide.run.collection.runs_in_memory import AskedRun, run_in_memory
 
-        check_strategy(strategy, grid)
-        check_verify(verify)
-        chosen = self._chosen(program, mode)
-        called = Called(f"{self.name}-{chosen.bound.program.name}", self.name)
-        with shown(f"run {called.run}", enabled=progress) as report:
-            settings = RunSettings(verify=verify, report=report)
-            versions = self._made.versions()
-            return Run(run_versions(versions, chosen, strategy, settings, grid, called))
+        asked = AskedRun(program, mode, strategy, verify, grid, progress)
+        columns = self._made.snapshot.columns.edges
+        return Run(run_in_memory(asked, columns, self._made.versions, self.name))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
 
         Runs the program on one view.
         """
+        # Imported here: runs are 100 modules that looking at views does not need.
         from graphtide.run.collection.start import RunInHand
 
-        hand = RunInHand(self._chosen(program, mode), self._made.versions())
-        return hand.explain(self.plan)
-
-    def _chosen(self, program: AnyProgram, mode: Mode) -> ChosenProgram:
         chosen = chosen_program(program, mode)
         check_readable(chosen.needed, self._made.snapshot.columns.edges)
-        return chosen
+        return RunInHand(chosen, self._made.versions()).explain(self.plan)
 
     def _view(self, position: int) -> MemoryView[MadeGraph]:
         return MemoryView(self._made, position, self._make_graph)

@@ -46,6 +46,33 @@ class RunFacts:
         return {"run": {**vars(self), "fields": list(self.fields)}}
 
 
+def run_name(collection: str, bound: Bound) -> str:
+    """The name of a run that was given none."""
+    return f"{collection}-{bound.program.name}"
+
+
+def begun_facts(
+    chosen: ChosenProgram, strategy: Strategy, pairs: Pairs | None, visited: str = "", **known: str
+) -> RunFacts:
+    """The facts of a run that begins now; `visited` is what it visits, as text.
+
+    `known` are its name, that of its collection, the reason of its mode, and all that only stored
+    runs have.
+    """
+    told: dict[str, Any] = {"graph": "", "graph_identity": ""}
+    return RunFacts(
+        program=str(chosen.bound),
+        fields=chosen.fields,
+        labels=component_field(chosen),
+        mode=chosen.choice.mode,
+        strategy=strategy,
+        identity=run_identity(chosen, visited),
+        created=dt.datetime.now(dt.UTC).isoformat(),
+        pairs=pairs,
+        **(told | known),
+    )
+
+
 def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
@@ -83,8 +110,3 @@ def _told(bound: Bound) -> str:
 
         return dataflow_identity(bound)
     return f"BoundProgram(program={bound.program!r}, values={bound.values!r})"
-
-
-def now() -> str:
-    """The present as manifests hold it."""
-    return dt.datetime.now(dt.UTC).isoformat()

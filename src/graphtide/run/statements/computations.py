@@ -8,7 +8,7 @@ error shows the place in the statement, the nearest name, and all names there ar
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from graphtide.lang.python import DataflowProgram, Program
 from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.paths import given_path
-from graphtide.model.schema import closest
+from graphtide.model.schema import GraphSchema, PropertyType, closest
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.live.chosen_program import Bound
 
@@ -77,9 +77,17 @@ def computations_table() -> pa.Table:
     return table_of(("computation", "parameters", "also", "computes"), sorted(rows))
 
 
-def is_pairs(statement: Run) -> bool:
-    """True of a run of shortest paths between pairs of vertices."""
-    return statement.library is None and statement.computation.lower() in PAIRS
+def said_outright(schema: GraphSchema, statement: Run) -> Run:
+    """The statement with the name of the program that it stands for on such a graph.
+
+    Shortest paths between pairs are sums of `weight` where edges have such a number, or else
+    numbers of edges.
+    """
+    if statement.library is not None or statement.computation.lower() not in PAIRS:
+        return statement
+    numbers = (PropertyType.INT, PropertyType.FLOAT)
+    weighted = any(item.name == "weight" and item.type in numbers for item in schema.edge)
+    return replace(statement, computation="pair_distances" if weighted else "pair_hops")
 
 
 def chosen_computation(statement: Run) -> ChosenComputation:
