@@ -106,6 +106,7 @@ def run_identity(chosen: ChosenProgram, versions: str) -> str:
 def _told(bound: Bound) -> str:
     """A program with its parameters, and all that it does, as text."""
     if isinstance(bound, BoundDataflow):
+        # Imported here: the dataflow machine takes a quarter of a second that others do not need.
         from graphtide.run.dataflow.identity import dataflow_identity
 
         return dataflow_identity(bound)

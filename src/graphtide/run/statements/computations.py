@@ -13,6 +13,8 @@ from functools import cache
 
 import pyarrow as pa
 
+from graphtide import algorithms
+from graphtide.algorithms import capped_paths
 from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.statements import ParameterValue, Run
 from graphtide.lang.python import DataflowProgram, Program
@@ -60,8 +62,6 @@ class ChosenComputation:
 @cache
 def library() -> dict[str, Computation]:
     """The programs of the library by their names in statements: `page_rank`, `wcc`."""
-    from graphtide import algorithms
-
     found = {name: getattr(algorithms, name) for name in algorithms.__all__}
     return {_spelled(name): item for name, item in found.items() if isinstance(item, Computation)}
 
@@ -155,12 +155,6 @@ def _by_weights(statement: Run, program: Computation) -> Computation:
             statement.place(f"({_CAP})"),
             "give a whole number from 1 on: weights are from 1 to it",
         )
-    return _capped_paths()
-
-
-def _capped_paths() -> Computation:
-    from graphtide.algorithms import capped_paths
-
     found: Computation = vars(capped_paths)["CappedPaths"]
     return found
 
