@@ -11,7 +11,7 @@ from graphtide.lang.python import AnyProgram
 from graphtide.run.catalog.stored_runs import RunRequest, explain_run, run_collection
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.arranged_views import plan_flips
-from graphtide.run.collection.facts import Strategy
+from graphtide.run.collection.facts import Strategy, run_name
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import check_kept, check_strategy, check_verify
 from graphtide.run.live.modes import Mode
@@ -75,7 +75,7 @@ class Collection(ViewSequence[View]):
         check_verify(verify)
         check_kept(results, name, resume)
         compiled = compiled_program(program, mode)
-        name = f"{self.name}-{compiled.bound.program.name}" if name is None else name
+        name = run_name(self.name, compiled.bound) if name is None else name
         settings = RunSettings(verify=verify)
         request = RunRequest(
             name, compiled, strategy, resume, settings, grid=grid, kept=results, replace=replace

@@ -17,7 +17,6 @@ from graphtide.run.live.programs import begin_maintained, compiled_program
 from graphtide.run.live.result_rows import PairRows
 from graphtide.run.live.source_memory import check_sources
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.progress import shown
 from graphtide.run.turns import in_turn
 from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.inserted_columns import user_names
@@ -129,19 +128,13 @@ class Graph(MemoryGraph):
         """
         # Imported here: plans and runs are 200 modules that programs on one version do not need.
         from graphtide.api.run import Run
-        from graphtide.run.collection.runner import RunSettings
-        from graphtide.run.collection.runs_in_memory import arranged, run_versions
-        from graphtide.run.collection.start import check_strategy, check_verify
+        from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
 
-        check_strategy(strategy, grid)
-        check_verify(verify)
-        compiled = compiled_program(program, mode)
-        check_readable(compiled.needed, self._columns.edges)
-        with shown(f"run {compiled.bound.program.name}", enabled=progress) as report:
-            report("arranging the versions")
-            found = arranged(self._snapshot(), versions, order)
-            settings = RunSettings(verify=verify, report=report)
-            return Run(run_versions(found, compiled, strategy, settings, grid))
+        asked = AskedRun(program, mode, strategy, verify, grid, progress)
+        columns = self._columns.edges
+        return Run(
+            run_in_memory(asked, columns, lambda: arranged(self._snapshot(), versions, order))
+        )
 
     @overload
     def view(self, where: str, /) -> MemoryView[Self]: ...

@@ -18,8 +18,7 @@ from graphtide.api.view_sequence import ViewSequence
 from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import EdgeIds
 from graphtide.run.live.modes import Mode
-from graphtide.run.live.programs import Compiled, compiled_program
-from graphtide.run.progress import shown
+from graphtide.run.live.programs import compiled_program
 from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.networkx_export import Included, network, present, wants_all
 from graphtide.run.views.snapshot import Snapshot
@@ -67,19 +66,19 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
 
         Its edges have numbers of their own, in the order of those that they had.
         """
-        chosen = self._vertices(wants_all(vertices))
-        return self._make_graph(self._snapshot, self._rows, chosen)
+        compiled = self._vertices(wants_all(vertices))
+        return self._make_graph(self._snapshot, self._rows, compiled)
 
     def to_networkx(self, *, vertices: Included = "touched") -> networkx.MultiDiGraph[Any]:
         """The view as a NetworkX multigraph; `vertices="all"` adds those without edges."""
         snapshot, rows = self._snapshot, self._rows
-        chosen = self._vertices(wants_all(vertices))
+        compiled = self._vertices(wants_all(vertices))
         names = snapshot.names
         ours = ["edge", names.src, names.dst]
         ends = [[snapshot.ids[int(at)] for at in end[rows]] for end in (snapshot.src, snapshot.dst)]
         links = zip(*ends, present(self.to_arrow().drop_columns(ours)), strict=True)
-        described = present(snapshot.vertex_table(chosen).drop_columns("id"))
-        nodes = zip((snapshot.ids[int(at)] for at in chosen), described, strict=True)
+        described = present(snapshot.vertex_table(compiled).drop_columns("id"))
+        nodes = zip((snapshot.ids[int(at)] for at in compiled), described, strict=True)
         return network(nodes, links)
 
     def _table(self, edges: EdgeIds) -> pa.Table:
@@ -139,33 +138,23 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         """
         # Imported here: runs are 100 modules that looking at views does not need.
         from graphtide.api.run import Run
-        from graphtide.run.collection.runner import RunSettings
-        from graphtide.run.collection.runs_in_memory import Called, run_versions
-        from graphtide.run.collection.start import check_strategy, check_verify
+        from graphtide.run.collection.runs_in_memory import AskedRun, run_in_memory
 
-        check_strategy(strategy, grid)
-        check_verify(verify)
-        compiled = self._compiled(program, mode)
-        called = Called(f"{self.name}-{compiled.bound.program.name}", self.name)
-        with shown(f"run {called.run}", enabled=progress) as report:
-            settings = RunSettings(verify=verify, report=report)
-            versions = self._made.versions()
-            return Run(run_versions(versions, compiled, strategy, settings, grid, called))
+        asked = AskedRun(program, mode, strategy, verify, grid, progress)
+        columns = self._made.snapshot.columns.edges
+        return Run(run_in_memory(asked, columns, self._made.versions, self.name))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
 
         Runs the program on one view.
         """
+        # Imported here: runs are 100 modules that looking at views does not need.
         from graphtide.run.collection.start import RunInHand
 
-        hand = RunInHand(self._compiled(program, mode), self._made.versions())
-        return hand.explain(self.plan)
-
-    def _compiled(self, program: AnyProgram, mode: Mode) -> Compiled:
         compiled = compiled_program(program, mode)
         check_readable(compiled.needed, self._made.snapshot.columns.edges)
-        return compiled
+        return RunInHand(compiled, self._made.versions()).explain(self.plan)
 
     def _view(self, position: int) -> MemoryView[MadeGraph]:
         return MemoryView(self._made, position, self._make_graph)

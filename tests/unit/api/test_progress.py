@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.api import graph as graphs
 from graphtide.model.progress import Report, silent
 from graphtide.run import progress
-from graphtide.run.collection import runner
+from graphtide.run.collection import runner, runs_in_memory
 
 
 def test_a_run_in_memory_reports_its_views(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +23,7 @@ def test_a_run_in_memory_reports_its_views(monkeypatch: pytest.MonkeyPatch) -> N
         asked.append((title, enabled))
         yield lambda stage, done=None: told.append((stage, done))
 
-    monkeypatch.setattr(graphs, "shown", shown)
+    monkeypatch.setattr(runs_in_memory, "shown", shown)
     monkeypatch.setattr(runner, "_TELL_EVERY", -1.0)
     graph = gt.Graph([0, 1, 2], [1, 2, 3])
     versions = [np.arange(3) != out for out in range(3)]

@@ -11,13 +11,7 @@ from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.optimize.strategy import Chooser
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.facts import (
-    RunFacts,
-    Strategy,
-    facts_from,
-    now,
-    run_identity,
-)
+from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import RunInHand, base_table, base_values
@@ -163,14 +157,14 @@ def _work(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> _W
     if request.grid is None:
         hand = RunInHand(request.compiled, versions)
         chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
-        facts = _facts(stored, request, hand.pairs)
+        facts = _facts(stored, request, hand.pairs, request.compiled.choice.reason)
         return _Work(hand, facts, lambda base, parts: hand.run(base, parts, chooser, settings))
     # Imported here: the dataflow machine takes a second that other runs do not need.
     from graphtide.run.collection.grid import as_grid
 
     grid, versions = as_grid(request.compiled, versions, request.grid)
     hand = RunInHand(request.compiled, versions)
-    facts = replace(_facts(stored, request, hand.pairs), reason=grid.reason)
+    facts = _facts(stored, request, hand.pairs, grid.reason)
     return _Work(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
 
 
@@ -205,23 +199,19 @@ def _check_same(run: StoredRun, wanted: RunFacts) -> None:
         )
 
 
-def _facts(stored: StoredCollection, request: RunRequest, pairs: Pairs | None) -> RunFacts:
-    compiled, facts = request.compiled, stored.facts
+def _facts(
+    stored: StoredCollection, request: RunRequest, pairs: Pairs | None, reason: str
+) -> RunFacts:
     versions = _versions_text(stored)
-    gridded = versions if request.grid is None else f"{versions}|{request.grid}"
-    return RunFacts(
+    return begun_facts(
+        request.compiled,
+        request.strategy,
+        pairs,
+        versions if request.grid is None else f"{versions}|{request.grid}",
         name=request.name,
-        program=str(compiled.bound),
-        fields=compiled.fields,
-        labels=compiled.labels,
-        mode=compiled.choice.mode,
-        reason=compiled.choice.reason,
-        strategy=request.strategy,
         collection=stored.name,
-        graph=facts.graph,
-        graph_identity=facts.graph_identity,
-        identity=run_identity(compiled, gridded),
-        created=now(),
-        pairs=pairs,
+        reason=reason,
+        graph=stored.facts.graph,
+        graph_identity=stored.facts.graph_identity,
         versions=versions,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from graphtide.model.errors import StoreError
-from graphtide.run.live.programs import Compiled
+from graphtide.run.live.programs import Bound, Compiled
 from graphtide.run.live.result_rows import Pairs
 
 Strategy = Literal["adaptive", "differential", "scratch"]
@@ -44,6 +44,33 @@ class RunFacts:
         return {"run": {**vars(self), "fields": list(self.fields)}}
 
 
+def run_name(collection: str, bound: Bound) -> str:
+    """The name of a run that was given none."""
+    return f"{collection}-{bound.program.name}"
+
+
+def begun_facts(
+    compiled: Compiled, strategy: Strategy, pairs: Pairs | None, visited: str = "", **known: str
+) -> RunFacts:
+    """The facts of a run that begins now; `visited` is what it visits, as text.
+
+    `known` are its name, that of its collection, the reason of its mode, and all that only stored
+    runs have.
+    """
+    told: dict[str, Any] = {"graph": "", "graph_identity": ""}
+    return RunFacts(
+        program=str(compiled.bound),
+        fields=compiled.fields,
+        labels=compiled.labels,
+        mode=compiled.choice.mode,
+        strategy=strategy,
+        identity=run_identity(compiled, visited),
+        created=dt.datetime.now(dt.UTC).isoformat(),
+        pairs=pairs,
+        **(told | known),
+    )
+
+
 def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
@@ -64,8 +91,3 @@ def run_identity(compiled: Compiled, versions: str) -> str:
     """Equal for the same program with the same parameters, mode and versions, and only then."""
     text = f"{compiled.identity}|{compiled.choice.mode}|{versions}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def now() -> str:
-    """The present as manifests hold it."""
-    return dt.datetime.now(dt.UTC).isoformat()

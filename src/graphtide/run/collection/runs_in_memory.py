@@ -6,8 +6,8 @@ views, and the same planner arranges the versions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,19 +15,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.row_classes import row_classes
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.facts import RunFacts, Strategy, now, run_identity
+from graphtide.run.collection.facts import Strategy, begun_facts, run_name
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.start import RunInHand, check_strategy, check_verify
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.collection.versions import Versions
-from graphtide.run.live.programs import Compiled
-from graphtide.run.live.result_rows import GraphVertices, PairRows, Pairs
+from graphtide.run.live.modes import Mode
+from graphtide.run.live.programs import Compiled, compiled_program
+from graphtide.run.live.result_rows import GraphVertices, PairRows
+from graphtide.run.progress import shown
+from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
 from graphtide.store.results import PartsInMemory
@@ -48,52 +52,70 @@ class FixedVertices(GraphVertices):
 
 
 @dataclass(frozen=True)
-class Called:
-    """What a run and the versions that it visits are called."""
+class AskedRun:
+    """A run in memory as a user asks for it; `grid` is rows and columns of its versions."""
 
-    run: str = "in memory"
-    collection: str = "versions of a graph in memory"
+    program: AnyProgram
+    mode: Mode
+    strategy: Strategy
+    verify: int | None = None
+    grid: tuple[int, int] | None = None
+    progress: bool | None = None
 
 
-UNNAMED = Called()
-"""Versions that were given as they are, and their run."""
+def run_in_memory(
+    asked: AskedRun, columns: pa.Table, make: Callable[[], Versions], collection: str | None = None
+) -> RunContents:
+    """Run a program over the versions that are made once all else has been checked.
+
+    `columns` are those that only views read; `collection` names the versions, if they have a name.
+    """
+    check_strategy(asked.strategy, asked.grid)
+    check_verify(asked.verify)
+    compiled = compiled_program(asked.program, asked.mode)
+    check_readable(compiled.needed, columns)
+    title = compiled.bound.program.name
+    if collection is not None:
+        title = run_name(collection, compiled.bound)
+    with shown(f"run {title}", enabled=asked.progress) as report:
+        report("arranging the versions")
+        settings = RunSettings(verify=asked.verify, report=report)
+        return _run_versions(make(), compiled, asked, settings, collection)
 
 
-def run_versions(
+def _run_versions(
     versions: Versions,
     compiled: Compiled,
-    strategy: Strategy,
+    asked: AskedRun,
     settings: RunSettings,
-    grid: object = None,
-    called: Called = UNNAMED,
+    collection: str | None,
 ) -> RunContents:
-    """Run a program over arranged versions of a graph, which itself stays as it is."""
-    ids, parts, reason = versions.known.ids, PartsInMemory(), None
-    if grid is None:
+    ids, parts, reason = versions.known.ids, PartsInMemory(), compiled.choice.reason
+    if asked.grid is None:
         hand = RunInHand(compiled, versions)
         base = hand.base()
-        hand.run(base, parts, hand.chooser(strategy), settings)
+        hand.run(base, parts, hand.chooser(asked.strategy), settings)
     else:
         # Imported here: the dataflow machine takes a second that other runs do not need.
         from graphtide.run.collection.grid import as_grid
 
-        gridded, versions = as_grid(compiled, versions, grid)
+        gridded, versions = as_grid(compiled, versions, asked.grid)
         hand, reason = RunInHand(compiled, versions), gridded.reason
         base = hand.base()
         hand.run_grid(gridded, base, parts, settings)
-    differences = Differences(parts, compiled.fields)
     vertices = FixedVertices(ids)
     rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
-    facts = _facts(called, compiled, strategy, hand.pairs)
-    facts = facts if reason is None else replace(facts, reason=reason)
-    touched = partial(
-        TouchedVertices,
-        versions.plan,
-        versions.names,
-        versions.grouped,
-        versions.known.resident.ends,
+    facts = begun_facts(
+        compiled,
+        asked.strategy,
+        hand.pairs,
+        name="in memory" if collection is None else run_name(collection, compiled.bound),
+        collection=collection or "versions of a graph in memory",
+        reason=reason,
     )
-    return RunContents(facts, hand.steps, differences, base, rows, touched)
+    ends = versions.known.resident.ends
+    touched = partial(TouchedVertices, versions.plan, versions.names, versions.grouped, ends)
+    return RunContents(facts, hand.steps, Differences(parts, compiled.fields), base, rows, touched)
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:
@@ -151,21 +173,3 @@ def arranged(edges: Snapshot, given: GivenVersions, order: Order) -> Versions:
     known = edges.resident(kept)
     grouped = group_edges(known.resident.numbers, of_edge[kept], views.classes)
     return Versions(plan, tuple(named), known, grouped)
-
-
-def _facts(called: Called, compiled: Compiled, strategy: Strategy, pairs: Pairs | None) -> RunFacts:
-    return RunFacts(
-        name=called.run,
-        program=str(compiled.bound),
-        fields=compiled.fields,
-        labels=compiled.labels,
-        mode=compiled.choice.mode,
-        reason=compiled.choice.reason,
-        strategy=strategy,
-        collection=called.collection,
-        graph="",
-        graph_identity="",
-        identity=run_identity(compiled, ""),
-        created=now(),
-        pairs=pairs,
-    )

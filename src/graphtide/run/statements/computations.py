@@ -8,18 +8,20 @@ error shows the place in the statement, the nearest name, and all names there ar
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import pyarrow as pa
 
+from graphtide import algorithms
+from graphtide.algorithms import capped_paths
 from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.statements import ParameterValue, Run
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.paths import given_path
-from graphtide.model.schema import closest
+from graphtide.model.schema import GraphSchema, PropertyType, closest
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.live.programs import Bound
 
@@ -60,8 +62,6 @@ class ChosenComputation:
 @cache
 def library() -> dict[str, Computation]:
     """The programs of the library by their names in statements: `page_rank`, `wcc`."""
-    from graphtide import algorithms
-
     found = {name: getattr(algorithms, name) for name in algorithms.__all__}
     return {_spelled(name): item for name, item in found.items() if isinstance(item, Computation)}
 
@@ -77,9 +77,17 @@ def computations_table() -> pa.Table:
     return table_of(("computation", "parameters", "also", "computes"), sorted(rows))
 
 
-def is_pairs(statement: Run) -> bool:
-    """True of a run of shortest paths between pairs of vertices."""
-    return statement.library is None and statement.computation.lower() in PAIRS
+def said_outright(schema: GraphSchema, statement: Run) -> Run:
+    """The statement with the name of the program that it stands for on such a graph.
+
+    Shortest paths between pairs are sums of `weight` where edges have such a number, or else
+    numbers of edges.
+    """
+    if statement.library is not None or statement.computation.lower() not in PAIRS:
+        return statement
+    numbers = (PropertyType.INT, PropertyType.FLOAT)
+    weighted = any(item.name == "weight" and item.type in numbers for item in schema.edge)
+    return replace(statement, computation="pair_distances" if weighted else "pair_hops")
 
 
 def chosen_computation(statement: Run) -> ChosenComputation:
@@ -147,12 +155,6 @@ def _by_weights(statement: Run, program: Computation) -> Computation:
             statement.place(f"({_CAP})"),
             "give a whole number from 1 on: weights are from 1 to it",
         )
-    return _capped_paths()
-
-
-def _capped_paths() -> Computation:
-    from graphtide.algorithms import capped_paths
-
     found: Computation = vars(capped_paths)["CappedPaths"]
     return found
 

@@ -16,8 +16,8 @@ from graphtide.run.catalog.requests import (
 from graphtide.run.catalog.stored_runs import explain_run
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.statements.computations import chosen_computation
-from graphtide.run.statements.run_pairs import said_outright
+from graphtide.run.statements.computations import chosen_computation, said_outright
+from graphtide.store.behind import graph_behind
 from graphtide.store.collection import open_collection
 
 _SHOWN = 10
@@ -85,7 +85,9 @@ def _sources(statement: s.LoadGraph) -> str:
 def _run(space: Workspace, statement: s.Run) -> str:
     """The program, its mode and plan, and an estimate."""
     stored = open_collection(space.catalog, statement.collection)
-    chosen = chosen_computation(said_outright(space.catalog, stored, statement))
+    chosen = chosen_computation(
+        said_outright(graph_behind(space.catalog, stored).schema, statement)
+    )
     told = explain_run(space.catalog, stored, compiled_program(chosen.program, "auto"))
     if statement.library is None:
         return told

@@ -17,14 +17,15 @@ from graphtide.model.paths import given_path
 from graphtide.run.catalog.stored_runs import RunRequest, run_collection
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.facts import run_name
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import check_verify
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.statements.answers import Answer, Made
-from graphtide.run.statements.computations import chosen_computation, error_place
+from graphtide.run.statements.computations import chosen_computation, error_place, said_outright
 from graphtide.run.statements.run_answers import left_off, run_answer, save_results, timed_answer
-from graphtide.run.statements.run_pairs import said_outright
 from graphtide.run.statements.run_strategy import chosen_strategy, forced_splits, option_notes
+from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection, open_collection
 
 
@@ -32,7 +33,7 @@ def carry_out_run(space: Workspace, statement: s.Run) -> Answer[Made]:
     """Run the computation of a statement, and answer with its summary."""
     check_run(statement)
     stored = open_collection(space.catalog, statement.collection)
-    statement = said_outright(space.catalog, stored, statement)
+    statement = said_outright(graph_behind(space.catalog, stored).schema, statement)
     chosen = chosen_computation(statement)
     notes = (*chosen.notes, *option_notes(statement, len(stored.views)))
     run = _run_program(space, stored, statement, chosen.program)
@@ -47,7 +48,7 @@ def _run_program(
     """Run a program as a statement says, under its name or that which `collection.run` gives."""
     strategy = chosen_strategy(statement)
     request = RunRequest(
-        statement.name or f"{statement.collection}-{program.program.name}",
+        statement.name or run_name(statement.collection, program),
         compiled_program(program, "auto"),
         strategy.name,
         statement.resume,
