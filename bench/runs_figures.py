@@ -10,7 +10,7 @@ from graphtide.run.collection.start import Versions
 
 ALL = (COMPONENTS, HOPS, PATHS, RANKS, PAIRS)
 DAILY = {COMPONENTS: 20.0, HOPS: 40.0, PATHS: 40.0}
-ADAPTIVE, PRODUCT = 1.1, 1.3
+ADAPTIVE, PRODUCT = 1.25, 1.3
 
 
 def compare(
