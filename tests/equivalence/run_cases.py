@@ -87,9 +87,6 @@ class Wilful(AlwaysScratch):
         ways = [Move.RESTART, Move.SPLIT, Move.PASS]
         return self._pick.choice([*ways, Move.FOLLOW, Move.FOLLOW] if ready else ways)
 
-    def probes(self, step: int) -> bool:
-        return self._pick.random() < 0.2
-
 
 class SplitAt(AlwaysScratch):
     """Differentially, but for the steps that are split."""

@@ -15,11 +15,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.prices import Prices
-
-LONGEST_STRETCH = 0.05
-"""The most seconds for which steps are followed without asking."""
-
 
 class Move(IntEnum):
     """The ways to reach a step.
@@ -44,6 +39,18 @@ class Move(IntEnum):
         return ("kept", "rebuilt", "fresh", "none")[self]
 
 
+class Prices(NamedTuple):
+    """What is known, before anything runs, of a program whose states are dear.
+
+    In units of what a run from scratch takes a vertex and edge: to begin a state, for each vertex
+    and edge; to follow a delta, for each step and for each edge of it.
+    """
+
+    state: float
+    step: float
+    edge: float
+
+
 @dataclass(frozen=True)
 class StepSizes:
     """What is known of all steps of a plan before anything runs.
@@ -66,12 +73,11 @@ class StepSizes:
 
 
 class Observation(NamedTuple):
-    """What a step took: starting a state or running from scratch, following, flipping its edges."""
+    """What a step took, its flips included: starting a state or running from scratch; following."""
 
     move: Move
     started: float
     followed: float
-    flipped: float = 0.0
 
 
 class Chooser(Protocol):
@@ -95,20 +101,11 @@ class Chooser(Protocol):
         There is a state at the parent of the first one.
         """
 
-    def patience(self) -> float:
-        """For how many seconds steps may be followed without asking."""
-
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
         """Hear what each of the steps took that were followed without asking."""
 
     def observe_stuck(self, step: int) -> None:
         """Hear that a stretch ended before this step, which would look at too much."""
-
-    def probes(self, step: int) -> bool:
-        """True where the step, having been followed, is to be timed from scratch as well."""
-
-    def observe_probe(self, step: int, seconds: float) -> None:
-        """Hear what such a trial took."""
 
 
 class AlwaysScratch:
@@ -129,21 +126,10 @@ class AlwaysScratch:
         """None: the runner has to ask for every step."""
         return 0
 
-    def patience(self) -> float:
-        """Until somebody may want to see how far the run is."""
-        return LONGEST_STRETCH
-
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
         """Nothing is learned."""
 
     def observe_stuck(self, step: int) -> None:
-        """Nothing is learned."""
-
-    def probes(self, step: int) -> bool:
-        """Never."""
-        return False
-
-    def observe_probe(self, step: int, seconds: float) -> None:
         """Nothing is learned."""
 
 

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,14 +14,13 @@ from hypothesis import strategies as st
 
 from graphtide.optimize.adaptive import Adaptive
 from graphtide.optimize.linear_model import LinearModel
-from graphtide.optimize.prices import Prices
 from graphtide.optimize.strategy import (
-    LONGEST_STRETCH,
     AlwaysDifferential,
     AlwaysScratch,
     Chooser,
     Move,
     Observation,
+    Prices,
     StepSizes,
 )
 
@@ -49,10 +47,6 @@ class World:
             started, followed = self._took(step, move)
             chooser.observe(step, Observation(move, started, followed))
             total += started + followed
-            if move <= Move.RESTART and chooser.probes(step):
-                seconds = self._noisy(self.bare(step))
-                chooser.observe_probe(step, seconds)
-                total += seconds
             if move == Move.RESTART:
                 states[parent] = True
             states[step] = move != Move.PASS
@@ -290,17 +284,6 @@ def test_one_outage_that_ended_a_stretch_says_nothing_of_the_others() -> None:
     assert chooser.certain(43, 101) == 0
 
 
-def test_what_is_far_better_is_followed_for_long_once_it_was_seen() -> None:
-    sizes = chain([100_000] * 500, [100_000] + [10] * 499)
-    chooser = Adaptive(sizes)
-    chooser.observe(0, Observation(chooser.choose(0, False), 1e-2, 0.0))
-    assert chooser.certain(1, 500) == 499
-    assert chooser.patience() < LONGEST_STRETCH
-    chooser.observe_stretch(1, np.full(100, 2e-5))
-    assert chooser.certain(101, 500) == 399
-    assert chooser.patience() == LONGEST_STRETCH
-
-
 DEAR = Prices(state=400.0, step=2_000.0, edge=100.0)
 
 
@@ -356,17 +339,6 @@ def test_a_model_finds_a_line_and_forgets_it() -> None:
     for at in range(60):
         model.observe(1000 + 100 * (at % 7), 1e-2)
     assert model.predict(1300) == pytest.approx(1e-2, rel=0.1)
-    for at in range(5):
-        model.observe(1000 + 100 * (at % 7), 1e-4)
-    assert model.predict(1300) < 3e-4
-
-
-def test_one_slow_run_is_not_taken_at_its_word() -> None:
-    model = LinearModel()
-    for _ in range(20):
-        model.observe(1000, 1e-3)
-    model.observe(1000, 1.0)
-    assert model.predict(1000) < 1.5e-3
 
 
 @settings(deadline=None, max_examples=50)
@@ -386,31 +358,3 @@ def test_predictions_are_finite_and_never_fall_with_size(
         model.observe(*item)
     small, large = model.predict(size), model.predict(2 * size + 1)
     assert 0 <= small <= large < math.inf
-
-
-def test_stepping_stones_are_not_timed_from_scratch() -> None:
-    """Nothing is computed there, so that there is nothing to learn."""
-    sizes = chain([10_000] * 40, [10_000] + [5_000] * 39)
-    chooser = Adaptive(replace(sizes, free=np.arange(40) % 2 == 1))
-    chooser.observe(0, Observation(Move.SPLIT, 1e-3, 0.0))
-    for step in range(1, 40):
-        chooser.observe(step, Observation(Move.FOLLOW, 0.0, 9e-4))
-        assert not (step % 2 and chooser.probes(step))
-
-
-def test_a_step_that_was_followed_as_expected_is_known() -> None:
-    """A long run of alike steps is not learned from again and again, nor looked ahead anew."""
-    sizes = chain([10_000] * 400, [10_000] + [100] * 399)
-    chooser = Adaptive(sizes)
-    chooser.observe(0, Observation(Move.SPLIT, 1e-3, 0.0))
-    looks, look = [], chooser._outlook.look
-
-    def counted(*given: Any) -> None:
-        looks.append(given)
-        look(*given)
-
-    chooser._outlook.look = counted  # type: ignore[method-assign]
-    for step in range(1, 400):
-        assert chooser.choose(step, True) == Move.FOLLOW
-        chooser.observe(step, Observation(Move.FOLLOW, 0.0, 5e-5))
-    assert len(looks) < 60

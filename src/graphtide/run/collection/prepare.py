@@ -22,7 +22,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.model.errors import DifferenceError
-from graphtide.optimize.prices import Prices
+from graphtide.optimize.strategy import Prices
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.known_edges import KnownEdges

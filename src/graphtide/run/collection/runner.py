@@ -205,17 +205,15 @@ class Runner:
             started = -thread_time()
             states.start(parent)
             started += thread_time()
-        flipped = -thread_time()
-        delta = self._flip(inserted, deleted)
-        flipped += thread_time()
-        changes = self._changes(step, move, delta)
+        changes = self._changes(step, move, self._flip(inserted, deleted))
         self._current.apply(changes)
         self._go_on(PathStep(step, inserted, deleted, changes))
         touched = states.touched if move <= Move.RESTART else self._edges[step]
         changed = sum(map(len, changes.values()))
         row = (step, move, perf_counter() - began, *expected, touched, changed)
-        chooser.observe(step, _seen(move, thread_time() - worked, started, flipped))
-        self._look_again(step, move, chooser, settings)
+        chooser.observe(step, _seen(move, thread_time() - worked, started))
+        if self._due(step, settings):
+            self._compare(step, self._prepared.plainly())
         self._buffer.add(row, changes)
         return move
 
@@ -268,16 +266,6 @@ class Runner:
                 self._flip(inserted=last.deleted, deleted=last.inserted)
             self._current.undo(last.changes)
 
-    def _look_again(self, step: int, move: Move, chooser: Chooser, settings: RunSettings) -> None:
-        """Run from scratch beside the run, to learn what it takes or to compare."""
-        if move <= Move.RESTART and chooser.probes(step):
-            began = thread_time()
-            values = self._prepared.scratch()
-            chooser.observe_probe(step, thread_time() - began)
-            self._compare(step, values)
-        if self._due(step, settings):
-            self._compare(step, self._prepared.plainly())
-
     def _due(self, step: int, settings: RunSettings) -> bool:
         """True where a step is one of those to be compared. Asked once a step."""
         is_view = self._view[step] >= 0
@@ -297,11 +285,11 @@ class Runner:
             settings.kept(finished)
 
 
-def _seen(move: Move, seconds: float, started: float, flipped: float) -> Observation:
+def _seen(move: Move, seconds: float, started: float) -> Observation:
     """What a step took in all, told apart as the models learn it."""
     if move <= Move.RESTART:
-        return Observation(move, started, seconds - started, flipped)
-    return Observation(move, seconds, 0.0, flipped)
+        return Observation(move, started, seconds - started)
+    return Observation(move, seconds, 0.0)
 
 
 def _progress(

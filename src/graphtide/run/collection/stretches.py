@@ -29,6 +29,9 @@ MOST_EDGES = 4096
 FEWEST, MOST = 4, 1 << 16
 """A stretch has at least and at most so many steps."""
 
+LONGEST = 0.05
+"""After so many seconds somebody may want to see how far the run is, or to choose anew."""
+
 _COLUMNS = ("vertices", "old", "new")
 _CYCLES_A_SECOND = 2e9
 """Until it has been measured."""
@@ -85,7 +88,7 @@ class Stretches:
         maintainer: Any = parts.states.maintainer
         began, worked = perf_counter(), thread_time()
         stretch = self._stretch(step, count)
-        patience = Patience(int(self._rate * chooser.patience()))
+        patience = Patience(int(self._rate * LONGEST))
         found: Followed = maintainer.follow_stretch(stretch, patience)
         seconds, worked = perf_counter() - began, thread_time() - worked
         if found.steps:
@@ -127,10 +130,9 @@ class Stretches:
         vertices = made.changes.vertices
         parts.current.values[field][vertices] = maintainer.values(field)[vertices]
         shares = made.cycles / max(int(made.cycles.sum()), 1)
-        own = without_longest(made.cycles, min(1.0, seconds[1] / max(seconds[0], 1e-9)))
         self._rate = max(int(made.cycles.sum()) / max(seconds[1], 1e-6), 1e6)
         expected = chooser.predict(step)
-        chooser.observe_stretch(step, own * seconds[1])
+        chooser.observe_stretch(step, shares * seconds[1])
         columns = (
             np.arange(step, behind, dtype=np.int32),
             np.full(made.steps, Move.FOLLOW, np.int8),
@@ -141,20 +143,6 @@ class Stretches:
             made.counts,
         )
         parts.buffer.add_stretch(columns, made.counts, {field: made.changes})
-
-
-def without_longest(cycles: NDArray[np.int64], kept: float) -> NDArray[np.float64]:
-    """What each step took of all, when a part of the cycles went to other work on the machine.
-
-    Only so much of their sum is `kept`. What is not is taken off the longest steps, none of which
-    is left longer than another: work that comes between lasts milliseconds, a step microseconds.
-    """
-    longest = np.sort(cycles)[::-1].astype(np.float64)
-    others = longest.sum() - np.cumsum(longest)
-    levels = (kept * longest.sum() - others) / np.arange(1, len(longest) + 1)
-    level = levels[np.argmax(levels >= np.append(longest[1:], 0.0))]
-    own = np.minimum(cycles, level)
-    return np.asarray(own / max(own.sum(), 1.0))
 
 
 def _next_wide(deltas: NDArray[np.int64]) -> NDArray[np.int64]:
