@@ -24,6 +24,7 @@ from graphtide.kernels.graph.adjacency import Adjacency, live_edges, revive_all
 from graphtide.kernels.graph.appending import INTO, OUT, forget_edges
 from graphtide.kernels.graph.batches import (
     APPENDED,
+    DONE,
     FIRST,
     LACKING,
     LOOKED,
@@ -191,9 +192,8 @@ class ResidentGraph:
 
         `table` leads from ids to vertex numbers. What cannot be done as a whole is not done.
         """
-        first = self.edges
+        first, progress = self.edges, self._progress
         self._make_ready(first + len(delta.inserted))
-        progress = self._progress
         progress[LOOKED], progress[ROW], progress[APPENDED], progress[FIRST] = 0, -1, 0, first
         while (ended := bring_in(self.words, table, *batch, *delta, progress)) == LACKING:
             row = int(progress[ROW])
@@ -204,9 +204,10 @@ class ResidentGraph:
                 forget_edges(self.words, first, first + int(progress[APPENDED]))
                 raise
             self._renew()
-        self._looked += int(progress[LOOKED])
-        if ended == 0:
-            self._take_up(int(progress[APPENDED]), len(delta.inserted) - len(delta.deleted))
+        looked, _, appended, _ = progress.tolist()
+        self._looked += looked
+        if ended == DONE:
+            self._take_up(appended, len(delta.inserted) - len(delta.deleted))
         return ended
 
     def _make_ready(self, edges: int) -> None:

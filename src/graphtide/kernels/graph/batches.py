@@ -26,13 +26,14 @@ from graphtide.kernels.graph.matching import (
     NO_EDGE,
     SRC,
     Batch,
+    ask_for_borders,
     give_back,
     match_rows,
 )
 from graphtide.kernels.graph.pair_tables import enter_pair, pair_hash
-from graphtide.kernels.graph.records import COLUMNS, TRUTH, known_at
+from graphtide.kernels.graph.records import COLUMNS, TRUTH, KnownGraph, known_at
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.prefetch import NEAR, prefetch
+from graphtide.kernels.prefetch import FAR, NEAR, prefetch
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -110,9 +111,7 @@ def append_rows(words: Int64, batch: Batch, delta: Delta, progress: Int64) -> bo
     known, rows = known_at(words, 0), batch.come.shape[1]
     for row in range(progress[ROW], rows):
         progress[ROW] = row
-        if row + NEAR < rows:
-            ask_for_place(known.graph.out, delta.sources[row + NEAR])
-            ask_for_place(known.graph.into, delta.targets[row + NEAR])
+        ask_for_places(known, delta, row, rows)
         if delta.inserted[row] != NO_EDGE:
             continue
         source, target = delta.sources[row], delta.targets[row]
@@ -134,8 +133,22 @@ def append_rows(words: Int64, batch: Batch, delta: Delta, progress: Int64) -> bo
 
 
 @joined_kernel
+def ask_for_places(known: KnownGraph, delta: Delta, row: int, rows: int) -> None:
+    """Ask ahead for what says where slabs end, then for the places behind their last entries."""
+    if row + FAR < rows:
+        ask_for_borders(known.graph.out, delta.sources[row + FAR])
+        ask_for_borders(known.graph.into, delta.targets[row + FAR])
+    if row + NEAR < rows:
+        source, target = delta.sources[row + NEAR], delta.targets[row + NEAR]
+        ask_for_place(known.graph.out, source)
+        ask_for_place(known.graph.into, target)
+        if len(known.pairs) > 0:
+            prefetch(known.pairs, pair_hash(source, target) & (len(known.pairs) - 1))
+
+
+@joined_kernel
 def ask_for_place(slabs: Slabs, end: int) -> None:
-    """Ask for the place behind the last entry of a slab, whose borders have been looked at."""
+    """Ask for the place behind the last entry of a slab."""
     place = slabs.start[end] + slabs.used[end]
     prefetch(slabs.room, end)
     prefetch(slabs.neighbour, place)

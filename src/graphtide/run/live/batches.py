@@ -38,11 +38,8 @@ class Side(NamedTuple):
     rows: EdgeRows | None = None
     lines: Int64 = _NO_LINES
     whole: bool = True
-
-    @property
-    def size(self) -> int:
-        """How many edges it is about."""
-        return len(self.edges) if self.rows is None else len(self.rows)
+    size: int = 0
+    """How many edges it is about."""
 
 
 NOTHING = Side()
@@ -54,7 +51,7 @@ def read_insert(known: KnownEdges, given: Any) -> Side:
     if rows is None:
         numbers = edge_numbers("insert", given)
         if numbers is not None:
-            return Side(_flipped_numbers(known, numbers, "insert"))
+            return Side(_flipped_numbers(known, numbers, "insert"), size=len(numbers))
         rows = read_rows("insert", given, known.names)
         _check_properties(known, rows)
     elif len(rows.properties) < len(known.dtypes):
@@ -68,7 +65,7 @@ def read_delete(known: KnownEdges, given: Any) -> Side:
     if rows is None:
         numbers = edge_numbers("delete", given)
         if numbers is not None:
-            return Side(_flipped_numbers(known, numbers, "delete"))
+            return Side(_flipped_numbers(known, numbers, "delete"), size=len(numbers))
         rows = read_rows("delete", given, known.names)
         for name, column in rows.properties.items():
             dtype = known.resident.dtypes[name]
@@ -79,15 +76,15 @@ def read_delete(known: KnownEdges, given: Any) -> Side:
 
 def _side(rows: EdgeRows) -> Side:
     """Rows with their lines; floats by their bits."""
-    src, dst, properties = rows.src, rows.dst, rows.properties
-    lines = np.empty((FIRST_WORD + len(properties), len(src)), np.int64)
-    whole = src.dtype != object and dst.dtype != object
+    src, dst, properties, size = rows.src, rows.dst, rows.properties, len(rows.src)
+    lines = np.empty((FIRST_WORD + len(properties), size), np.int64)
+    whole = src.dtype.kind == dst.dtype.kind == "i"
     if whole:
         lines[SRC] = src
         lines[DST] = dst
     for at, column in enumerate(properties.values(), FIRST_WORD):
         lines[at] = column if column.dtype.kind == "b" else column.view(np.int64)
-    return Side(_NONE, rows, lines, whole)
+    return Side(_NONE, rows, lines, whole, size)
 
 
 def _check_properties(known: KnownEdges, rows: EdgeRows) -> None:

@@ -30,8 +30,8 @@ class PlainRows:
     """Takes rows over for one graph, whose columns are called so and have these types."""
 
     def __init__(self, src: str, dst: str, properties: Sequence[tuple[str, np.dtype[Any]]]) -> None:
-        self._columns = ((src, _INT), (dst, _INT), *properties)
-        self._types = dict(self._columns)
+        self._src, self._dst, self._properties = src, dst, tuple(properties)
+        self._types = {src: _INT, dst: _INT, **dict(properties)}
         self._schema: pa.Schema | None = None
         self._fits = False
 
@@ -45,19 +45,21 @@ class PlainRows:
         return self._of_columns(what, given) if kind is dict else None
 
     def _of_columns(self, what: str, columns: Mapping[str, Any]) -> EdgeRows | None:
-        found: list[NDArray[Any]] = []
-        names: list[str] = []
-        for name, dtype in self._columns:
+        src: Any = columns.get(self._src)
+        dst: Any = columns.get(self._dst)
+        if not (_is_plain(src, _INT) and _is_plain(dst, _INT)) or len(src) != len(dst):
+            return None
+        properties = {}
+        for name, dtype in self._properties:
             column = columns.get(name)
             if column is None:
                 continue
-            if type(column) is not np.ndarray or column.dtype != dtype or column.ndim != 1:
+            if not _is_plain(column, dtype) or len(column) != len(src):
                 return None
-            found.append(column)
-            names.append(name)
-        if len(found) != len(columns):
+            properties[name] = column
+        if len(properties) + 2 != len(columns):
             return None
-        return self._rows(what, names, found)
+        return EdgeRows(what, src, dst, properties)
 
     def _of_table(self, what: str, table: pa.Table) -> EdgeRows | None:
         schema = table.schema
@@ -83,29 +85,25 @@ class PlainRows:
 
     def _of_tuples(self, what: str, rows: list[Any]) -> EdgeRows | None:
         width = len(rows[0])
-        if not 2 <= width <= len(self._columns) or set(map(type, rows)) != {tuple}:
+        if not 2 <= width <= len(self._properties) + 2 or set(map(type, rows)) != {tuple}:
             return None
         if set(map(len, rows)) != {width}:
             return None
         flat = list(chain.from_iterable(rows))
-        found, names = [], []
-        for at, (name, dtype) in enumerate(self._columns[:width]):
+        src, dst = _numbers(flat[::width], _INT), _numbers(flat[1::width], _INT)
+        if src is None or dst is None:
+            return None
+        properties = {}
+        for at, (name, dtype) in zip(range(2, width), self._properties, strict=False):
             column = _numbers(flat[at::width], dtype)
             if column is None:
                 return None
-            found.append(column)
-            names.append(name)
-        return self._rows(what, names, found)
+            properties[name] = column
+        return EdgeRows(what, src, dst, properties)
 
-    def _rows(self, what: str, names: list[str], found: list[NDArray[Any]]) -> EdgeRows | None:
-        """Columns as rows, if both ends are among them and all are equally long."""
-        if len(names) < 2 or names[1] != self._columns[1][0]:
-            return None
-        src, dst, *properties = found
-        for column in found:
-            if len(column) != len(src):
-                return None
-        return EdgeRows(what, src, dst, dict(zip(names[2:], properties, strict=True)))
+
+def _is_plain(column: Any, dtype: np.dtype[Any]) -> bool:
+    return type(column) is np.ndarray and column.dtype == dtype and column.ndim == 1
 
 
 def _numbers(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
