@@ -11,13 +11,13 @@ What lies behind the steps that are looked at counts as nothing, with a state an
 
 from __future__ import annotations
 
-from graphtide.kernels.jit import inlined_kernel, kernel
+from graphtide.kernels.jit import joined_kernel, kernel
 from graphtide.kernels.runs.ways_records import PlanSizes, WayLines, Ways
 
 FOLLOW, RESTART, SPLIT, PASS = 0, 1, 2, 3
 
 
-@inlined_kernel
+@joined_kernel
 def _start(lines: WayLines, size: int) -> float:
     """Making a state at a version of this size."""
     return max(
