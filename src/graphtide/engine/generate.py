@@ -18,7 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 
-from graphtide.kernels.jit import cache_folder
+from graphtide.engine.contents import contents
+from graphtide.kernels.jit import CONTENTS, cache_folder
 
 _BEGIN, _END = "# program section: begin\n", "# program section: end\n"
 _TEMPLATES = "graphtide.engine.templates"
@@ -63,6 +64,7 @@ def generated_module(source: str, name: str) -> ModuleType:
     module = ModuleType(f"graphtide_generated_{name}_{digest}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
+    setattr(module, CONTENTS, contents(source))
     exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)
     return module
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -34,6 +35,9 @@ With any other version Numba keeps the code itself, less safely: it trusts what 
 LINKS = numba.version_info[:2] == (0, 68)
 """Whether we have read how this version makes libraries; any other makes them as it always did."""
 
+
+CONTENTS = "__contents__"
+"""What a generated module calls the digests of its functions (`engine/contents.py`)."""
 
 NOT_CODE = {"keeping.py", "shipped.py", "first_use.py", "unused_folders.py"}
 """Modules that no machine code depends on."""
@@ -68,15 +72,16 @@ mark_used(cache_folder())
 _ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
+_BY_CONTENT: dict[str, Any] = {}
+"""Kernels of generated modules by what they say: what says the same is one kernel."""
+
+
 def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
     if vars(numba.config)["DISABLE_JIT"]:
         return np.errstate(all="ignore")(function)  # Compiled code divides by 0 without a word.
-    compiled: Any = numba.njit(cache=not KEEPS, **_ALL, **more)(function)
-    if KEEPS:
-        from graphtide.kernels.compiling.keeping import KernelCache
-
-        compiled._cache = KernelCache(function, cache_folder(), kernels_digest())
-    return cast(Callable[Inputs, Output], compiled)
+    if not KEEPS:
+        return cast(Callable[Inputs, Output], numba.njit(cache=True, **_ALL, **more)(function))
+    return _once(function, lambda content: _kept(function, more, content))
 
 
 def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
@@ -84,11 +89,48 @@ def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callabl
     inner = {**more, "no_cpython_wrapper": True}
     if not LINKS or vars(numba.config)["DISABLE_JIT"]:
         return _compiled(function, inner)
-    from graphtide.kernels.compiling.linking import LinkedCache, LinkedCompiler
+    return _once(function, lambda content: _kept_linked(function, inner, content))
 
-    linked: Any = numba.njit(pipeline_class=LinkedCompiler, **_ALL, **inner)(function)
-    linked._cache = LinkedCache(function, cache_folder(), kernels_digest())
-    return cast(Callable[Inputs, Output], linked)
+
+def _once(
+    function: Callable[Inputs, Output], make: Callable[[str | None], Any]
+) -> Callable[Inputs, Output]:
+    """A new kernel, or the one that says the same as this one of a generated module.
+
+    Numba names machine code after the module of its function, so that names differ where contents
+    do. Any process that finds the code on disk must have the module: this one stands for it.
+    """
+    content = function.__globals__.get(CONTENTS, {}).get(function.__qualname__)
+    if content is None:
+        return cast(Callable[Inputs, Output], make(None))
+    if content not in _BY_CONTENT:
+        function.__module__ = f"graphtide_generated_{content}"
+        sys.modules[function.__module__] = sys.modules[__name__]
+        _BY_CONTENT[content] = make(content)
+    return cast(Callable[Inputs, Output], _BY_CONTENT[content])
+
+
+def _kept(function: Callable[..., Any], more: dict[str, Any], content: str | None) -> Any:
+    from graphtide.kernels.compiling.keeping import KernelCache
+
+    if not LINKS:
+        compiled: Any = numba.njit(**_ALL, **more)(function)
+    else:
+        from graphtide.kernels.compiling.linking import KernelCompiler, for_any_number
+
+        compiled = numba.njit(pipeline_class=KernelCompiler, **_ALL, **more)(function)
+        compiled.get_call_template = for_any_number(compiled.get_call_template)
+    compiled._cache = KernelCache(function, cache_folder(), kernels_digest(), content)
+    return compiled
+
+
+def _kept_linked(function: Callable[..., Any], more: dict[str, Any], content: str | None) -> Any:
+    from graphtide.kernels.compiling.linking import LinkedCache, LinkedCompiler, for_any_number
+
+    linked: Any = numba.njit(pipeline_class=LinkedCompiler, **_ALL, **more)(function)
+    linked.get_call_template = for_any_number(linked.get_call_template)
+    linked._cache = LinkedCache(function, cache_folder(), kernels_digest(), content)
+    return linked
 
 
 def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -112,29 +154,23 @@ def bare_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
 
     What makes no array needs no counting; what is called from many places is compiled once.
     """
-    bare: dict[str, Any] = {"_nrt": False}
+    bare: dict[str, Any] = {"_nrt": False, "forceinline": False}
     return _compiled(function, bare)
 
 
 def inner_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
-    """The same for a kernel that only kernels call: it has no way in from Python to be compiled."""
-    return _linked(function, {"_nrt": False})
+    """The same for a kernel that only kernels call: it has no way in from Python to be compiled.
+
+    Numba hands "join it" down from a caller to what it compiles for it, unless told otherwise: all
+    of the dataflow machine became one function, which took LLVM five times as long.
+    """
+    return _linked(function, {"_nrt": False, "forceinline": False})
 
 
 def joined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
-    """The same for an inner kernel with one caller, often called: joined to it as machine code.
+    """The same for what is a line or two, or has one caller: joined to its callers by LLVM.
 
     A call hands over every array as seven words: with all that an advance works with, some 300
     words, which took longer than what the kernel then did.
     """
     return _linked(function, {"_nrt": False, "forceinline": True})
-
-
-def inlined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
-    """The same for what is a line or two, or is called from one place: written into its caller.
-
-    A function on its own costs a quarter of a second of compiling, and again in every function
-    that leads to it.
-    """
-    inlined: dict[str, Any] = {"_nrt": False, "inline": "always"}
-    return _compiled(function, inlined)

@@ -30,15 +30,21 @@ _CHECKSUM = hashlib.sha256().digest_size
 
 
 class KernelCache:
-    """The machine code of one kernel; has the methods that Numba asks a cache for."""
+    """The machine code of one kernel; has the methods that Numba asks a cache for.
 
-    def __init__(self, function: Callable[..., Any], root: Path, kernels: str) -> None:
+    It is known by where the kernel stands, or by what it says (`engine/contents.py`).
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], root: Path, kernels: str, content: str | None = None
+    ) -> None:
         self._kernels = kernels
         source = Path(function.__code__.co_filename)
         beside = hashlib.sha256(os.fsencode(source.parent)).hexdigest()[:16]
         self._folder = root / f"{source.parent.name}_{beside}"
         self._package = source.parent.name
-        self._name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}"
+        place = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}"
+        self._name = place if content is None else f"{function.__qualname__}-{content}"
         self._code = hashlib.sha256(function.__code__.co_code).hexdigest()
 
     @property

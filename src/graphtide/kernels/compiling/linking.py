@@ -2,8 +2,8 @@
 
 Numba optimises every function with all that it calls and makes machine code of it, though what
 only kernels call is there to become a part of them: they are optimised again as a whole. An inner
-kernel is therefore kept as LLVM's intermediate code, simplified by itself, and linked into its
-callers. That takes a third off compiling; what a caller becomes is the same.
+kernel is therefore kept as LLVM's intermediate code, simplified together with what is joined to it,
+and linked into its callers.
 
 Left to Numba: everything else. This module builds on the insides of one version and is imported
 with no other (`LINKS` in jit.py): there, inner kernels are compiled like all others.
@@ -15,8 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 
 from graphtide.kernels.compiling.keeping import KernelCache
 
@@ -30,12 +31,28 @@ class LinkedLibrary(JITCodeLibrary):
         return _NoFunctions()
 
     def finalize(self) -> None:
-        """Link what is called."""
+        """Link what is called, and join to it what is to be joined.
+
+        Joining them all in the end, in the kernel that Python calls, took LLVM minutes for the
+        dataflow machine: here each is simplified as a part of its caller, once.
+        """
         self._raise_if_finalized()
+        own = [item.name for item in self._final_module.functions if not item.is_declaration]
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._join(own)
         self._close()
+
+    def _join(self, own: list[str]) -> None:
+        """Put joined kernels into their callers, drop them, and simplify those callers anew."""
+        passes, builder = llvm.create_new_module_pass_manager(), self._codegen._pass_builder()
+        passes.add_always_inliner_pass()
+        passes.add_global_dead_code_eliminate_pass()
+        passes.run(self._final_module, builder)
+        for name in own:
+            simplify, builder = self._codegen._function_pass_manager()
+            simplify.run(self._final_module.get_function(name), builder)
 
     def get_pointer_to_function(self, name: str) -> int:
         """None, which Numba writes as 0."""
@@ -69,13 +86,55 @@ class _NoFunctions:
         """Where a function finds what it uses of its module: inner kernels use nothing of it."""
 
 
-class LinkedCompiler(Compiler):
+class KernelFlags(Flags):
+    """Flags of Numba's that compare by what is set, and not by thirty properties with defaults.
+
+    Numba looks for every operation that it types under a key that has the flags in it: that was
+    an eighth of all compiling.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._values))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, KernelFlags):
+            return bool(self._values == other._values)
+        return bool(super().__eq__(other))
+
+
+class KernelCompiler(Compiler):
+    """Compiles as Numba does, with flags that compare quickly."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *more: Any) -> None:
+        args, return_type, flags, places = more
+        super().__init__(typing, target, library, args, return_type, KernelFlags(flags), places)
+
+
+class LinkedCompiler(KernelCompiler):
     """Compiles into a linked library."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """As Numba does, but for the library."""
         self.state.library = LinkedLibrary(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
+
+
+def for_any_number(template: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel's way to be called by kernels, for which a constant is a number like any other.
+
+    Numba compiles a function for every constant that it is called with. LLVM puts constants in
+    where it joins the kernel to its caller.
+    """
+
+    def found(args: Any, keywords: Any) -> Any:
+        plain: Any = types.unliteral
+        return template(
+            [plain(item) for item in args], {name: plain(it) for name, it in keywords.items()}
+        )
+
+    return found
 
 
 class LinkedCache(KernelCache):

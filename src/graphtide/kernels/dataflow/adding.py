@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from graphtide.kernels.dataflow.layout import BUCKET_COUNT, BUCKET_ROWS, Memory
 from graphtide.kernels.dataflow.memory import allocate_zeros, copy_words, free
-from graphtide.kernels.jit import bare_kernel, inlined_kernel
+from graphtide.kernels.jit import bare_kernel, joined_kernel
 
 _SPREAD = -7046029254386353131
 
@@ -41,7 +41,7 @@ def add_up_bucket(memory: Memory, bucket: int, width: int) -> None:
     memory[bucket + BUCKET_COUNT] = _without_zeros(memory, rows, kept, width)
 
 
-@inlined_kernel
+@joined_kernel
 def _hash(memory: Memory, row: int, words: int) -> int:
     found = 0
     for word in range(words):
@@ -50,7 +50,7 @@ def _hash(memory: Memory, row: int, words: int) -> int:
     return found
 
 
-@inlined_kernel
+@joined_kernel
 def _same(memory: Memory, one: int, other: int, words: int) -> bool:
     same = True
     for word in range(words):
@@ -60,7 +60,7 @@ def _same(memory: Memory, one: int, other: int, words: int) -> bool:
     return same
 
 
-@inlined_kernel
+@joined_kernel
 def _without_zeros(memory: Memory, rows: int, count: int, width: int) -> int:
     """Move rows whose diff is not 0 to the front; how many there are."""
     kept = 0

@@ -35,7 +35,7 @@ from graphtide.kernels.dataflow.layout import (
     Memory,
 )
 from graphtide.kernels.dataflow.memory import allocate, copy_words
-from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 
 KEYS_A_PART = 4
 ONE_PART = 63
@@ -67,7 +67,7 @@ def begin_batch(memory: Memory, trace: int, keys: int, rows: int, times: int, fr
     return batch
 
 
-@inlined_kernel
+@joined_kernel
 def frame_words(values: int) -> int:
     """Words of the frame of rows of so many values."""
     return FRAME_VALUES + values * FIELD_WORDS

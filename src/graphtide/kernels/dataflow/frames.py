@@ -31,7 +31,7 @@ from graphtide.kernels.dataflow.layout import (
     Memory,
 )
 from graphtide.kernels.dataflow.memory import bit_length
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 PACKED_BITS = 63
 WHOLE_WORD = 64
@@ -85,7 +85,7 @@ def lay_out(memory: Memory, frame: int, values: int, by_time: bool) -> None:
     memory[frame + FRAME_ORDER] = ~(memory[diff + FIELD_MASK] << memory[diff + FIELD_SHIFT])
 
 
-@inlined_kernel
+@joined_kernel
 def field_of(memory: Memory, row: int, field: int) -> int:
     """What a row holds in a field."""
     word = memory[row + memory[field + FIELD_WORD]]
@@ -93,14 +93,14 @@ def field_of(memory: Memory, row: int, field: int) -> int:
     return packed + memory[field + FIELD_LEAST]  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@joined_kernel
 def put_field(memory: Memory, row: int, field: int, value: int) -> None:
     """Write a field into a row where it is still 0."""
     packed = (value - memory[field + FIELD_LEAST]) << memory[field + FIELD_SHIFT]
     memory[row + memory[field + FIELD_WORD]] |= packed
 
 
-@inlined_kernel
+@joined_kernel
 def time_of(memory: Memory, batch: int, row: int) -> int:
     """The address of the position of a row; the version follows it."""
     field = batch + BATCH_FRAME + FRAME_TIME
@@ -109,13 +109,13 @@ def time_of(memory: Memory, batch: int, row: int) -> int:
     return memory[batch + BATCH_TIMES_AT] + 2 * number  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@joined_kernel
 def value_of(memory: Memory, batch: int, row: int, number: int) -> int:
     """One of the values of a row."""
     return field_of(memory, row, batch + BATCH_FRAME + FRAME_VALUES + number * FIELD_WORDS)
 
 
-@inlined_kernel
+@joined_kernel
 def diff_of(memory: Memory, batch: int, row: int) -> int:
     """The diff of a row."""
     return field_of(memory, row, batch + BATCH_FRAME + FRAME_DIFF)

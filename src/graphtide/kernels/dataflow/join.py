@@ -58,10 +58,10 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.sending import flush
 from graphtide.kernels.dataflow.times import upper_bound
 from graphtide.kernels.dataflow.traces import batch_at, count_batches
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
-@inlined_kernel
+@inner_kernel
 def join(memory: Memory, operator: int, position: int) -> bool:
     """Send what the news at this position add to the join; True where it has paused."""
     left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
@@ -96,7 +96,7 @@ def join(memory: Memory, operator: int, position: int) -> bool:
     return paused
 
 
-@inlined_kernel
+@inner_kernel
 def _begin(memory: Memory, operator: int, position: int) -> None:
     """Take the news of both sides, count them, and stand before the first pair of batches."""
     left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
@@ -124,12 +124,12 @@ def _take_news(memory: Memory, operator: int, news: int, place: int, position: i
     return found  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@joined_kernel
 def _is_news(memory: Memory, trace: int, place: int, news: int) -> bool:
     return news == 2 or (news == 1 and place == count_batches(memory, trace) - 1)
 
 
-@inlined_kernel
+@joined_kernel
 def _columns(memory: Memory, left: int, right: int) -> int:
     """The columns of the joined record: the key, the left values, the right values."""
     return (  # type: ignore[no-any-return]
@@ -139,7 +139,7 @@ def _columns(memory: Memory, left: int, right: int) -> int:
     )
 
 
-@inlined_kernel
+@joined_kernel
 def _join_batches(memory: Memory, operator: int, left: int, right: int) -> bool:
     """Go through the keys of the batch with fewer and seek each in the other; True for a pause."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]

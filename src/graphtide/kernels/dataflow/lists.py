@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from graphtide.kernels.dataflow.layout import BUCKET_COUNT, BUCKET_ROOM, BUCKET_ROWS, Memory
 from graphtide.kernels.dataflow.memory import allocate, free
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
 @inner_kernel
@@ -20,13 +20,13 @@ def clear_list(memory: Memory, which: int) -> None:
     memory[memory[which] + BUCKET_ROOM] = 0
 
 
-@inlined_kernel
+@joined_kernel
 def list_count(memory: Memory, which: int) -> int:
     """How many rows a list has."""
     return memory[memory[which] + BUCKET_COUNT]  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@joined_kernel
 def list_rows(memory: Memory, which: int) -> int:
     """The address of the first row, good until the next append."""
     return memory[which] + BUCKET_ROWS  # type: ignore[no-any-return]

@@ -17,7 +17,7 @@ from graphtide.kernels.dataflow.layout import (
     NEXT_FREE,
     Memory,
 )
-from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, lean_kernel
 
 SMALLEST = 16
 
@@ -35,7 +35,7 @@ def bit_length(number: int) -> int:
     return length + (1 if number > 0 else 0)
 
 
-@inlined_kernel
+@lean_kernel
 def class_of(words: int) -> int:
     """The smallest class with room for so many words."""
     last = (words if words > SMALLEST else SMALLEST) - 1
@@ -43,7 +43,7 @@ def class_of(words: int) -> int:
     return 4 * exponent + (last >> (exponent - 2)) - 4
 
 
-@inlined_kernel
+@lean_kernel
 def class_words(size_class: int) -> int:
     """The words of a block of this class."""
     return ((size_class & 3) + 5) << ((size_class >> 2) - 2)

@@ -53,7 +53,7 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.memory import allocate_zeros, class_words, copy_words, free
 from graphtide.kernels.dataflow.results import begin_result
 from graphtide.kernels.dataflow.rows import sort_rows
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 ALL_OF_IT = 1 << 60
 """Fuel for a merge that has to end now."""
@@ -105,7 +105,7 @@ def merge_on(memory: Memory, trace: int, slot: int, fuel: int) -> None:
         _end_merge(memory, trace, slot)
 
 
-@inlined_kernel
+@inner_kernel
 def _end_merge(memory: Memory, trace: int, slot: int) -> None:
     """Make the result the batch of its slot, in a smaller block where much was cancelled."""
     free(memory, memory[slot + SLOT_OLDER])
@@ -128,7 +128,7 @@ def _end_merge(memory: Memory, trace: int, slot: int) -> None:
     memory[slot + SLOT_OLDER] = result
 
 
-@inlined_kernel
+@inner_kernel
 def _fitting(memory: Memory, trace: int, result: int) -> int:
     """The result of a merge, in a smaller block where it fills less than three quarters of its."""
     keys, rows = memory[result + BATCH_KEYS], memory[result + BATCH_ROWS]
@@ -152,7 +152,7 @@ def _fitting(memory: Memory, trace: int, result: int) -> int:
     return smaller
 
 
-@inlined_kernel
+@inner_kernel
 def _forget_times(memory: Memory, batch: int) -> None:
     """Drop the times that no row has; the others keep their order, and so do the rows."""
     times, table = memory[batch + BATCH_TIMES], memory[batch + BATCH_TIMES_AT]
@@ -177,7 +177,7 @@ def _forget_times(memory: Memory, batch: int) -> None:
     free(memory, codes)
 
 
-@inlined_kernel
+@joined_kernel
 def _add_key(memory: Memory, words: int, result: int, key: int) -> None:
     """Write one more key; it counts only once rows of it are left (see `_close_key`)."""
     number = memory[result + BATCH_KEYS]
@@ -202,7 +202,7 @@ def _add_rows(memory: Memory, values: int, result: int, batch: int, number: int,
     return count  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@inner_kernel
 def _translate_words(
     memory: Memory, row: int, count: int, source: int, made: int, target: int, codes: int
 ) -> None:
@@ -225,7 +225,7 @@ def _translate_words(
         memory[made + place] = value << up | code << time_up | diff << diff_up
 
 
-@inlined_kernel
+@inner_kernel
 def _translate_rows(
     memory: Memory,
     row: int,
@@ -277,7 +277,7 @@ def _close_key(memory: Memory, result: int) -> None:
         memory[result + BATCH_KEYS] = number + 1
 
 
-@inlined_kernel
+@joined_kernel
 def _add_equal(memory: Memory, batch: int, rows: int, count: int, width: int, order: int) -> int:
     """Add up equal neighbours and drop zeros, in place; how many rows are left."""
     field = batch + BATCH_FRAME + FRAME_DIFF

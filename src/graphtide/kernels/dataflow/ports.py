@@ -28,7 +28,7 @@ from graphtide.kernels.dataflow.layout import (
     Memory,
 )
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free, larger_block
-from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 NOWHERE = (1 << 62) - 1
 """The first position of a port that is empty: after all others."""
@@ -54,7 +54,7 @@ def drop_port(memory: Memory, port: int) -> None:
     free(memory, port)
 
 
-@inlined_kernel
+@lean_kernel
 def first_position(memory: Memory, port: int) -> int:
     """The least position with rows, or NOWHERE."""
     if port == 0 or memory[port + PORT_COUNT] == 0:
@@ -126,7 +126,7 @@ def _find_bucket(memory: Memory, port: int, position: int) -> int:
     return low
 
 
-@inlined_kernel
+@joined_kernel
 def _new_bucket(memory: Memory, width: int) -> int:
     bucket = allocate(memory, BUCKET_ROWS + 8 * width)
     memory[bucket + BUCKET_COUNT] = 0

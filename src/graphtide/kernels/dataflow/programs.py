@@ -20,7 +20,7 @@ from graphtide.kernels.dataflow.layout import (
     Memory,
 )
 from graphtide.kernels.dataflow.memory import bit_length
-from graphtide.kernels.jit import bare_kernel, inlined_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 STEP_WORDS = 5
 """Operation, result, and up to three operands: columns, or the number of a constant."""
@@ -58,7 +58,7 @@ _BELOW_SIGN = (1 << 63) - 1
 _NAN_WORD = 0x7FF8 << 48
 
 
-@inlined_kernel
+@lean_kernel
 def float_of(word: int) -> float:
     """The number that a word stands for."""
     bits = np.int64(word ^ _BELOW_SIGN if word < 0 else word)
@@ -75,7 +75,7 @@ def word_of(number: float) -> int:
     return bits ^ _BELOW_SIGN if bits < 0 else bits  # type: ignore[return-value]
 
 
-@inlined_kernel
+@inner_kernel
 def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
     """Run every step of a program over the first rows of the chunk."""
     for step in range(memory[program + PROGRAM_STEPS]):
@@ -94,7 +94,7 @@ def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
             _run_floats(memory, operation, result, left, right, rows)
 
 
-@inlined_kernel
+@inner_kernel
 def _run_words(
     memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
 ) -> None:
@@ -135,7 +135,7 @@ def _run_words(
         _run_truths(memory, operation, result, left, right, third, rows)
 
 
-@inlined_kernel
+@inner_kernel
 def _run_truths(
     memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
 ) -> None:
@@ -169,7 +169,7 @@ def _run_truths(
             memory[result + row] = bit_length(max(memory[left + row], 0))
 
 
-@inlined_kernel
+@joined_kernel
 def _run_floats(
     memory: Memory, operation: int, result: int, left: int, right: int, rows: int
 ) -> None:

@@ -89,10 +89,10 @@ from graphtide.kernels.dataflow.standing import emit, hold_output, stand
 from graphtide.kernels.dataflow.times import upper_bound
 from graphtide.kernels.dataflow.todo import TIME_WORDS, add_time, forced_bound
 from graphtide.kernels.dataflow.traces import announce, finish_merges, open_cursors, settle_fresh
-from graphtide.kernels.jit import inlined_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
-@inlined_kernel
+@inner_kernel
 def reduce(memory: Memory, operator: int, position: int) -> bool:
     """Look at all keys that are due at this position; True where Python has to be asked first."""
     if memory[operator + OP_PHASE] == 0:
@@ -110,7 +110,7 @@ def reduce(memory: Memory, operator: int, position: int) -> bool:
     return False
 
 
-@inlined_kernel
+@joined_kernel
 def _close_output(memory: Memory, operator: int, position: int) -> None:
     """Make the results a batch of the output, tell its readers, and send it on."""
     output = memory[operator + OP_OUTPUT]
@@ -124,7 +124,7 @@ def _close_output(memory: Memory, operator: int, position: int) -> None:
         send_batch(memory, operator, output, batch)
 
 
-@inlined_kernel
+@inner_kernel
 def _take_answers(memory: Memory, operator: int, position: int) -> None:
     """Compare what Python wants each group to be with what stands, group by group, in order.
 
@@ -153,7 +153,7 @@ def _take_answers(memory: Memory, operator: int, position: int) -> None:
     memory[operator + OP_ANSWER] = 0
 
 
-@inlined_kernel
+@inner_kernel
 def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
     """Go through the keys with news and the keys that were put off to now, in order."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
@@ -184,7 +184,7 @@ def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
     free(memory, todo)
 
 
-@inlined_kernel
+@inner_kernel
 def _batch_of_news(memory: Memory, operator: int, position: int) -> int:
     """The input rows that are new at this position, as one batch, or 0."""
     trace = memory[operator + OP_LEFT]
@@ -202,7 +202,7 @@ def _batch_of_news(memory: Memory, operator: int, position: int) -> int:
     return batch  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@joined_kernel
 def _batch_of_todo(memory: Memory, operator: int, position: int) -> int:
     """What was put off to this position, sorted by key and version, or 0."""
     bucket = take_bucket(memory, memory[operator + OP_PORT], position)
@@ -211,7 +211,7 @@ def _batch_of_todo(memory: Memory, operator: int, position: int) -> int:
     return batch_of_bucket(memory, memory[operator + OP_TODO], bucket, position)
 
 
-@inlined_kernel
+@inner_kernel
 def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> None:
     starts = memory[todo + BATCH_STARTS_AT] + number
     width = memory[todo + BATCH_FRAME + FRAME_WIDTH]
@@ -226,7 +226,7 @@ def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> Non
         row += width
 
 
-@inlined_kernel
+@inner_kernel
 def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> None:
     """The versions of the new rows of a key, each with the bound that they set.
 
@@ -255,7 +255,7 @@ def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> Non
         row += width
 
 
-@inlined_kernel
+@inner_kernel
 def _look_at_key(memory: Memory, operator: int, position: int, key: int) -> None:
     """Look at every version in TIMES, which may grow on the way, in ascending order."""
     memory[LOOK_KEY] = key
@@ -285,7 +285,7 @@ def _look_at_key(memory: Memory, operator: int, position: int, key: int) -> None
                 emit(memory, operator)
 
 
-@inlined_kernel
+@inner_kernel
 def _open_input(memory: Memory, operator: int) -> int:
     """Open cursors over the input rows of the key, by value where the reducer needs it."""
     trace = memory[operator + OP_LEFT]

@@ -50,10 +50,10 @@ from graphtide.kernels.dataflow.programs import float_of, word_of
 from graphtide.kernels.dataflow.rows import sort_rows
 from graphtide.kernels.dataflow.todo import forced_bound, in_time, schedule_later
 from graphtide.kernels.dataflow.traces import plain_cursor
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
-@inlined_kernel
+@inner_kernel
 def want(memory: Memory, operator: int, count: int) -> None:
     """Write to WANTED what the operator's reducer makes of the rows under so many cursors."""
     clear_list(memory, WANTED)
@@ -70,7 +70,7 @@ def want(memory: Memory, operator: int, count: int) -> None:
         _want_ends(memory, operator, count)
 
 
-@inlined_kernel
+@inner_kernel
 def order_by_value(memory: Memory, operator: int, count: int) -> int:
     """Make the rows under so many cursors, which are sorted by time, one cursor sorted by value."""
     trace = memory[operator + OP_LEFT]
@@ -89,7 +89,7 @@ def order_by_value(memory: Memory, operator: int, count: int) -> int:
     return 1 if count > 0 else 0
 
 
-@inlined_kernel
+@joined_kernel
 def _load(memory: Memory, cursor: int, values: int, downward: bool) -> None:
     """Load the row that a cursor is at; LAST reads downward. Nothing at the end."""
     if memory[cursor + CURSOR_ROW] == memory[cursor + CURSOR_END]:
@@ -103,7 +103,7 @@ def _load(memory: Memory, cursor: int, values: int, downward: bool) -> None:
         copy_words(memory, row, cursor + CURSOR_RECORD, values + 3)
 
 
-@inlined_kernel
+@joined_kernel
 def _step(memory: Memory, cursor: int, values: int, downward: bool) -> None:
     """Move a cursor on by one row, and load it."""
     batch = memory[cursor + CURSOR_BATCH]
@@ -124,7 +124,7 @@ def _begin_records(memory: Memory, operator: int, count: int) -> None:
         _load(memory, memory[CURSORS] + number * CURSOR_WORDS, values, downward)
 
 
-@inlined_kernel
+@joined_kernel
 def _first_record(memory: Memory, count: int, values: int, downward: bool) -> int:
     """The address of the next record under the cursors, or 0."""
     record = 0
@@ -170,7 +170,7 @@ def _next_record(memory: Memory, operator: int, count: int) -> int:
     return total
 
 
-@inlined_kernel
+@inner_kernel
 def _want_ends(memory: Memory, operator: int, count: int) -> None:
     """The first or last `argument` records, each as often as it is there."""
     values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
@@ -190,7 +190,7 @@ def _want_ends(memory: Memory, operator: int, count: int) -> None:
         _reverse_wanted(memory, values + 1)
 
 
-@inlined_kernel
+@joined_kernel
 def _reverse_wanted(memory: Memory, width: int) -> None:
     """WANTED is in ascending order, always."""
     rows, count = list_rows(memory, WANTED), list_count(memory, WANTED)
@@ -234,7 +234,7 @@ def _clear_sums(memory: Memory, parts: int) -> None:
         memory[place] = 0
 
 
-@inlined_kernel
+@joined_kernel
 def _want_sums(memory: Memory, operator: int, count: int) -> None:
     """The sums of weights by tag: tag 0 counts the records, and 0 means that there is no group."""
     _clear_sums(memory, memory[operator + OP_ARGUMENT])
@@ -250,7 +250,7 @@ def _want_sums(memory: Memory, operator: int, count: int) -> None:
     memory[target + outputs] = 1
 
 
-@inlined_kernel
+@joined_kernel
 def _want_threshold(memory: Memory, operator: int, count: int) -> None:
     """The record once, where it is there at least `argument` times."""
     _clear_sums(memory, 1)
@@ -260,7 +260,7 @@ def _want_threshold(memory: Memory, operator: int, count: int) -> None:
         memory[target] = 1
 
 
-@inlined_kernel
+@joined_kernel
 def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
     """The sum of floats, always in ascending order, so that it does not depend on the past."""
     total, lost, records = 0.0, 0.0, 0
@@ -285,7 +285,7 @@ def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
         memory[target + 1] = 1
 
 
-@inlined_kernel
+@joined_kernel
 def _ask(memory: Memory, operator: int, count: int) -> None:
     """Write the group, and its records with their multiplicities, for Python to read."""
     trace = memory[operator + OP_LEFT]

@@ -44,12 +44,12 @@ from graphtide.kernels.dataflow.rows import add_equal_bodies, sort_rows
 from graphtide.kernels.dataflow.times import lower_bound, upper_bound
 from graphtide.kernels.dataflow.todo import TIME_WORDS, forced_bound, schedule_later
 from graphtide.kernels.dataflow.traces import open_cursors, plain_cursor
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 LOOKS_A_FLOOR = 8
 
 
-@inlined_kernel
+@inner_kernel
 def gather_rows(memory: Memory, operator: int) -> None:
     """Copy the input rows of a key into GATHERED: version, position, values, diff; in that order.
 
@@ -82,7 +82,7 @@ def gather_rows(memory: Memory, operator: int) -> None:
     sort_rows(memory, list_rows(memory, GATHERED), list_count(memory, GATHERED), body, 0)
 
 
-@inlined_kernel
+@inner_kernel
 def advance_replay(memory: Memory, operator: int) -> int:
     """Bring REPLAYED up to a version and make it the one cursor; 0 or 1 cursors."""
     body = memory[memory[operator + OP_LEFT] + TRACE_BODY_WORDS]
@@ -93,7 +93,7 @@ def advance_replay(memory: Memory, operator: int) -> int:
     return 1 if count > 0 else 0
 
 
-@inlined_kernel
+@inner_kernel
 def find_floor(memory: Memory, number: int) -> None:
     """Set the floor for the looks from a number in TIMES on; versions that are looked at ascend."""
     shape = memory[VERSION_SHAPE]
@@ -125,7 +125,7 @@ def raise_versions(memory: Memory, which: int, body: int) -> None:
     memory[ROWS_TOLD_APART] += count
 
 
-@inlined_kernel
+@joined_kernel
 def _take_rows(memory: Memory, body: int, version: int, ordered: bool) -> None:
     """Move the rows up to a version from GATHERED to REPLAYED; all where there is no order."""
     values = body - 3

@@ -36,7 +36,7 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.memory import allocate, copy_words, free
 from graphtide.kernels.dataflow.rows import sort_rows
 from graphtide.kernels.dataflow.times import representative
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 TIME_WORDS = 3
 """Position, version, and which time of the two batches it is."""
@@ -92,7 +92,7 @@ def _move_times(memory: Memory, trace: int, batch: int, target: int, first: int)
         target += TIME_WORDS
 
 
-@inlined_kernel
+@inner_kernel
 def _number_times(memory: Memory, slot: int, times: int, olds: int, count: int) -> int:
     """Write which result time each becomes, and the distinct ones as pairs in place; how many.
 
@@ -118,7 +118,7 @@ def _number_times(memory: Memory, slot: int, times: int, olds: int, count: int) 
     return distinct
 
 
-@inlined_kernel
+@joined_kernel
 def _bound_diff(memory: Memory, slot: int, ones: int, others: int) -> None:
     """Let the diff hold sums of so many rows of the older batch and so many of the newer one."""
     field = memory[FRAME] + FRAME_DIFF

@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphtide.kernels.dataflow.frames import compare_rows
 from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import allocate, copy_words, free
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
 @inner_kernel
@@ -41,7 +41,7 @@ def sort_rows(memory: Memory, rows: int, count: int, width: int, order: int) -> 
     free(memory, work)
 
 
-@inlined_kernel
+@joined_kernel
 def _end_of_run(memory: Memory, rows: int, first: int, count: int, width: int, order: int) -> int:
     """The end of the rows that ascend from a first one on."""
     row = first + 1

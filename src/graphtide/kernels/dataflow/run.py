@@ -60,7 +60,7 @@ from graphtide.kernels.dataflow.reduce import reduce
 from graphtide.kernels.dataflow.sending import send_batch, send_bucket
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.dataflow.traces import announce, batch_at, count_batches, settle_fresh
-from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 
 
 @bare_kernel
@@ -140,7 +140,7 @@ def _first_waiting(memory: Memory, schedule: int, first: int, last: int) -> int:
     return found
 
 
-@inlined_kernel
+@inner_kernel
 def _activate(memory: Memory, operator: int) -> int:
     """Run one operator at the current position; PAUSED where it has not finished."""
     position = memory[POSITION]
@@ -165,7 +165,7 @@ def _activate(memory: Memory, operator: int) -> int:
     return ended
 
 
-@inlined_kernel
+@joined_kernel
 def _pass(memory: Memory, operator: int, position: int) -> None:
     """Send on what waits, as it is."""
     port = memory[operator + OP_PORT]
@@ -174,7 +174,7 @@ def _pass(memory: Memory, operator: int, position: int) -> None:
     send_bucket(memory, operator, bucket, position, memory[port + PORT_WIDTH] - 2)
 
 
-@inlined_kernel
+@joined_kernel
 def _import(memory: Memory, operator: int) -> None:
     """Send what is new in a trace of another dataflow: all of it at first, then fresh batches."""
     trace = memory[operator + OP_LEFT]
@@ -188,7 +188,7 @@ def _import(memory: Memory, operator: int) -> None:
             send_batch(memory, operator, trace, batch)
 
 
-@inlined_kernel
+@joined_kernel
 def _arrange(memory: Memory, operator: int, position: int) -> None:
     """Make what waits a fresh batch of the trace, tell its readers, and send it on."""
     trace = memory[operator + OP_OUTPUT]
@@ -202,7 +202,7 @@ def _arrange(memory: Memory, operator: int, position: int) -> None:
         send_batch(memory, operator, trace, batch)
 
 
-@inlined_kernel
+@joined_kernel
 def _consolidate(memory: Memory, operator: int, position: int) -> None:
     """Add up what waits and send it on; nothing is kept."""
     trace = memory[operator + OP_OUTPUT]

@@ -54,7 +54,7 @@ from graphtide.kernels.dataflow.memory import free
 from graphtide.kernels.dataflow.ports import new_row
 from graphtide.kernels.dataflow.programs import STEP_WORDS, run_program
 from graphtide.kernels.dataflow.times import upper_bound
-from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel
 
 
 @inner_kernel
@@ -77,7 +77,7 @@ def flush(memory: Memory, operator: int, columns: int) -> None:
         edge = memory[edge + EDGE_NEXT]
 
 
-@inlined_kernel
+@inner_kernel
 def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> None:
     """Run the program of one edge over the chunk and append the rows that pass."""
     port = memory[edge + EDGE_PORT]

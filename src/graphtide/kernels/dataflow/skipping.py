@@ -41,13 +41,13 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.lists import list_count, list_rows
 from graphtide.kernels.dataflow.todo import forced_bound, in_time, schedule_later
 from graphtide.kernels.dataflow.traces import open_cursors
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 MOST_LATER_ROWS = 64
 """More rows of output than this are not looked through for a shortcut: it takes their square."""
 
 
-@inlined_kernel
+@inner_kernel
 def can_skip(memory: Memory, operator: int, bound: int, taken: int) -> bool:
     """True where the rule of the module says that nothing can change at this time."""
     reducer = memory[operator + OP_REDUCER]
@@ -68,7 +68,7 @@ def can_skip(memory: Memory, operator: int, bound: int, taken: int) -> bool:
     return beyond or (counted and _is_supported(memory, operator, least, bound))
 
 
-@inlined_kernel
+@inner_kernel
 def _is_supported(memory: Memory, operator: int, least: int, bound: int) -> bool:
     """True where the input has a record at the time, though it is taken away there.
 
@@ -97,7 +97,7 @@ def _is_supported(memory: Memory, operator: int, least: int, bound: int) -> bool
     return True
 
 
-@inlined_kernel
+@inner_kernel
 def _schedule_losses(memory: Memory, operator: int, cursor: int, least: int, bound: int) -> None:
     """Schedule the times at which rows under a cursor take more of a record away."""
     batch, row = memory[cursor + CURSOR_BATCH], memory[cursor + CURSOR_ROW]
@@ -109,7 +109,7 @@ def _schedule_losses(memory: Memory, operator: int, cursor: int, least: int, bou
         row += memory[batch + BATCH_FRAME + FRAME_WIDTH]
 
 
-@inlined_kernel
+@joined_kernel
 def _first_row_of(memory: Memory, cursor: int, value: int) -> int:
     """The first row under a cursor with at least a value; rows are sorted by it."""
     batch = memory[cursor + CURSOR_BATCH]
@@ -138,7 +138,7 @@ def schedule_output(memory: Memory, operator: int, bound: int, taken: int) -> No
             schedule_later(memory, operator, memory[at], memory[at + 1], bound, taken)
 
 
-@inlined_kernel
+@inner_kernel
 def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> bool:
     """True where a bound lies beyond the output at all later times too: nothing to schedule.
 

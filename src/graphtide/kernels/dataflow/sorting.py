@@ -20,7 +20,7 @@ from graphtide.kernels.dataflow.layout import (
 )
 from graphtide.kernels.dataflow.memory import allocate, bit_length, free
 from graphtide.kernels.dataflow.writing import PART_WORDS, write_packed, write_wide
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 PACKED_BITS = 62
 TOO_WIDE = 1 << 20
@@ -54,7 +54,7 @@ def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> i
     return batch
 
 
-@inlined_kernel
+@inner_kernel
 def _measure(memory: Memory, trace: int, bucket: int, parts: int) -> int:
     """Describe each word in order of significance (see PART_WORDS); the sum of their bits.
 
@@ -97,7 +97,7 @@ def _measure(memory: Memory, trace: int, bucket: int, parts: int) -> int:
     return total
 
 
-@inlined_kernel
+@joined_kernel
 def _pack(memory: Memory, bucket: int, parts: int, words: int, order: int) -> None:
     """Write pairs of packed word and diff."""
     width = words + 1
@@ -115,7 +115,7 @@ def _pack(memory: Memory, bucket: int, parts: int, words: int, order: int) -> No
             memory[order + 2 * row] |= (memory[start + row * width] - least) << shift
 
 
-@inlined_kernel
+@inner_kernel
 def _radix_sort(memory: Memory, pairs: int, count: int, bits: int) -> int:
     """Sort pairs by their first word; the room behind them is used. Where they are in the end."""
     ordered = True
@@ -140,7 +140,7 @@ def _radix_sort(memory: Memory, pairs: int, count: int, bits: int) -> int:
     return source
 
 
-@inlined_kernel
+@joined_kernel
 def _insertion_sort(memory: Memory, pairs: int, count: int) -> None:
     for row in range(1, count):
         word = memory[pairs + 2 * row]
@@ -154,7 +154,7 @@ def _insertion_sort(memory: Memory, pairs: int, count: int) -> None:
         memory[pairs + 2 * place + 1] = diff
 
 
-@inlined_kernel
+@joined_kernel
 def _scatter(
     memory: Memory, source: int, target: int, count: int, starts: int, shift: int, digit: int
 ) -> None:
@@ -189,7 +189,7 @@ def _row_before(memory: Memory, one: int, other: int, parts: int, words: int) ->
     return 0
 
 
-@inlined_kernel
+@inner_kernel
 def _comparison_sort(
     memory: Memory, rows: int, count: int, parts: int, words: int, order: int
 ) -> int:
@@ -207,7 +207,7 @@ def _comparison_sort(
     return _add_equal(memory, source, rows, count, parts, words, order + 2 * count)
 
 
-@inlined_kernel
+@joined_kernel
 def _merge_runs(
     memory: Memory,
     source: int,
@@ -237,7 +237,7 @@ def _merge_runs(
             right += 1
 
 
-@inlined_kernel
+@joined_kernel
 def _add_equal(
     memory: Memory, numbers: int, rows: int, count: int, parts: int, words: int, pairs: int
 ) -> int:

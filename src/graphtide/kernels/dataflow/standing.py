@@ -38,7 +38,7 @@ from graphtide.kernels.dataflow.ports import new_row
 from graphtide.kernels.dataflow.rows import sort_rows
 from graphtide.kernels.dataflow.todo import in_time
 from graphtide.kernels.dataflow.traces import open_cursors
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
 @inner_kernel
@@ -110,7 +110,7 @@ def emit(memory: Memory, operator: int) -> None:
         memory[operator + OP_EMPTY] += 1
 
 
-@inlined_kernel
+@joined_kernel
 def _hold_new(memory: Memory, record: int, values: int, diff: int) -> None:
     target = append(memory, HELD, values + 3)
     copy_words(memory, record, target, values)
@@ -119,7 +119,7 @@ def _hold_new(memory: Memory, record: int, values: int, diff: int) -> None:
     memory[target + values + 2] = diff
 
 
-@inlined_kernel
+@joined_kernel
 def _write_results(memory: Memory, operator: int, count: int) -> None:
     """Write the last rows of HELD, all at the current time, to the results of the operator."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]

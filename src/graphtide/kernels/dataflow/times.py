@@ -13,7 +13,7 @@ first, which extends the product order: whoever works in the order of numbers ne
 from __future__ import annotations
 
 from graphtide.kernels.dataflow.layout import SINCE, TRACE_SINCE, VERSION_SHAPE, Memory
-from graphtide.kernels.jit import inlined_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel, lean_kernel
 
 WORD_BITS = 62
 MOST_COORDINATES = 8
@@ -33,7 +33,7 @@ def field_width(coordinates: int) -> int:
     return WORD_BITS // max(coordinates, 1)
 
 
-@inlined_kernel
+@lean_kernel
 def not_after(a: int, b: int, shape: int) -> bool:
     """True where every coordinate of a is at most that of b."""
     if shape == 0:
@@ -42,7 +42,7 @@ def not_after(a: int, b: int, shape: int) -> bool:
     return ((b | guard) - a) & guard == guard
 
 
-@inlined_kernel
+@lean_kernel
 def upper_bound(a: int, b: int, shape: int) -> int:
     """The larger of every coordinate."""
     if shape == 0:
@@ -51,7 +51,7 @@ def upper_bound(a: int, b: int, shape: int) -> int:
     return (b & larger) | (a & ~larger)
 
 
-@inlined_kernel
+@lean_kernel
 def lower_bound(a: int, b: int, shape: int) -> int:
     """The smaller of every coordinate."""
     if shape == 0:
@@ -60,7 +60,7 @@ def lower_bound(a: int, b: int, shape: int) -> int:
     return (a & larger) | (b & ~larger)
 
 
-@inlined_kernel
+@joined_kernel
 def _where_larger(a: int, b: int, shape: int) -> int:
     """All bits of the fields in which b is at least a."""
     guard = shape & ~63
@@ -68,7 +68,7 @@ def _where_larger(a: int, b: int, shape: int) -> int:
     return marks - (marks >> (shape & 63))
 
 
-@inlined_kernel
+@inner_kernel
 def representative(memory: Memory, trace: int, version: int) -> int:
     """The version that stands for this one before every reader of the trace.
 

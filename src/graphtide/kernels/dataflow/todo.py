@@ -28,7 +28,7 @@ from graphtide.kernels.dataflow.lists import append, list_count, list_rows
 from graphtide.kernels.dataflow.memory import copy_words
 from graphtide.kernels.dataflow.ports import new_row
 from graphtide.kernels.dataflow.times import not_after, upper_bound
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 LEAST_WORD = -(1 << 63)
 MOST_WORD = (1 << 63) - 1
@@ -36,13 +36,13 @@ TIME_WORDS = 3
 """Version, bound, and 1 where only records that are taken away have the bound."""
 
 
-@inlined_kernel
+@joined_kernel
 def forced_bound(memory: Memory, operator: int) -> int:
     """The bound that forbids skipping."""
     return MOST_WORD if memory[operator + OP_REDUCER] == LAST else LEAST_WORD
 
 
-@inlined_kernel
+@joined_kernel
 def nearer_bound(memory: Memory, operator: int, one: int, other: int) -> int:
     """The stricter of two bounds."""
     if memory[operator + OP_REDUCER] == LAST:
@@ -77,7 +77,7 @@ def add_time(memory: Memory, operator: int, version: int, bound: int, taken: int
     memory[time + 2] = taken
 
 
-@inlined_kernel
+@joined_kernel
 def in_time(memory: Memory, operator: int, position: int, version: int) -> bool:
     """True where a row of these times is part of the time that is looked at."""
     return not_after(position, memory[LOOK_POSITION], memory[operator + OP_SHAPE]) and not_after(

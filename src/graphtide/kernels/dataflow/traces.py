@@ -54,7 +54,7 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free
 from graphtide.kernels.dataflow.merging import ALL_OF_IT, begin_merge, merge_on
 from graphtide.kernels.dataflow.results import begin_result
-from graphtide.kernels.jit import bare_kernel, inlined_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 
 @bare_kernel
@@ -122,13 +122,13 @@ def announce(memory: Memory, trace: int, position: int) -> None:
         reader = memory[reader]
 
 
-@inlined_kernel
+@lean_kernel
 def count_batches(memory: Memory, trace: int) -> int:
     """How many places `batch_at` knows: two a slot, and one for the fresh batch."""
     return 2 * memory[trace + TRACE_SLOT_COUNT] + 1  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@lean_kernel
 def batch_at(memory: Memory, trace: int, place: int) -> int:
     """The batch at a place, or 0; the fresh batch has the last place."""
     if place == 2 * memory[trace + TRACE_SLOT_COUNT]:
@@ -160,7 +160,7 @@ def open_cursors(memory: Memory, trace: int, key: int) -> int:
     return found
 
 
-@inlined_kernel
+@joined_kernel
 def plain_cursor(memory: Memory, first: int, end: int) -> None:
     """Make plain rows, values first, all that is under the cursors."""
     memory[memory[CURSORS] + CURSOR_ROW] = first
@@ -187,7 +187,7 @@ def settle_fresh(memory: Memory, trace: int) -> None:
     _restore_order(memory, trace)
 
 
-@inlined_kernel
+@joined_kernel
 def _restore_order(memory: Memory, trace: int) -> None:
     """Begin merges until every slot is more than twice as large as the one behind it."""
     slots = memory[trace + TRACE_SLOTS]
@@ -210,7 +210,7 @@ def _restore_order(memory: Memory, trace: int) -> None:
             memory[trace + TRACE_SLOT_COUNT] = count
 
 
-@inlined_kernel
+@joined_kernel
 def _work(memory: Memory, trace: int, fuel: int) -> None:
     """Carry every unfinished merge on by so many rows; newest first."""
     slots = memory[trace + TRACE_SLOTS]
@@ -218,7 +218,7 @@ def _work(memory: Memory, trace: int, fuel: int) -> None:
         merge_on(memory, trace, slots + number * SLOT_WORDS, fuel)
 
 
-@inlined_kernel
+@joined_kernel
 def finish_merges(memory: Memory, trace: int) -> None:
     """Merge the whole trace into one compacted batch; linear in the trace."""
     settle_fresh(memory, trace)
@@ -238,7 +238,7 @@ def finish_merges(memory: Memory, trace: int) -> None:
         _compact_alone(memory, trace, slots)
 
 
-@inlined_kernel
+@joined_kernel
 def _compact_alone(memory: Memory, trace: int, slot: int) -> None:
     """Rewrite the one batch of a trace with representative versions."""
     if memory[slot + SLOT_OLDER] != 0:

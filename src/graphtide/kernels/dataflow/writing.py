@@ -35,13 +35,13 @@ from graphtide.kernels.dataflow.layout import (
 )
 from graphtide.kernels.dataflow.memory import allocate, free
 from graphtide.kernels.dataflow.rows import sort_rows
-from graphtide.kernels.jit import inlined_kernel, inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 PART_WORDS = 5
 """Which word of a row; its least and largest value; its bits, and their shift when packed."""
 
 
-@inlined_kernel
+@inner_kernel
 def write_packed(
     memory: Memory, trace: int, pairs: int, count: int, parts: int, position: int
 ) -> int:
@@ -89,7 +89,7 @@ def write_packed(
     return _finish(memory, trace, batch, key + 1, kept, pairs)
 
 
-@inlined_kernel
+@joined_kernel
 def _bits_below_keys(memory: Memory, trace: int, parts: int) -> int:
     """How many bits of a packed word are not those of its key."""
     found = 0
@@ -99,7 +99,7 @@ def _bits_below_keys(memory: Memory, trace: int, parts: int) -> int:
     return found
 
 
-@inlined_kernel
+@joined_kernel
 def _version_part(memory: Memory, trace: int) -> int:
     """Which part is the version."""
     keys = memory[trace + TRACE_KEY_WORDS]
@@ -107,7 +107,7 @@ def _version_part(memory: Memory, trace: int) -> int:
     return keys if by_time else keys + memory[trace + TRACE_VALUE_WORDS]  # type: ignore[no-any-return]
 
 
-@inlined_kernel
+@joined_kernel
 def _add_equal(memory: Memory, pairs: int, count: int, below: int) -> tuple[int, int]:
     """Add up pairs of equal words in place, drop zeros; how many are left, of how many keys."""
     kept, key_count, before = 0, 0, -1
@@ -165,7 +165,7 @@ def _finish(memory: Memory, trace: int, batch: int, keys: int, rows: int, pairs:
     return batch
 
 
-@inlined_kernel
+@inner_kernel
 def write_wide(
     memory: Memory, trace: int, pairs: int, count: int, parts: int, position: int, rows: int
 ) -> int:
@@ -192,7 +192,7 @@ def write_wide(
     return _finish(memory, trace, batch, key_count, count, pairs)
 
 
-@inlined_kernel
+@inner_kernel
 def _write_rows(memory: Memory, trace: int, batch: int, pairs: int, count: int, rows: int) -> None:
     """Write keys, starts and packed rows."""
     keys, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
@@ -218,7 +218,7 @@ def _write_rows(memory: Memory, trace: int, batch: int, pairs: int, count: int, 
         target += memory[frame + FRAME_WIDTH]
 
 
-@inlined_kernel
+@joined_kernel
 def _distinct_versions(
     memory: Memory, pairs: int, count: int, first: int, width: int, target: int
 ) -> int:
@@ -234,7 +234,7 @@ def _distinct_versions(
     return distinct
 
 
-@inlined_kernel
+@joined_kernel
 def _time_number(memory: Memory, batch: int, version: int) -> int:
     """The number of the time with a version, which is there; all have one position."""
     times = memory[batch + BATCH_TIMES_AT]
