@@ -63,8 +63,8 @@ campaign: $(READY)
 
 checked: $(READY)
 	rm -rf $(REACHED)
-	NUMBA_DISABLE_JIT=1 GRAPHTIDE_REACHED=$(REACHED) $(PY) -m pytest -q -n 2 --timeout 3600 \
-	  -m "not spark and not compiled" $(KERNELS)
+	NUMBA_DISABLE_JIT=1 GRAPHTIDE_REACHED=$(REACHED) GRAPHTIDE_CAMPAIGN_EXAMPLES=20 \
+	  $(PY) -m pytest -q -n 2 --timeout 7200 -m "not spark and not compiled" $(KERNELS)
 	$(PY) tools/kernels_reached.py $(REACHED)
 	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 -m "not spark" $(KERNELS)
 
