@@ -35,7 +35,6 @@ from graphtide.plan.dataflow_expressions import (
     INT,
     Column,
     ColumnType,
-    Expression,
     expression_type,
 )
 from graphtide.plan.dataflow_terms import Term, expression_of
@@ -297,9 +296,6 @@ class Collection(Joining, Reducing):
 
     def _entered(self, scope: int) -> Collection:
         return Collection(self.flow, self.flow.add(Enter(self.number), scope, self.schema))
-
-    def _expressions(self, columns: dict[str, Any]) -> tuple[tuple[str, Expression], ...]:
-        return tuple((name, expression_of(item)) for name, item in columns.items())
 
     def _type(self, name: str) -> ColumnType:
         return dict(self.schema)[name]
