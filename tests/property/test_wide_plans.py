@@ -14,7 +14,7 @@ from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.view_runs import ViewRuns, runs_of_matrix
 from tests.oracle import planning as slow
 from tests.property.test_optimize_plans import ORDERS, check, check_totals
-from tests.property.view_matrices import as_plain, matrices
+from tests.property.view_matrices import as_plain, check_fits, matrices
 
 
 def as_runs(matrix: ViewMatrix) -> ViewRuns:
@@ -25,7 +25,7 @@ def as_runs(matrix: ViewMatrix) -> ViewRuns:
 @given(matrices(most_views=9), st.sampled_from(ORDERS))
 def test_every_wide_plan_makes_every_view(matrix, order):
     plan = plan_collection(as_runs(matrix), order=order)
-    plan.validate(as_runs(matrix))
+    check_fits(plan, as_runs(matrix))
     check_totals(plan, matrix, order)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from graphtide.plan.collection import ViewMatrix
+from graphtide.plan.collection import EMPTY_VERSION, ViewMatrix
 from tests.oracle import planning as slow
 
 
@@ -26,3 +26,20 @@ def as_plain(matrix):
     """The views as ints and the weights as a list."""
     empty = [0] * matrix.views
     return slow.versions_of(matrix.membership.tolist()) or empty, matrix.weights.tolist()
+
+
+def check_fits(plan, views):
+    """Each view is reached once, depth first, by sorted lists of classes that make it."""
+    assert plan.classes == views.classes
+    assert sorted(plan.view_steps) == list(range(views.views))
+    assert len(plan.steps) == views.views + plan.stones
+    way = []
+    for at, step in enumerate(plan.steps):
+        while way and way[-1] != step.parent:
+            way.pop()
+        assert way or step.parent == EMPTY_VERSION
+        way.append(at)
+        for listed in (step.inserted, step.deleted):
+            assert listed.tolist() == sorted(set(listed.tolist()))
+    for step, held in zip(plan.steps, plan.versions(), strict=True):
+        assert step.view is None or np.array_equal(held, views.held(step.view))

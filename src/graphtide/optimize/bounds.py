@@ -19,6 +19,12 @@ minimum spanning tree M.
    and gains where the first view is mostly what all views share.
 
 All distances are integers, hence the rounding up.
+
+**Many views**, of which distances are not known. In a chain, the edges of the union that are not in
+the last view leave again, and the last view is no larger than the largest. In a tree, take a view
+with no other on the way to it from the empty version: that way costs at least its size. Every other
+view that differs from all those counted is reached by a step of its own, which moves at least the
+lightest class. This is nearly met by outages: one difference a view.
 """
 
 from __future__ import annotations
@@ -26,6 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.optimize.distances import Distances
+from graphtide.optimize.run_points import no_points
 from graphtide.optimize.tree import edge_lengths, minimum_spanning_tree
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.view_runs import ViewRuns
@@ -43,3 +50,19 @@ def tree_bound(matrix: ViewMatrix, distance: Distances) -> int:
     lengths = edge_lengths(distance, tree) - np.where(tree.parents[1:] == 0, shared, 0)
     twice = int(lengths.sum()) + int(np.max(lengths, initial=0))
     return max(union_size(matrix), shared + (twice + 1) // 2)
+
+
+def many_views_chain_bound(views: ViewRuns) -> int:
+    """No chain needs fewer differences."""
+    largest = int(views.sizes().max(initial=0))
+    return max(2 * union_size(views) - largest, many_views_tree_bound(views))
+
+
+def many_views_tree_bound(views: ViewRuns) -> int:
+    """No tree needs fewer differences, whatever its stones."""
+    different, _ = no_points(views).with_stones(views.bounds)
+    sizes = different.sizes()[1:]
+    if not len(sizes):
+        return 0
+    steps = int(sizes.min()) + (len(sizes) - 1) * int(views.weights.min())
+    return max(union_size(views), steps)

@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from graphtide.optimize.arrangement import Arrangement
+from graphtide.optimize.bounds import many_views_chain_bound, many_views_tree_bound
 from graphtide.optimize.candidates import joined_pairs, view_orders
-from graphtide.optimize.floors import chain_floor, tree_floor
 from graphtide.optimize.run_points import RunPoints, points_of_views
 from graphtide.optimize.sparse_tree import Edges
 from graphtide.optimize.steps import plan_steps, visiting_order
@@ -54,7 +54,7 @@ class WidePlanning:
 
     def lowest(self) -> tuple[int, int]:
         """How few differences any chain, and any tree, needs."""
-        return chain_floor(self._views), tree_floor(self._views)
+        return many_views_chain_bound(self._views), many_views_tree_bound(self._views)
 
     @cached_property
     def _spanning(self) -> WideTree:

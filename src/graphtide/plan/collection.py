@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.plan.drawing import draw_tree
-from graphtide.plan.view_runs import ViewRuns
 
 Classes = NDArray[np.int32]
 PlanKind = Literal["chain", "tree", "manual"]
@@ -160,12 +159,6 @@ class CollectionPlan:
         """All differences of the plan."""
         return int(self.step_differences(weights).sum())
 
-    def rolled_back(self, weights: NDArray[np.int64]) -> int:
-        """The differences that a depth-first visit undoes: all but those on the way to the end."""
-        each = self.step_differences(weights)
-        kept = sum(int(each[at]) for at in self.path(len(self.steps) - 1))
-        return int(each.sum()) - kept
-
     def path(self, step: int) -> list[int]:
         """The steps from the root down to this one."""
         found: list[int] = []
@@ -200,20 +193,6 @@ class CollectionPlan:
             held[step.deleted] = False
             here = at
             yield held
-
-    def validate(self, matrix: ViewMatrix | ViewRuns) -> None:
-        """Raise InputError unless the plan reaches exactly the views of the matrix."""
-        if self.classes != matrix.classes:
-            raise _misfit(f"it has {self.classes} classes, the views {matrix.classes}")
-        if sorted(self.view_steps) != list(range(matrix.views)) or (
-            len(self.steps) != matrix.views + self.stones
-        ):
-            raise _misfit("it does not reach every view exactly once")
-        _check_depth_first(self.steps)
-        _check_classes(self.steps, self.classes)
-        for step, held in zip(self.steps, self.versions(), strict=True):
-            if step.view is not None and not np.array_equal(held, matrix.held(step.view)):
-                raise _misfit(f"view {step.view} does not come out of its deltas")
 
     def explain(
         self, names: Sequence[str] | None = None, weights: NDArray[np.int64] | None = None
@@ -252,23 +231,6 @@ def _label(step: PlanStep, names: Sequence[str] | None, weights: NDArray[np.int6
     if weights is None:
         return f"{name}  +{len(step.inserted)} -{len(step.deleted)} classes"
     return f"{name}  +{weights[step.inserted].sum():,} -{weights[step.deleted].sum():,}"
-
-
-def _check_depth_first(steps: Sequence[PlanStep]) -> None:
-    open_path: list[int] = []
-    for at, step in enumerate(steps):
-        while open_path and open_path[-1] != step.parent:
-            open_path.pop()
-        if not open_path and step.parent != EMPTY_VERSION:
-            raise _misfit(f"step {at} does not follow its parent {step.parent} depth first")
-        open_path.append(at)
-
-
-def _check_classes(steps: Sequence[PlanStep], classes: int) -> None:
-    for at, step in enumerate(steps):
-        for listed in (step.inserted, step.deleted):
-            if np.any(np.diff(listed) <= 0) or np.any((listed < 0) | (listed >= classes)):
-                raise _misfit(f"the classes of step {at} are not sorted class numbers")
 
 
 def _misfit(what: str) -> InputError:

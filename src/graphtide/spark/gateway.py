@@ -178,10 +178,6 @@ class SparkGateway:
         """The checksums of files, read where tasks run if that is quicker."""
         return checksums(self.private, paths)
 
-    def explain_selection(self, stored: CountedTables, where: Predicate) -> str:
-        """Spark's plan for selecting the edges that match."""
-        return spark_plan(matching_edges(graph_frames(self.private, stored), where))
-
     def _class_edges(self, collection: ClassTables) -> DataFrame:
         path = reading_path(collection.edges_folder(self.checksums))
         return self.session.read.schema("_edge int, _class int").parquet(path)

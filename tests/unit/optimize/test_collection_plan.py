@@ -9,6 +9,7 @@ import pytest
 
 from graphtide.model.errors import InputError
 from graphtide.plan.collection import CollectionPlan, PlanStep, PlanTotals, ViewMatrix
+from tests.property.view_matrices import check_fits
 
 MATRIX = ViewMatrix(np.array([[1, 1, 0], [0, 1, 1], [1, 1, 1]], dtype=bool), np.array([5, 7, 11]))
 TOTALS = PlanTotals(given=47, chain=40, tree=35, chain_bound=35, tree_bound=23)
@@ -27,10 +28,9 @@ def plan():
 
 
 def test_a_plan_walks_counts_and_fits_its_views(plan):
-    plan.validate(MATRIX)
+    check_fits(plan, MATRIX)
     assert plan.step_differences(MATRIX.weights).tolist() == [23, 7, 5]
     assert plan.differences(MATRIX.weights) == 35
-    assert plan.rolled_back(MATRIX.weights) == 7
     assert plan.path(2) == [0, 2]
     assert plan.view_steps == {1: 0, 0: 1, 2: 2}
     walked = [held.tolist() for held in map(np.copy, plan.versions())]
@@ -64,32 +64,6 @@ def test_plans_compare_and_hash_by_what_they_hold(plan):
     assert same == plan
     assert hash(same) == hash(plan)
     assert replace(plan, steps=plan.steps[:2]) != plan
-
-
-@pytest.mark.parametrize(
-    ("steps", "says"),
-    [
-        ([step(1, -1, [0, 1, 2]), step(0, 0, [], [1])], "every view exactly once"),
-        ([step(v, -1, [2]) for v in (0, 1, 2, 2)], "every view exactly once"),
-        ([step(1, -1, [0, 1, 2]), step(0, 2, [], [1]), step(2, 0, [], [0])], "depth first"),
-        (
-            [step(1, -1, [0, 1, 2]), step(0, 0, [], [1]), step(2, -1, [1, 2]), step(None, 1)],
-            "depth first",
-        ),
-        ([step(1, -1, [0, 1, 2]), step(0, 0, [1]), step(2, 0, [], [0])], "inserts what is there"),
-        ([step(1, -1, [0, 2, 1]), step(0, 0, [], [1]), step(2, 0, [], [0])], "not sorted"),
-        ([step(1, -1, [0, 1, 3]), step(0, 0, [], [1]), step(2, 0, [], [0])], "class numbers"),
-        ([step(1, -1, [0, 1, 2]), step(0, 0, [], [0]), step(2, 0, [], [0])], "view 0 does not"),
-    ],
-)
-def test_plans_that_do_not_fit_are_refused(plan, steps, says):
-    with pytest.raises(InputError, match=says):
-        replace(plan, steps=tuple(steps)).validate(MATRIX)
-
-
-def test_a_plan_of_other_classes_is_refused(plan):
-    with pytest.raises(InputError, match="4 classes"):
-        replace(plan, classes=4).validate(MATRIX)
 
 
 def test_matrices_must_be_boolean_with_a_weight_a_class():

@@ -11,6 +11,7 @@ from graphtide.model.errors import InputError
 from graphtide.optimize import plan_collection
 from graphtide.optimize.exact import default_effort
 from graphtide.plan.collection import EMPTY_VERSION, ViewMatrix
+from tests.property.view_matrices import check_fits
 
 
 def collection(rows, weights=None):
@@ -58,7 +59,7 @@ def test_worked_example_as_a_chain(worked_example):
 def test_single_outages_cost_one_difference_a_view():
     matrix = outages(301, [[i] for i in range(300)])
     plan = plan_collection(matrix)
-    plan.validate(matrix)
+    check_fits(plan, matrix)
     assert plan.kind == "tree"
     assert [step.stone for step in plan.steps if step.view is None] == ["whole graph"]
     assert plan.totals.chain == 300 + 2 * 299
@@ -69,7 +70,7 @@ def test_single_outages_cost_one_difference_a_view():
 def test_double_outages_hang_on_single_ones():
     matrix = outages(13, list(combinations(range(12), 2)))
     plan = plan_collection(matrix)
-    plan.validate(matrix)
+    check_fits(plan, matrix)
     assert plan.totals.tree <= 13 + 12 + matrix.views
 
 
@@ -116,7 +117,7 @@ def test_one_view_is_loaded_from_nothing(order):
 def test_equal_and_empty_views_cost_nothing_more(order):
     matrix = collection([[1, 0, 1, 1], [1, 0, 1, 1]], [3, 4])
     plan = plan_collection(matrix, order=order)
-    plan.validate(matrix)
+    check_fits(plan, matrix)
     assert plan.differences(matrix.weights) == (21 if order == "manual" else 7)
 
 
@@ -143,12 +144,11 @@ def test_without_comparison_only_the_order_asked_for_is_planned(worked_example):
     assert (tree.chain, tree.tree) == (None, 210)
 
 
-def test_the_dearest_way_down_is_visited_last_and_not_undone(worked_example):
+def test_the_dearest_way_down_is_visited_last(worked_example):
     plan = plan_collection(worked_example, order="tree")
     each = plan.step_differences(worked_example.weights)
     ways = [each[plan.path(at)].sum() for at in range(len(plan.steps))]
     assert ways[-1] == max(ways)
-    assert plan.rolled_back(worked_example.weights) == each.sum() - ways[-1]
 
 
 def test_search_improves_on_a_walk_round_the_tree():

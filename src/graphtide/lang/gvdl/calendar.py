@@ -130,11 +130,6 @@ def _since_start(local: dt.datetime, unit: Unit) -> dt.timedelta:
     return midnight % dt.timedelta(microseconds=_MICROSECONDS[unit])
 
 
-def write_date(day: dt.date) -> str:
-    """`2020-01-05`, as it stands in names."""
-    return day.isoformat()
-
-
 def write_time(moment: dt.datetime, zone: ZoneInfo) -> str:
     """`2020-01-05` on midnight, else `2020-01-05T10:00:00`, on the clocks of the zone.
 

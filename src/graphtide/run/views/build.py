@@ -45,10 +45,6 @@ class ViewsInMemory:
         """The edges of a view by number, sorted."""
         return self.grouped_edges.of_view(self.plan, view)
 
-    def view_rows(self, view: int) -> NDArray[np.int64]:
-        """Where the edges of a view stand in the snapshot."""
-        return np.searchsorted(self.snapshot.numbers, self.view_edges(view))
-
     def versions(self) -> Versions:
         """What a run visits, with a graph of its own. O(edges)."""
         known = self.snapshot.resident(self._rows)
