@@ -30,7 +30,7 @@ from graphtide.run.live.chosen_program import ChosenProgram, checked_parameters,
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.modes import Knobs, make_maintainer
-from graphtide.run.live.plain_results import allowed_share, plain_results
+from graphtide.run.live.plain_results import allowed_share, plain_results, share_between
 from graphtide.run.live.vertex_ids import VertexIds
 
 PATIENCE = 0.75
@@ -90,9 +90,15 @@ class PreparedProgram:
         bound = self.chosen.bound
         return plain_results(self.graph, bound, self.parameters, self.stateless)
 
-    def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:
-        """Refuse results of a place that differ from those of a run from scratch."""
-        found = first_difference(values, scratch, self.rounding)
+    def check_same(
+        self, values: Values, scratch: Values, place: str, without: str, *, plain: bool = True
+    ) -> None:
+        """Refuse results of a place that differ from those of a run from scratch.
+
+        `plain` where that run was one by the definition, and not by kernels.
+        """
+        share = allowed_share if plain else share_between
+        found = first_difference(values, scratch, share(self.stateless, self.chosen.bound))
         if found is None:
             return
         field, row = found
@@ -126,11 +132,6 @@ class PreparedProgram:
         small.take()
         small.run()
         return found
-
-    @property
-    def rounding(self) -> float:
-        """The share by which results may differ from a run from scratch: only what is rounded."""
-        return allowed_share(self.stateless, self.chosen.bound)
 
     @property
     def adds_up(self) -> bool:

@@ -274,7 +274,7 @@ class Runner:
             began = thread_time()
             values = self._prepared.scratch()
             chooser.observe_probe(step, thread_time() - began)
-            self._compare(step, values)
+            self._compare(step, values, plain=False)
         if self._due(step, settings):
             self._compare(step, self._prepared.plainly())
 
@@ -284,10 +284,10 @@ class Runner:
         self._views += is_view
         return settings.verify is not None and is_view and self._views % settings.verify == 0
 
-    def _compare(self, step: int, values: Values) -> None:
+    def _compare(self, step: int, values: Values, *, plain: bool = True) -> None:
         """Refuse current results that differ from those of a run from scratch."""
         told = self._steps.label(step), 'strategy="scratch"'
-        self._prepared.check_same(self._current.values, values, *told)
+        self._prepared.check_same(self._current.values, values, *told, plain=plain)
 
     def _keep(self, finished: int, settings: RunSettings) -> None:
         """Make the finished steps a part."""

@@ -1,7 +1,7 @@
 """Which maintainer keeps a program current, and why.
 
-Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes.
-Exact mode for everything else, where every iteration counts: with histories for selecting
+Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes,
+or a sum that settles. Exact mode for everything else, where every iteration counts: with histories for selecting
 programs, with accumulated values for the rest. A dataflow has a maintainer of its own.
 """
 
@@ -14,6 +14,7 @@ from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
+from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
@@ -21,6 +22,7 @@ from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import selection, why_not_selection
 from graphtide.plan.program_bounds import Obligation
 from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.settling_sums import settling_sum, why_not_settling_sum
 from graphtide.run.live.conditions import holds_for_parameter
 
 Mode = Literal["auto", "fixpoint", "exact"]
@@ -66,6 +68,9 @@ def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
     """The mode for a program; InputError where the one that was asked for cannot be."""
     if mode not in ("auto", "fixpoint", "exact"):
         raise InputError(f"mode cannot be {mode!r}", hint="use 'auto', 'fixpoint' or 'exact'")
+    settling = settling_sum(bound)
+    if settling is not None and mode != "exact":
+        return Choice("fixpoint", str(settling))
     reason = _why_not_fixpoint(bound)
     if reason is None:
         found = selection(bound.program)
@@ -96,7 +101,9 @@ def dataflow_choice(bound: BoundDataflow, mode: Mode) -> Choice:
 def _why_not_fixpoint(bound: BoundProgram) -> str | None:
     found = selection(bound.program)
     if found is None:
-        return why_not_selection(bound.program)
+        adds_up = any(not item.kind.selects for item in bound.program.accumulators)
+        settles = why_not_settling_sum(bound) if adds_up else None
+        return settles or why_not_selection(bound.program)
     if bound.iterations is not None:
         return f"it ends after {bound.iterations} iterations"
     if bound.tolerance > 0:
@@ -137,6 +144,12 @@ def _make_one(
         return SynchronousMaintainer(
             graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep
         )
+    settles = isinstance(bound, BoundProgram) and settling_sum(bound) is not None
+    if settles and knobs.turned:
+        raise InputError(
+            f"{bound.program.name} settles within a tolerance of its own, and keeps no iterations",
+            hint="give the program another tolerance, or use mode=\"exact\"",
+        )
     if knobs.turned:
         raise InputError(
             f"{bound.program.name} is kept current without sums, "
@@ -147,6 +160,8 @@ def _make_one(
         from graphtide.run.dataflow.maintainer import DataflowMaintainer
 
         return DataflowMaintainer(graph, bound, parameters)
+    if settles:
+        return ResidualMaintainer(graph, bound, parameters)
     if choice.mode == "fixpoint":
         return FixpointMaintainer(graph, bound.program, parameters)
     return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)

@@ -7,6 +7,7 @@ by the search that its author gave it, or from scratch with every operator check
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.plain_run import plain_values
+from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
@@ -25,6 +27,10 @@ from graphtide.plan.programs import VertexProgram, expressions_of
 
 ROUNDING = 1e-9
 """The share by which floats may differ that were rounded in another order."""
+
+CLOSER, CLOSEST = 1e-4, 1e-14
+"""What settles is compared with a run by its definition to so much of its tolerance, and no less
+than this. Such a run ends where values move by less, and may be a few times that off itself."""
 
 
 def plain_results(
@@ -40,6 +46,8 @@ def plain_results(
         assert isinstance(maintainer, DataflowMaintainer)
         return maintainer.plainly()
     program = bound.program
+    if isinstance(maintainer, ResidualMaintainer):
+        program = replace(program, tolerance=max(CLOSEST, CLOSER * maintainer.spare))
     if program.pairs is None:
         return plain_values(graph, program, parameters)
     place = program.parameters.index(program.pairs)
@@ -51,7 +59,16 @@ def allowed_share(maintainer: Maintainer, bound: BoundProgram | BoundDataflow) -
     one = maintainer.parts[0] if isinstance(maintainer, PairsMaintainer) else maintainer
     if isinstance(one, SynchronousMaintainer):
         return ROUNDING + one.share
+    if isinstance(one, ResidualMaintainer):
+        return ROUNDING + one.tolerance * (1 + 10 * CLOSER)
     return ROUNDING if rounds_otherwise(bound) else 0.0
+
+
+def share_between(maintainer: Maintainer, bound: BoundProgram | BoundDataflow) -> float:
+    """The same for two results that are both kept current or run by kernels."""
+    if isinstance(maintainer, ResidualMaintainer):
+        return ROUNDING + maintainer.between
+    return allowed_share(maintainer, bound)
 
 
 def rounds_otherwise(bound: BoundProgram | BoundDataflow) -> bool:

@@ -1,0 +1,250 @@
+"""The maintainer of programs that add up and settle: values with a residual each.
+
+Right where the plan proves a contraction (`plan.settling_sums`): then a residual of no more than a
+share t of the base at every vertex means that every value is within t of the true one, relatively,
+after any number of advances. The true one is the fixpoint, which no number of iterations reaches.
+
+Residuals are corrected by what edges carry, and each correction is rounded. `DRIFT` adds up a bound
+on what that may have come to at any vertex; a sixteenth of the tolerance is set apart for it, and
+before it is used up all residuals are pulled anew. Values and shares are rounded as well: beside
+the tolerance, results are off by a few units in the last place for each edge on the way to them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.binding import GrowingParameters
+from graphtide.engine.changes import Change, Changes, change_between
+from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.residual.section import residual_section
+from graphtide.engine.residual.state import Done, SummedState, empty_log
+from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.residual.records import (
+    DRIFT,
+    LIMIT,
+    MOST,
+    TOUCHED,
+    WAITING,
+    WIDE,
+    Context,
+    ResidualState,
+    Summed,
+)
+from graphtide.model.errors import GraphtideError, InputError, LimitError
+from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.settling_sums import SettlingSum, settling_sum, why_not_settling_sum
+
+FOR_DRIFT = 1 / 16
+"""The share of the tolerance that is set apart for rounding of residuals."""
+
+WIDE_SHARE = 0.25
+"""A frontier with more of the graph's edges is swept: a pushed edge takes as long as four."""
+
+MOST_ROUNDS = 100_000
+"""So many times all edges are looked at in one advance before it is given up."""
+
+_PAUSE = 1 << 24
+"""Edges that a kernel pushes before it returns, so that it can be interrupted."""
+
+
+class ResidualMaintainer(Maintainer):
+    """A settling sum on a graph in memory, within its tolerance after every advance."""
+
+    def __init__(
+        self, graph: ResidentGraph, bound: BoundProgram, parameters: tuple[Any, ...]
+    ) -> None:
+        self._sum = _checked(bound)
+        self._field = self._sum.state
+        super().__init__(graph, (self._field,))
+        self.program = bound.program
+        self.tolerance = bound.tolerance
+        self._parameters = GrowingParameters(bound.program, parameters, graph.vertices)
+        self._state = self._new_state()
+        self._seen: tuple[Any, int] | None = None
+
+    @cached_property
+    def kernels(self) -> Any:
+        """The compiled module of the program."""
+        section = residual_section(self.program, self._sum)
+        return generated_module(generated_source(section, "residual"), self.program.name)
+
+    def values(self, field: str | None = None) -> NDArray[Any]:
+        """The value of every vertex; a view of the state, not a copy."""
+        assert field in (None, self._field)
+        return self._state.record.summed.value
+
+    def start(self) -> None:
+        """Settle from scratch on the version that the graph is at; forgets what could be undone."""
+        self.forget()
+        self._state = self._new_state()
+        self._run(self._state)
+
+    def scratch(self) -> dict[str, NDArray[Any]]:
+        """The values of the version that the graph is at, apart from the state."""
+        state = self._new_state()
+        self._run(state)
+        return {self._field: state.record.summed.value}
+
+    def follow(self, delta: Delta) -> Changes:
+        """Bring the values up to date with a graph that has been flipped."""
+        state, before = self._state, self._state.vertices
+        measures = state.measures()
+        self._add_vertices(state)
+        state.begin_advance()
+        try:
+            copied = self._repair(delta)
+        except GraphtideError:
+            state.record.mark[:] = 0
+            self._put_back(Done(state.take_copy(), measures, before))
+            raise
+        self.touched = int(state.record.counts[TOUCHED])
+        replaced = state.logged() if copied is None else copied
+        self._done.append(Done(replaced, measures, before))
+        return {self._field: self._report(copied)}
+
+    def _repair(self, delta: Delta) -> Summed | None:
+        """Push what the delta changed, and sweep where that is cheaper.
+
+        Returns everything as it was before, if there was a sweep; otherwise the log tells.
+        """
+        context, record, kernels = self._context, self._state.record, self.kernels
+        kernels.take_delta(context, record, delta)
+        copied = None
+        while not self._settle(context, record) or self._drifted(record):
+            if copied is None:
+                copied = self._state.take_copy()
+            self._state.begin_sweeping()
+            self._sweep(context, record)
+            kernels.pull_residuals(context, record)
+        return copied
+
+    def _report(self, copied: Summed | None) -> Change:
+        """Whose value moved: by the log, or by comparing with everything before."""
+        record = self._state.record
+        if copied is not None:
+            record.mark[:] = 0
+            return change_between(copied.value, record.summed.value)
+        moved = empty_log(len(record.log.vertex))
+        count = self.kernels.finish(record, moved)
+        vertices, old, new = moved.vertex[:count], moved.value[:count], moved.sent[:count]
+        return Change(vertices.copy(), old.copy(), new.copy())
+
+    def _put_back(self, done: Done) -> None:
+        state = self._state
+        if isinstance(done.before, Summed):
+            state.put_back(done.before)
+        else:
+            self.kernels.put_back(state.record.summed, done.before)
+        state.put_measures(done.measures)
+        if done.vertices != state.vertices:
+            state.fit(done.vertices)
+            self._parameters.resize(done.vertices)
+
+    def verify(self) -> None:
+        """Compare with a run from scratch beside it; an error at the first difference.
+
+        Both are within the tolerance of the true values, and so within twice that of each other.
+        """
+        found, expected = self.values(), self.scratch()[self._field]
+        wrong = np.flatnonzero(np.abs(found - expected) > self.between * np.abs(expected))
+        if len(wrong):
+            vertex = int(wrong[0])
+            raise AssertionError(
+                f"vertex {vertex} has {found[vertex]}, from scratch {expected[vertex]}"
+            )
+
+    @property
+    def between(self) -> float:
+        """By which share two results may differ that are each within the tolerance."""
+        return 2 * self.tolerance / (1 - self.tolerance)
+
+    @property
+    def spare(self) -> float:
+        """The share by which values may still move, each time anew, and end within the tolerance.
+
+        What is left of every move is sent on: all that follow come to move / (1 - factor).
+        """
+        return self.tolerance * (1 - self._sum.factor)
+
+    def _run(self, state: SummedState) -> None:
+        """Values and residuals from scratch: sweeps, and then pushes."""
+        self._add_vertices(state)
+        context, record, kernels = self._context, state.record, self.kernels
+        settled = False
+        while not settled:
+            state.begin_sweeping()
+            self._sweep(context, record)
+            kernels.pull_residuals(context, record)
+            settled = self._settle(context, record) and not self._drifted(record)
+        record.mark[:] = 0
+
+    def _sweep(self, context: Context, record: ResidualState) -> None:
+        """Sweep while most of the graph moves."""
+        everything, wide = self.graph.live + self.graph.vertices, self._wide
+        moving = everything + 1
+        while moving > wide:
+            moving = self.kernels.sweep(context, record.summed, record.measures[LIMIT])
+            record.counts[TOUCHED] += everything
+            self._check_rounds(record)
+        record.counts[TOUCHED] += everything
+
+    def _settle(self, context: Context, record: ResidualState) -> bool:
+        """Push until nobody waits; False where sweeping is cheaper."""
+        counts = record.counts
+        counts[WIDE] = self._wide
+        while counts[WAITING] > 0:
+            counts[MOST] = counts[TOUCHED] + _PAUSE
+            if not self.kernels.settle(context, record):
+                return False
+            self._check_rounds(record)
+        return True
+
+    def _drifted(self, record: ResidualState) -> bool:
+        """True where rounding may have used up what is set apart for it."""
+        return bool(record.measures[DRIFT] > self.tolerance * FOR_DRIFT * self._sum.least)
+
+    @property
+    def _wide(self) -> int:
+        return int(WIDE_SHARE * (self.graph.live + self.graph.vertices)) + 1
+
+    def _check_rounds(self, record: ResidualState) -> None:
+        most = MOST_ROUNDS * (self.graph.live + self.graph.vertices + 1024)
+        if record.counts[TOUCHED] > most:
+            raise LimitError(
+                f"{self.program.name} has not settled after looking at all edges "
+                f"{MOST_ROUNDS:,} times",
+                hint="give it a larger tolerance, or a lesser factor",
+            )
+
+    def _new_state(self) -> SummedState:
+        return SummedState(self.tolerance * (1 - FOR_DRIFT))
+
+    def _add_vertices(self, state: SummedState) -> None:
+        """Vertices that came later have their base and no edges yet, as far as is known here."""
+        before, now = state.vertices, self.graph.vertices
+        if before != now:
+            state.fit(now)
+            self._parameters.resize(now)
+            self.kernels.begin(self._context, state.record.summed, before)
+
+    @property
+    def _context(self) -> Context:
+        """What kernels read, as it is now."""
+        return Context(self.graph.adjacency, self._parameters.view)
+
+
+def _checked(bound: BoundProgram) -> SettlingSum:
+    found = settling_sum(bound)
+    if found is None:
+        reason = why_not_settling_sum(bound)
+        raise InputError(
+            f"{bound.program.name} has no fixpoint mode: {reason}", hint="use exact mode"
+        )
+    return found
