@@ -1,4 +1,4 @@
-"""Programs that add up and settle, each with what it means in plain Python; and some that do not."""
+"""Programs that add up and settle, each with what it means in plain Python."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def covers(expression: Expression, direction: Direction, values: Values) -> bool
 
 def _is_small(found: Range) -> bool:
     """Whether adding it makes nothing less, not even by wrapping around."""
-    return 0 <= found.least and found.greatest < _EXACT
+    return found.least >= 0 and found.greatest < _EXACT
 
 
 def _hull(found: list[Range]) -> Range:

@@ -290,8 +290,7 @@ def _check_divisors(program: VertexProgram, divisors: list[Expression], values: 
     covering = [item for item in divisors if covers(item, program.direction, values)]
     if not covering:
         raise _NotSettlingError(
-            "the message is not divided by how many edges leave u "
-            f"(direction {program.direction})"
+            f"the message is not divided by how many edges leave u (direction {program.direction})"
         )
     for item in divisors:
         found = range_of(item, values)
@@ -330,4 +329,3 @@ def _combined(sign: str, left: Expression, right: Expression) -> Expression:
     if sign == "+":
         return right if left == _NONE else Binary("+", left, right)
     return Unary("-", right) if left == _NONE else Binary("-", left, right)
-

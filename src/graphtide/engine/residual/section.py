@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphtide.engine.sections import handed_over
 from graphtide.engine.write import Places, write_expression
 from graphtide.plan.programs import Direction, VertexProgram
 from graphtide.plan.settling_sums import SettlingSum
@@ -31,6 +32,9 @@ def residual_section(program: VertexProgram, found: SettlingSum) -> str:
             "@joined_kernel",
             "def share(source, graph, parameters):",
             f"    return np.float64({write_expression(found.share, places)})",
+            "",
+            "",
+            *handed_over(program),
         ]
     )
 

@@ -1,42 +1,53 @@
 """What fixpoint mode keeps of a settling sum, and what an advance works with.
 
 `record` is what kernels take; growth makes it anew. What an advance changed can be undone by its
-log, or, where it swept over all vertices, by a copy of everything before it.
+logs, or, where it swept over all vertices, by a copy of everything before it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.residual.records import (
-    ENTRIES,
+    BALANCES,
+    CORRECTIONS,
     LIMIT,
-    ResidualLog,
+    MOVES,
+    Corrections,
+    Moves,
     ResidualState,
     Summed,
 )
 
 Float64 = NDArray[np.float64]
-_COUNTS, _MEASURES = 6, 3
+_WIDTHS = 1, 1, 1, BALANCES, 1
+_COUNTS, _MEASURES = 7, 5
+
+
+class Logged(NamedTuple):
+    """What an advance by pushes replaced."""
+
+    corrections: Corrections
+    moves: Moves
 
 
 class Done(NamedTuple):
     """An advance that can be undone: what it replaced, of some vertices or (`Summed`) of all."""
 
-    before: ResidualLog | Summed
+    before: Logged | Summed
     measures: Float64
     vertices: int
 
 
 class SummedState:
-    """Values, what is sent and residuals of all vertices, with room to work."""
+    """What is kept of all vertices, with room to work."""
 
     def __init__(self, limit: float) -> None:
-        self._kept = [GrowingArray(np.empty(0, np.float64)) for _ in Summed._fields]
+        self._kept = [GrowingArray(np.empty(0)) for _ in Summed._fields]
         self._mark = GrowingArray(np.empty(0, np.uint8))
         self._counts = np.zeros(_COUNTS, np.int64)
         self._measures = np.zeros(_MEASURES)
@@ -47,42 +58,49 @@ class SummedState:
     def fit(self, vertices: int) -> None:
         """Have so many vertices; those that come have nothing set but their marks."""
         before, self.vertices = self.vertices, vertices
-        for array in (*self._kept, self._mark):
-            array.resize(vertices)
+        for array, width in zip((*self._kept, self._mark), _WIDTHS, strict=True):
+            array.resize(width * vertices)
         self._mark.view[before:] = 0
         self.record = ResidualState(
             summed=Summed(*(array.view for array in self._kept)),
             mark=self._mark.view,
-            queue=np.empty(vertices, np.int32),
-            log=empty_log(vertices),
+            queue=np.empty(vertices + 1, np.int32),
+            corrections=_no_corrections(vertices + 1),
+            moves=Moves(np.empty(vertices, np.int32), *(np.empty(vertices) for _ in range(3))),
             counts=self._counts,
             measures=self._measures,
+            pledged=np.empty(vertices),
         )
 
     def begin_advance(self) -> None:
         """Nobody waits, and nothing is logged."""
         self._counts[:] = 0
 
-    def logged(self) -> ResidualLog:
+    def logged(self) -> Logged:
         """A copy of what the advance has logged."""
-        count = int(self._counts[ENTRIES])
-        return ResidualLog(*(array[:count].copy() for array in self.record.log))
+        corrections, moves = self.record.corrections, self.record.moves
+        corrected, moved = int(self._counts[CORRECTIONS]), int(self._counts[MOVES])
+        vertices = corrections.vertex[:corrected].copy()
+        balances = corrections.balance[: BALANCES * corrected].copy()
+        kept: list[Any] = [array[:moved].copy() for array in moves]
+        return Logged(Corrections(vertices, balances), Moves(*kept))
 
     def take_copy(self) -> Summed:
-        """Everything as it was before the advance, which then logs no more of it."""
+        """Everything as it was before the advance."""
         copied = Summed(*(array.copy() for array in self.record.summed))
-        log, count = self.record.log, int(self._counts[ENTRIES])
-        for array, old in zip(copied, log[1:], strict=True):
-            array[log.vertex[:count]] = old[:count]
+        put_back(copied, self.logged())
         return copied
 
     def begin_sweeping(self) -> None:
         """Nobody waits any more, and everybody may be changed."""
-        self._counts[: ENTRIES + 1] = 0
+        self._counts[: MOVES + 1] = 0
         self.record.mark[:] = 0
 
-    def put_back(self, before: Summed) -> None:
-        """Have again what was copied."""
+    def put_back(self, before: Logged | Summed) -> None:
+        """Have again what was logged or copied."""
+        if isinstance(before, Logged):
+            put_back(self.record.summed, before)
+            return
         for array, old in zip(self.record.summed, before, strict=True):
             array[:] = old
 
@@ -95,6 +113,14 @@ class SummedState:
         self._measures[:] = before
 
 
-def empty_log(room: int) -> ResidualLog:
-    """Room for so many entries; memory that is not written to costs nothing."""
-    return ResidualLog(np.empty(room, np.int32), *(np.empty(room) for _ in range(3)))
+def put_back(summed: Summed, logged: Logged) -> None:
+    """Let vertices have again what is logged of them. O(what is logged)."""
+    corrections, moves = logged
+    balance = summed.balance.reshape(-1, BALANCES)
+    balance[corrections.vertex] = corrections.balance.reshape(-1, BALANCES)
+    for array, old in zip(summed[:3], moves[1:], strict=True):
+        array[moves.vertex] = old
+
+
+def _no_corrections(room: int) -> Corrections:
+    return Corrections(np.empty(room, np.int32), np.empty(BALANCES * room))

@@ -1,13 +1,15 @@
-"""Settling sums: push what is missing at a vertex along its edges, or sweep over all vertices.
+"""Settling sums, all vertices in their order: sweeps, and pushes of whoever is off.
 
-A vertex whose residual is no more than its share of the base (`LIMIT`) is left alone. Who has more
-takes it in and sends on what its messages change by. Where most vertices would, sweeping is
-cheaper: every value is pulled anew from what its edges carry, in the order of vertices, each from
-the newest values; residuals are then pulled as well.
+Where most values move, a sweep pulls all of them anew from what edges carry, each from the newest
+values of others; balances are then pulled as well. Where many move, a scan pushes those alone,
+which keeps all balances.
 
-A change of degree changes what all edges of a vertex carry. Instead of telling all its neighbours,
-the vertex keeps what it sends and takes the value that goes with that: what it is off by is its own
-residual, which is pushed if it is too much, and costs O(1) if it is not.
+The limit of a residual is in proportion to the slack of its vertex: ceiling - A ceiling, for any
+ceiling that is at most the value. With the value itself for a ceiling, slack is the base, and a hub
+with a thousand times its base would be pushed for every thousandth of what it has. So ceilings are
+kept near half of the way between what edges carry of other ceilings and the value: slack is then a
+quarter of the value where a hub is fed by leaves, and half of the base at worst. A ceiling is
+lifted only when it is far from there, so that this costs next to nothing.
 
 The section below is that of a sample, PageRank.
 """
@@ -19,26 +21,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import joined_kernel, kernel
 from graphtide.kernels.residual.records import (
+    BALANCES,
     DRIFT,
-    ENTRIES,
-    FIRST,
+    GREATEST,
     LIMIT,
-    LOGGED,
     MASS,
-    MET,
-    MOST,
-    QUEUED,
+    RESIDUAL,
+    SLACK,
+    SLACK_DRIFT,
     TOUCHED,
-    WAITING,
-    WIDE,
     Context,
-    ResidualLog,
     ResidualState,
-    Summed,
+    state_at,
 )
 
 # program section: begin
@@ -46,30 +44,53 @@ FORWARD, BACKWARD = True, False
 
 
 @joined_kernel
-def base(vertex: int, parameters: Any) -> float:
+def base(vertex: Any, parameters: Any) -> float:
     """What a vertex has without edges."""
     return 1.0 - float(parameters[0])
 
 
 @joined_kernel
-def share(source: int, graph: Adjacency, parameters: Any) -> float:
+def share(source: Any, graph: Adjacency, parameters: Any) -> float:
     """What an edge carries of its source's value; only where an edge leaves it."""
     return float(parameters[0]) / np.float64(graph.out.live[source])
+
+
+@joined_kernel
+def parameters_at(words: Any, first: int) -> Any:
+    """Its parameters, from that place of a block on."""
+    return (array_at(words, first + 0, np.float64)[0], array_at(words, first + 1, np.float64)[0])
 
 
 # program section: end
 
 Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
+
+READ = ADJACENCY + places(ResidualState)
+"""Places of the block: graph, state, and then the parameters."""
 
 ROUNDING = 2.0**-52
 """Twice what one operation puts a float off by, beside itself: so much for the measures, too."""
-SAME = 2.0**-50
-"""Values that differ by no more of themselves are the same but for rounding."""
+LIFTED = 0.5
+"""Where a lifted ceiling stands between what edges carry of ceilings and the value."""
 
 
 @joined_kernel
-def edges_from(graph: Adjacency, vertex: int) -> int:
+def context_at(words: Int64) -> Context:
+    """What kernels read."""
+    return Context(adjacency_at(words, 0), parameters_at(words, READ))
+
+
+@joined_kernel
+def kept_at(words: Int64) -> ResidualState:
+    """The state."""
+    found: ResidualState = state_at(words, ADJACENCY)
+    return found
+
+
+@joined_kernel
+def edges_from(graph: Adjacency, vertex: Any) -> int:
     """Along how many edges a vertex sends; a loop that is taken both ways counts twice."""
     count = 0
     if FORWARD:
@@ -80,7 +101,7 @@ def edges_from(graph: Adjacency, vertex: int) -> int:
 
 
 @joined_kernel
-def carried(slabs: Slabs, sent: Float64, vertex: int) -> float:
+def carried_along(slabs: Slabs, sent: Float64, vertex: Any) -> float:
     """What the live edges of a slab carry from its neighbours, in two sums side by side."""
     first = np.uint64(slabs.start[vertex])
     last = first + np.uint64(slabs.live[vertex])
@@ -95,18 +116,18 @@ def carried(slabs: Slabs, sent: Float64, vertex: int) -> float:
 
 
 @joined_kernel
-def pulled(context: Context, sent: Float64, vertex: int) -> float:
-    """The value of a vertex by what its edges carry to it."""
-    total = base(vertex, context.parameters)
+def carried(graph: Adjacency, sent: Float64, vertex: Any) -> float:
+    """What all edges to a vertex carry."""
+    total = 0.0
     if FORWARD:
-        total += carried(context.graph.into, sent, vertex)
+        total += carried_along(graph.into, sent, vertex)
     if BACKWARD:
-        total += carried(context.graph.out, sent, vertex)
+        total += carried_along(graph.out, sent, vertex)
     return total
 
 
 @joined_kernel
-def sending(context: Context, vertex: int, value: float) -> float:
+def sending(context: Context, vertex: Any, value: float) -> float:
     """What a vertex of that value sends along each edge."""
     if edges_from(context.graph, vertex) == 0:
         return 0.0
@@ -114,227 +135,118 @@ def sending(context: Context, vertex: int, value: float) -> float:
 
 
 @kernel
-def begin(context: Context, summed: Summed, first: int) -> None:
-    """Vertices from `first` on have their base, and nothing missing but for what edges carry."""
+def begin(words: Int64, first: int) -> None:
+    """Vertices from `first` on have their base, as if nothing led to them."""
+    context, summed = context_at(words), kept_at(words).summed
     for at in range(first, len(summed.value)):
         vertex = np.uint32(at)
         value = base(vertex, context.parameters)
-        summed.value[vertex] = value
-        summed.sent[vertex] = sending(context, vertex, value)
-        summed.residual[vertex] = 0.0
+        summed.value[at] = value
+        summed.sent[at] = sending(context, vertex, value)
+        summed.ceiling[at] = LIFTED * value
+        summed.balance[BALANCES * at + RESIDUAL] = 0.0
+        summed.balance[BALANCES * at + SLACK] = LIFTED * value
 
 
 @kernel
-def sweep(context: Context, summed: Summed, limit: float) -> int:
-    """Pull every value anew, the newest ones of others at hand; residuals are then out of date.
+def sweep(words: Int64) -> int:
+    """Pull every value anew, the newest ones of others at hand; balances are then out of date.
 
-    Returns how many edges leave those that moved by more than a share of their base.
+    Returns how many edges leave those that moved by more than a share of their slack.
     """
-    moving = 0
+    context, summed = context_at(words), kept_at(words).summed
+    limit, moving = kept_at(words).measures[LIMIT], 0
     for at in range(len(summed.value)):
         vertex = np.uint32(at)
-        value = pulled(context, summed.sent, vertex)
-        moved = abs(value - summed.value[vertex])
+        value = base(vertex, context.parameters) + carried(context.graph, summed.sent, vertex)
+        moved = abs(value - summed.value[at])
         if moved == 0.0:
             continue
-        summed.value[vertex] = value
-        summed.sent[vertex] = sending(context, vertex, value)
-        if moved > limit * base(vertex, context.parameters):
+        summed.value[at] = value
+        summed.sent[at] = sending(context, vertex, value)
+        if moved > limit * summed.balance[BALANCES * at + SLACK]:
             moving += edges_from(context.graph, vertex) + 1
     return moving
 
 
 @kernel
-def pull_residuals(context: Context, state: ResidualState) -> None:
-    """Residuals from what edges carry now, and everyone with too much of it into the queue."""
-    summed, measures = state.summed, state.measures
-    mass = 0.0
+def scan(words: Int64) -> int:
+    """Push whoever has too much of a residual, in the order of vertices; nothing is logged.
+
+    Returns how many edges leave those that were pushed.
+    """
+    context, state = context_at(words), kept_at(words)
+    summed, measures, moving = state.summed, state.measures, 0
+    limit, mass, drift = measures[LIMIT], measures[MASS], 0.0
     for at in range(len(summed.value)):
-        vertex = np.uint32(at)
-        residual = pulled(context, summed.sent, vertex) - summed.value[vertex]
-        summed.residual[vertex] = residual
-        mass += abs(residual)
-        enqueue(context, state, vertex, residual)
-    measures[MASS], measures[DRIFT] = mass, 0.0
+        vertex, place = np.uint32(at), BALANCES * np.uint64(at)
+        residual = summed.balance[place + np.uint64(RESIDUAL)]
+        if abs(residual) <= limit * summed.balance[place + np.uint64(SLACK)]:
+            continue
+        before = summed.value[vertex]
+        value = before + residual
+        sent = sending(context, vertex, value)
+        change = sent - summed.sent[vertex]
+        left = residual - (value - before)
+        summed.value[vertex], summed.sent[vertex] = value, sent
+        summed.balance[place + np.uint64(RESIDUAL)] = left
+        if FORWARD:
+            tell_plainly(summed.balance, context.graph.out, vertex, change)
+        if BACKWARD:
+            tell_plainly(summed.balance, context.graph.into, vertex, change)
+        edges = edges_from(context.graph, vertex)
+        mass += edges * abs(change) - (abs(residual) - abs(left))
+        drift += ROUNDING * edges * (mass + 2.0 * abs(change))
+        measures[GREATEST] = max(measures[GREATEST], value)
+        measures[SLACK_DRIFT] += ROUNDING * measures[GREATEST]
+        moving += edges + 1
+    measures[MASS] = mass
+    measures[DRIFT] += drift
+    state.counts[TOUCHED] += moving
+    return moving
 
 
 @joined_kernel
-def enqueue(context: Context, state: ResidualState, vertex: int, residual: float) -> None:
-    """Let a vertex with too much of a residual wait, once."""
-    counts, mark = state.counts, state.mark[vertex]
-    if mark & QUEUED:
-        return
-    if abs(residual) > state.measures[LIMIT] * base(vertex, context.parameters):
-        state.mark[vertex] = mark | QUEUED
-        place = counts[FIRST] + counts[WAITING]
-        size = len(state.queue)
-        state.queue[place - size if place >= size else place] = vertex
-        counts[WAITING] += 1
-
-
-@joined_kernel
-def write_down(state: ResidualState, vertex: int) -> None:
-    """Log what a vertex has, before it is changed for the first time."""
-    if state.mark[vertex] & LOGGED:
-        return
-    at = state.counts[ENTRIES]
-    state.log.vertex[at] = vertex
-    state.log.value[at] = state.summed.value[vertex]
-    state.log.sent[at] = state.summed.sent[vertex]
-    state.log.residual[at] = state.summed.residual[vertex]
-    state.mark[vertex] |= LOGGED
-    state.counts[ENTRIES] += 1
-
-
-@joined_kernel
-def add(context: Context, state: ResidualState, vertex: int, change: float) -> None:
-    """What the edges to a vertex carry has changed."""
-    write_down(state, vertex)
-    residual = state.summed.residual[vertex] + change
-    state.summed.residual[vertex] = residual
-    enqueue(context, state, vertex, residual)
-
-
-@joined_kernel
-def tell_slab(
-    context: Context, state: ResidualState, slabs: Slabs, vertex: int, change: float
-) -> None:
-    """The same for all neighbours in a slab."""
+def tell_plainly(balance: Float64, slabs: Slabs, vertex: Any, change: float) -> None:
+    """What the edges of a slab carry has changed, and nobody is told whom that puts off."""
     first = np.uint64(slabs.start[vertex])
     last = first + np.uint64(slabs.live[vertex])
-    for place in range(first, last):
-        add(context, state, np.uint32(slabs.neighbour[place]), change)
-
-
-@joined_kernel
-def tell(context: Context, state: ResidualState, vertex: int, change: float) -> None:
-    """What a vertex sends along each of its edges has changed.
-
-    Each addition is rounded, by no more than a share of all residuals together and of the change.
-    """
-    if FORWARD:
-        tell_slab(context, state, context.graph.out, vertex, change)
-    if BACKWARD:
-        tell_slab(context, state, context.graph.into, vertex, change)
-    edges = edges_from(context.graph, vertex)
-    state.counts[TOUCHED] += edges
-    measures = state.measures
-    measures[MASS] += edges * abs(change)
-    measures[DRIFT] += ROUNDING * edges * (measures[MASS] + 2.0 * abs(change))
-
-
-@joined_kernel
-def push(context: Context, state: ResidualState, vertex: int) -> None:
-    """Take the residual of a vertex into its value, and send on what that changes."""
-    summed = state.summed
-    write_down(state, vertex)
-    residual, before = summed.residual[vertex], summed.value[vertex]
-    value = before + residual
-    sent = sending(context, vertex, value)
-    change = sent - summed.sent[vertex]
-    left = residual - (value - before)
-    summed.value[vertex], summed.sent[vertex], summed.residual[vertex] = value, sent, left
-    state.measures[MASS] -= abs(residual) - abs(left)
-    if change != 0.0:
-        tell(context, state, vertex, change)
+    while first < last:
+        place = BALANCES * np.uint64(np.uint32(slabs.neighbour[first])) + np.uint64(RESIDUAL)
+        balance[place] += change
+        first += np.uint64(1)
 
 
 @kernel
-def settle(context: Context, state: ResidualState) -> bool:
-    """Push whoever waits, in turn, until nobody does, or most of the graph would, or for long.
-
-    False where most of the graph would: whoever waits goes on waiting.
-    """
-    counts, size = state.counts, len(state.queue)
-    behind = frontier = 0
-    while counts[WAITING] > 0 and counts[TOUCHED] < counts[MOST]:
-        if behind == 0:
-            behind, frontier = counts[WAITING], 0
-            for place in range(counts[FIRST], counts[FIRST] + behind):
-                at = place - size if place >= size else place
-                frontier += edges_from(context.graph, np.uint32(state.queue[at])) + 1
-            if frontier > counts[WIDE]:
-                return False
-        vertex = np.uint32(state.queue[counts[FIRST]])
-        counts[FIRST] = 0 if counts[FIRST] + 1 == size else counts[FIRST] + 1
-        counts[WAITING] -= 1
-        behind -= 1
-        state.mark[vertex] &= ~np.uint8(QUEUED)
-        push(context, state, vertex)
-    return True
+def lift_all(words: Int64, times: int) -> None:
+    """Lift every ceiling, some times over."""
+    context, summed, pledged = context_at(words), kept_at(words).summed, kept_at(words).pledged
+    for at in range(len(summed.value)):
+        pledged[at] = LIFTED * summed.sent[at]
+    for _ in range(times):
+        for at in range(len(summed.value)):
+            value = summed.value[at]
+            led = min(carried(context.graph, pledged, np.uint32(at)), value)
+            summed.ceiling[at] = led + LIFTED * (value - led)
+            pledged[at] = summed.ceiling[at] * (summed.sent[at] / value)
 
 
 @kernel
-def take_delta(context: Context, state: ResidualState, delta: Delta) -> None:
-    """What changed edges carried or will carry, and then what their ends send now."""
-    count = len(delta.inserted)
-    for at in range(len(delta.sources)):
-        sign = 1.0 if at < count else -1.0
-        source, target = np.uint32(delta.sources[at]), np.uint32(delta.targets[at])
-        if FORWARD:
-            carry(context, state, target, sign * state.summed.sent[source])
-        if BACKWARD:
-            carry(context, state, source, sign * state.summed.sent[target])
-    for at in range(len(delta.sources)):
-        meet(context, state, np.uint32(delta.sources[at]))
-        meet(context, state, np.uint32(delta.targets[at]))
-    for at in range(len(delta.sources)):
-        state.mark[delta.sources[at]] &= ~np.uint8(MET)
-        state.mark[delta.targets[at]] &= ~np.uint8(MET)
-
-
-@joined_kernel
-def carry(context: Context, state: ResidualState, vertex: int, change: float) -> None:
-    """An edge to a vertex has come or gone."""
-    measures = state.measures
-    measures[MASS] += abs(change)
-    measures[DRIFT] += ROUNDING * (measures[MASS] + abs(change))
-    add(context, state, vertex, change)
-
-
-@joined_kernel
-def meet(context: Context, state: ResidualState, vertex: int) -> None:
-    """An end of a changed edge: once, let what it sends go with its degree."""
-    if state.mark[vertex] & MET:
-        return
-    state.mark[vertex] |= MET
-    write_down(state, vertex)
-    summed = state.summed
-    sent, value = summed.sent[vertex], summed.value[vertex]
-    if edges_from(context.graph, vertex) == 0:
-        summed.sent[vertex] = 0.0
-    elif sent == 0.0:
-        sent = sending(context, vertex, value)
-        summed.sent[vertex] = sent
-        tell(context, state, vertex, sent)
-    else:
-        fitting = sent / share(vertex, context.graph, context.parameters)
-        if abs(fitting - value) > SAME * value:
-            summed.value[vertex] = fitting
-            carry(context, state, vertex, value - fitting)
-
-
-@kernel
-def finish(state: ResidualState, moved: ResidualLog) -> int:
-    """Clear the marks of an advance and list whose value moved: before, and (as `sent`) now."""
-    log, count = state.log, 0
-    for at in range(state.counts[ENTRIES]):
-        vertex = log.vertex[at]
-        state.mark[vertex] = 0
-        now = state.summed.value[vertex]
-        if now != log.value[at]:
-            moved.vertex[count] = vertex
-            moved.value[count] = log.value[at]
-            moved.sent[count] = now
-            count += 1
-    return count
-
-
-@kernel
-def put_back(summed: Summed, log: ResidualLog) -> None:
-    """Let every vertex have again what is logged of it."""
-    for at in range(len(log.vertex)):
-        vertex = log.vertex[at]
-        summed.value[vertex] = log.value[at]
-        summed.sent[vertex] = log.sent[at]
-        summed.residual[vertex] = log.residual[at]
+def pull_balances(words: Int64) -> None:
+    """Residuals and slacks from what edges carry now."""
+    context, state = context_at(words), kept_at(words)
+    summed, measures, pledged = state.summed, state.measures, state.pledged
+    mass = greatest = 0.0
+    for at in range(len(summed.value)):
+        pledged[at] = summed.ceiling[at] * (summed.sent[at] / summed.value[at])
+        greatest = max(greatest, summed.value[at])
+    for at in range(len(summed.value)):
+        vertex = np.uint32(at)
+        total = base(vertex, context.parameters) + carried(context.graph, summed.sent, vertex)
+        residual = total - summed.value[at]
+        mass += abs(residual)
+        summed.balance[BALANCES * at + RESIDUAL] = residual
+        slack = summed.ceiling[at] - carried(context.graph, pledged, vertex)
+        summed.balance[BALANCES * at + SLACK] = slack
+    measures[MASS], measures[GREATEST] = mass, greatest
+    measures[DRIFT], measures[SLACK_DRIFT] = 0.0, 0.0

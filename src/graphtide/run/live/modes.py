@@ -1,8 +1,9 @@
 """Which maintainer keeps a program current, and why.
 
 Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes,
-or a sum that settles. Exact mode for everything else, where every iteration counts: with histories for selecting
-programs, with accumulated values for the rest. A dataflow has a maintainer of its own.
+or a sum that settles. Exact mode for everything else, where every iteration counts: with histories
+for selecting programs, with accumulated values for the rest. A dataflow has a maintainer of its
+own.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
-from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.model.errors import InputError
@@ -148,7 +149,7 @@ def _make_one(
     if settles and knobs.turned:
         raise InputError(
             f"{bound.program.name} settles within a tolerance of its own, and keeps no iterations",
-            hint="give the program another tolerance, or use mode=\"exact\"",
+            hint='give the program another tolerance, or use mode="exact"',
         )
     if knobs.turned:
         raise InputError(

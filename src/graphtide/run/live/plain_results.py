@@ -17,8 +17,8 @@ from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.plain_run import plain_values
-from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.lang.python import BoundDataflow
 from graphtide.plan.expressions import Binary, Call
