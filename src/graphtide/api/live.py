@@ -22,6 +22,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.plan.program_analysis import explain_analysis
 from graphtide.plan.program_text import explain
+from graphtide.plan.settling_sums import explain_settling
 from graphtide.plan.tolerance_bound import tolerance_bound
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.chosen_program import Bound, vertex_parameters
@@ -148,6 +149,7 @@ class Live(StaysHere):
         else:
             lines = [explain(self.program.program), "analysis"]
             lines += [f"    {line}" for line in explain_analysis(self.program.program)]
+            lines += [f"    {line}" for line in explain_settling(self.program)]
             if isinstance(maintainer, SynchronousMaintainer):
                 lines.append(f"    tolerance: {tolerance_bound(self.program)}")
         lines += [f"maintained in {self._kept.choice}", f"compiled from {kernels.__file__}"]

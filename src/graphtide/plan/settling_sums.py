@@ -9,7 +9,8 @@ start, and what is missing at each vertex tells how far x is from it:
     |r(v)| <= t * base(v) for every v   implies   |x(v) - x*(v)| <= t * x*(v) for every v
 
 because x* - x = (I - A)^-1 r, where A has the shares and (I - A)^-1 = I + A + A^2 + ... has no
-negative entry, so that |x* - x| <= (I - A)^-1 (t * base) = t * x*.
+negative entry, so that |x* - x| <= (I - A)^-1 (t * base) = t * x*. (What takes the place of the
+base where that asks for too much, and why it may, is in docs/design.)
 
 A proof or nothing, as in `program_analysis`: what is not recognised runs in exact mode. Bases of 0,
 as those of a personalised rank, are refused: no residual is small beside them.
@@ -90,6 +91,17 @@ def why_not_settling_sum(bound: BoundProgram) -> str | None:
     except _NotSettlingError as reason:
         return str(reason)
     return None
+
+
+def explain_settling(bound: BoundProgram) -> list[str]:
+    """What was found of a program that adds up, in a line; nothing of one that selects."""
+    if all(item.kind.selects for item in bound.program.accumulators):
+        return []
+    found = settling_sum(bound)
+    if found is None:
+        return [f"not settling: {why_not_settling_sum(bound)}"]
+    told = f"{found.state} is {expression_text(found.base)} and what edges carry"
+    return [f"settling: {told}, each u.{found.state} * {expression_text(found.share)}"]
 
 
 def _recognise(bound: BoundProgram) -> SettlingSum:

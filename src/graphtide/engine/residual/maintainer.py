@@ -63,8 +63,10 @@ MOST_ROUNDS = 100_000
 LIFTS = 6
 """So many passes over all ceilings leave few that are far from where they should be."""
 
-LEAST_SLACK = 0.2
-"""The share of the least base that no slack is below: a quarter, less what a residual may be."""
+LEAST_SLACK = 0.15
+"""The share of the least base that no slack is below: a sixth at a tolerance of 1, and else more.
+
+Slack is at least a quarter of value - A ceiling, which is the base less a residual, or more."""
 
 _PAUSE = 1 << 24
 """Edges that a kernel pushes before it returns, so that it can be interrupted."""
@@ -84,6 +86,7 @@ class ResidualMaintainer(Maintainer):
         self._share = self.tolerance / (1 + self.tolerance)
         self._parameters = GrowingParameters(bound.program, parameters, graph.vertices)
         self._state = self._new_state()
+        self._copied: Summed | None = None
         self._block: Block | None = None
         self._seen: tuple[Any, Any] = None, None
 
@@ -118,31 +121,29 @@ class ResidualMaintainer(Maintainer):
         measures = state.measures()
         self._add_vertices(state)
         state.begin_advance()
+        self._copied = None
         try:
-            copied = self._repair(delta)
+            self._repair(delta)
         except GraphtideError:
             state.record.mark[:] = 0
-            self._put_back(Done(state.take_copy(), measures, before))
+            self._put_back(Done(self._copied or state.logged(), measures, before))
             raise
         self.touched = int(state.record.counts[TOUCHED])
-        replaced = state.logged() if copied is None else copied
-        self._done.append(Done(replaced, measures, before))
-        return {self._field: self._report(copied)}
+        self._done.append(Done(self._copied or state.logged(), measures, before))
+        return {self._field: self._report(self._copied)}
 
-    def _repair(self, delta: Delta) -> Summed | None:
-        """Push what the delta changed, all together where that is cheaper.
+    def _repair(self, delta: Delta) -> None:
+        """Push what the delta changed, all vertices in order where that is cheaper.
 
-        Returns everything as it was before in that case; otherwise the logs tell.
+        In that case everything as it was before is copied; otherwise the logs tell.
         """
-        state, words, copied = self._state, self._words(self._state), None
+        state, words = self._state, self._words(self._state)
         self.kernels.take_delta(words, *delta)
         while not self._settle(words, state.record) or self._drifted(state.record):
-            if copied is None:
-                copied = state.take_copy()
+            self._copied = self._copied or state.take_copy()
             if self._drifted(state.record):
                 self._pull(words, state.record)
             self._scan(words, state)
-        return copied
 
     def _report(self, copied: Summed | None) -> Change:
         """Whose value moved: by the log, or by comparing with everything before."""
