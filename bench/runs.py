@@ -28,6 +28,7 @@ from bench.runs_figures import ADAPTIVE, ALL, DAILY, better_than_both, compare
 from bench.runs_graphs import read_edges, read_grid, rmat_edges
 from bench.runs_programs import COMPONENTS, HOPS, PATHS, tasks
 from bench.runs_rivals import rivals
+from bench.runs_settling import settling_ranks
 from bench.runs_storage import storage
 from bench.runs_trials import Took, time_strategies
 
@@ -59,6 +60,7 @@ def _figures(*, quick: bool) -> list[Figure]:
         rmat_edges(6, 200) if quick else rmat_edges(14, 200_000), 10 if quick else 100
     )
     figures += windows(quick)
+    figures += settling_ranks(rounds=1 if quick else 3)
     figures += year_products(quick)
     figures += community_removals(quick)
     figures += storage()

@@ -28,9 +28,11 @@ class PageRank:
 
 @gt.program
 class ConvergedPageRank:
-    """PageRank, iterated until no rank moves by more than `tolerance` of itself.
+    """PageRank where it settles: every rank is within `tolerance` of the true one, relatively.
 
-    Otherwise as PageRank.
+    Otherwise as PageRank. Fixpoint mode: a value and a residual a vertex. An advance costs the
+    out-edges of the vertices whose rank it moves by more than that, at most about what a run from
+    scratch takes. Exact mode iterates until no rank moves by more than `tolerance` of itself.
     """
 
     damping: float = 0.85

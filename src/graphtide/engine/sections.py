@@ -66,12 +66,12 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
             f"    return {write_expression(selection.message, places)}",
             "",
             "",
-            *_handed_over(program),
+            *handed_over(program),
         ]
     )
 
 
-def _handed_over(program: VertexProgram) -> list[str]:
+def handed_over(program: VertexProgram) -> list[str]:
     """How properties and parameters are found in a block: the former first, then the latter."""
     properties = [
         f"array_at(words, first + {at}, {_KERNEL_TYPES[type_]}), "

@@ -13,7 +13,7 @@ A dataflow goes the same way as a `CompiledDataflow`, which has the same methods
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,11 +26,13 @@ from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.plain_run import plain_values
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import Binary, Call
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import expressions_of
+from graphtide.plan.settling_sums import explain_settling
 from graphtide.plan.tolerance_bound import tolerance_bound
 from graphtide.run.live.conditions import Conditions, conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode, choose_mode, make_maintainer
@@ -40,6 +42,10 @@ HISTORY_ITERATIONS = 32
 
 ROUNDING = 1e-9
 """The share by which floats may differ that were rounded in another order."""
+
+CLOSER, CLOSEST = 1e-4, 1e-14
+"""What settles is compared with a run by its definition to so much of its tolerance, and no less
+than this. Such a run ends where values move by less, and may be a few times that off itself."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +110,26 @@ class CompiledProgram:
         return PairsMaintainer(make, parameters[place], self.fields)
 
     def plainly(
-        self, graph: ResidentGraph, parameters: tuple[Any, ...], _maintainer: Maintainer
+        self, graph: ResidentGraph, parameters: tuple[Any, ...], maintainer: Maintainer
     ) -> Values:
         """Results to verify others by: the definition, every edge in every iteration, no kernels.
 
         They are of the version that the graph is at, in the order of a maintainer's rows.
         """
-        if self.bound.program.pairs is None:
-            return plain_values(graph, self.bound.program, parameters)
-        return self._plain_pairs(graph, parameters)
+        program = self.bound.program
+        if program.pairs is not None:
+            return self._plain_pairs(graph, parameters)
+        if isinstance(maintainer, ResidualMaintainer):
+            program = replace(program, tolerance=max(CLOSEST, CLOSER * maintainer.spare))
+        return plain_values(graph, program, parameters)
 
     def allowed_share(self, maintainer: Maintainer) -> float:
         """By which share of itself a float may be off the definition: rounding, and tolerance."""
         one = maintainer.parts[0] if isinstance(maintainer, PairsMaintainer) else maintainer
         if isinstance(one, SynchronousMaintainer):
             return ROUNDING + one.share
+        if isinstance(one, ResidualMaintainer):
+            return ROUNDING + one.tolerance * (1 + 10 * CLOSER)
         return ROUNDING if self._rounds_otherwise else 0.0
 
     def check_bounded(self, maintainer: Maintainer) -> None:
@@ -135,6 +146,7 @@ class CompiledProgram:
     def explain(self, maintainer: Any) -> list[str]:
         """The plan, what was proved of it, and how far results may be off for a tolerance."""
         lines = self.code.explain()
+        lines += [f"    {line}" for line in explain_settling(self.bound)]
         if isinstance(maintainer, SynchronousMaintainer):
             lines.append(f"    tolerance: {tolerance_bound(self.bound)}")
         return lines

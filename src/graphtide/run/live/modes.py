@@ -1,8 +1,9 @@
 """Which maintainer keeps a program current, and why.
 
-Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes.
-Exact mode for everything else, where every iteration counts: with histories for selecting
-programs, with accumulated values for the rest. A dataflow has a maintainer of its own.
+Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes,
+or a sum that settles. Exact mode for everything else, where every iteration counts: with histories
+for selecting programs, with accumulated values for the rest. A dataflow has a maintainer of its
+own.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.residual.maintainer import ResidualMaintainer
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.model.errors import InputError
 from graphtide.plan.program_bounds import Obligation
 from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.settling_sums import settling_sum, why_not_settling_sum
 from graphtide.run.live.conditions import holds_for_parameter
 
 Mode = Literal["auto", "fixpoint", "exact"]
@@ -64,6 +67,9 @@ def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
     """The mode for a program; InputError where the one that was asked for cannot be."""
     if mode not in ("auto", "fixpoint", "exact"):
         raise InputError(f"mode cannot be {mode!r}", hint="use 'auto', 'fixpoint' or 'exact'")
+    settling = settling_sum(bound)
+    if settling is not None and mode != "exact":
+        return Choice("fixpoint", str(settling))
     reason = _why_not_fixpoint(bound)
     if reason is None:
         found = program_code(bound.program).selection
@@ -85,7 +91,9 @@ def _why_not_fixpoint(bound: BoundProgram) -> str | None:
     code = program_code(bound.program)
     found = code.selection
     if found is None:
-        return code.why_not_selection
+        adds_up = any(not item.kind.selects for item in bound.program.accumulators)
+        settles = why_not_settling_sum(bound) if adds_up else None
+        return settles or code.why_not_selection
     if bound.iterations is not None:
         return f"it ends after {bound.iterations} iterations"
     if bound.tolerance > 0:
@@ -108,10 +116,22 @@ def make_maintainer(
         return SynchronousMaintainer(
             graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep
         )
+    if choice.mode == "fixpoint" and settling_sum(bound) is not None:
+        refuse_knobs_of_sums(bound.program.name, knobs)
+        return ResidualMaintainer(graph, bound, parameters)
     refuse_knobs(bound.program.name, knobs)
     if choice.mode == "fixpoint":
         return FixpointMaintainer(graph, bound.program, parameters)
     return ExactMaintainer(graph, bound.program, parameters, iterations=bound.iterations)
+
+
+def refuse_knobs_of_sums(program: str, knobs: Knobs) -> None:
+    """Refuse knobs for a program that settles by its own tolerance."""
+    if knobs.turned:
+        raise InputError(
+            f"{program} settles within a tolerance of its own, and keeps no iterations",
+            hint='give the program another tolerance, or use mode="exact"',
+        )
 
 
 def refuse_knobs(program: str, knobs: Knobs) -> None:

@@ -1,0 +1,1 @@
+"""Fixpoint mode of programs that add up and settle: a value and a residual a vertex."""

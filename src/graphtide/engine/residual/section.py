@@ -1,0 +1,67 @@
+"""The program section of a settling sum, written out from its plan."""
+
+from __future__ import annotations
+
+from graphtide.engine.sections import handed_over
+from graphtide.engine.write import Places, write_expression
+from graphtide.plan.programs import Direction, VertexProgram
+from graphtide.plan.settling_sums import SettlingSum
+
+_DEGREES = {
+    "out_degree": "np.int64(graph.out.live[source])",
+    "in_degree": "np.int64(graph.into.live[source])",
+    "degree": "(np.int64(graph.out.live[source]) + np.int64(graph.into.live[source]))",
+}
+
+
+def residual_section(program: VertexProgram, found: SettlingSum) -> str:
+    """`base`, `share` and the ways that edges are taken."""
+    forward = program.direction in (Direction.OUT, Direction.BOTH)
+    backward = program.direction in (Direction.IN, Direction.BOTH)
+    places = _places(program)
+    return "\n".join(
+        [
+            f"FORWARD, BACKWARD = {forward}, {backward}",
+            "",
+            "",
+            "@joined_kernel",
+            "def base(vertex, parameters):",
+            f"    return np.float64({write_expression(found.base, places)})",
+            "",
+            "",
+            "@joined_kernel",
+            "def share(source, graph, parameters):",
+            f"    return np.float64({write_expression(found.share, places)})",
+            "",
+            "",
+            *handed_over(program),
+        ]
+    )
+
+
+def _places(program: VertexProgram) -> Places:
+    """Names as they are in functions of one vertex: plain arguments."""
+    parameters = {item.name: at for at, item in enumerate(program.parameters)}
+
+    def vertex(which: str) -> str:
+        return "source" if which == "u" else "vertex"
+
+    def refuse(*_: object) -> str:
+        raise AssertionError("a settling sum has no such thing")
+
+    def refuse_send(*_: object) -> list[str]:
+        raise AssertionError("a settling sum sends by its shares alone")
+
+    def fact(which: str, name: str) -> str:
+        return f"np.int64({vertex(which)})" if name == "id" else _DEGREES[name]
+
+    return Places(
+        parameter=lambda name: f"parameters[{parameters[name]}]",
+        edge_property=refuse,
+        state=refuse,
+        accumulator=refuse,
+        fact=fact,
+        member=lambda which, name: f"parameters[{parameters[name]}][{vertex(which)}]",
+        assign=refuse,
+        send=refuse_send,
+    )

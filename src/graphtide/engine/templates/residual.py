@@ -1,0 +1,252 @@
+"""Settling sums, all vertices in their order: sweeps, and pushes of whoever is off.
+
+Where most values move, a sweep pulls all of them anew from what edges carry, each from the newest
+values of others; balances are then pulled as well. Where many move, a scan pushes those alone,
+which keeps all balances.
+
+The limit of a residual is in proportion to the slack of its vertex: ceiling - A ceiling, for any
+ceiling that is at most the value. With the value itself for a ceiling, slack is the base, and a hub
+with a thousand times its base would be pushed for every thousandth of what it has. So ceilings are
+kept near half of the way between what edges carry of other ceilings and the value: slack is then a
+quarter of the value where a hub is fed by leaves, and half of the base at worst. A ceiling is
+lifted only when it is far from there, so that this costs next to nothing.
+
+The section below is that of a sample, PageRank.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.jit import joined_kernel, kernel
+from graphtide.kernels.residual.records import (
+    BALANCES,
+    DRIFT,
+    GREATEST,
+    LIMIT,
+    MASS,
+    RESIDUAL,
+    SLACK,
+    SLACK_DRIFT,
+    TOUCHED,
+    Context,
+    ResidualState,
+    state_at,
+)
+
+# program section: begin
+FORWARD, BACKWARD = True, False
+
+
+@joined_kernel
+def base(vertex: Any, parameters: Any) -> float:
+    """What a vertex has without edges."""
+    return 1.0 - float(parameters[0])
+
+
+@joined_kernel
+def share(source: Any, graph: Adjacency, parameters: Any) -> float:
+    """What an edge carries of its source's value; only where an edge leaves it."""
+    return float(parameters[0]) / np.float64(graph.out.live[source])
+
+
+@joined_kernel
+def parameters_at(words: Any, first: int) -> Any:
+    """Its parameters, from that place of a block on."""
+    return (array_at(words, first + 0, np.float64)[0], array_at(words, first + 1, np.float64)[0])
+
+
+# program section: end
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+READ = ADJACENCY + places(ResidualState)
+"""Places of the block: graph, state, and then the parameters."""
+
+ROUNDING = 2.0**-52
+"""Twice what one operation puts a float off by, beside itself: so much for the measures, too."""
+LIFTED = 0.5
+"""Where a lifted ceiling stands between what edges carry of ceilings and the value."""
+
+
+@joined_kernel
+def context_at(words: Int64) -> Context:
+    """What kernels read."""
+    return Context(adjacency_at(words, 0), parameters_at(words, READ))
+
+
+@joined_kernel
+def kept_at(words: Int64) -> ResidualState:
+    """The state."""
+    found: ResidualState = state_at(words, ADJACENCY)
+    return found
+
+
+@joined_kernel
+def edges_from(graph: Adjacency, vertex: Any) -> int:
+    """Along how many edges a vertex sends; a loop that is taken both ways counts twice."""
+    count = 0
+    if FORWARD:
+        count += graph.out.live[vertex]
+    if BACKWARD:
+        count += graph.into.live[vertex]
+    return count
+
+
+@joined_kernel
+def carried_along(slabs: Slabs, sent: Float64, vertex: Any) -> float:
+    """What the live edges of a slab carry from its neighbours, in two sums side by side."""
+    first = np.uint64(slabs.start[vertex])
+    last = first + np.uint64(slabs.live[vertex])
+    even = odd = 0.0
+    while first + np.uint64(1) < last:
+        even += sent[np.uint32(slabs.neighbour[first])]
+        odd += sent[np.uint32(slabs.neighbour[first + np.uint64(1)])]
+        first += np.uint64(2)
+    if first < last:
+        even += sent[np.uint32(slabs.neighbour[first])]
+    return even + odd
+
+
+@joined_kernel
+def carried(graph: Adjacency, sent: Float64, vertex: Any) -> float:
+    """What all edges to a vertex carry."""
+    total = 0.0
+    if FORWARD:
+        total += carried_along(graph.into, sent, vertex)
+    if BACKWARD:
+        total += carried_along(graph.out, sent, vertex)
+    return total
+
+
+@joined_kernel
+def sending(context: Context, vertex: Any, value: float) -> float:
+    """What a vertex of that value sends along each edge."""
+    if edges_from(context.graph, vertex) == 0:
+        return 0.0
+    return value * share(vertex, context.graph, context.parameters)
+
+
+@kernel
+def begin(words: Int64, first: int) -> None:
+    """Vertices from `first` on have their base, as if nothing led to them."""
+    context, summed = context_at(words), kept_at(words).summed
+    for at in range(first, len(summed.value)):
+        vertex = np.uint32(at)
+        value = base(vertex, context.parameters)
+        summed.value[at] = value
+        summed.sent[at] = sending(context, vertex, value)
+        summed.ceiling[at] = LIFTED * value
+        summed.balance[BALANCES * at + RESIDUAL] = 0.0
+        summed.balance[BALANCES * at + SLACK] = LIFTED * value
+
+
+@kernel
+def sweep(words: Int64) -> int:
+    """Pull every value anew, the newest ones of others at hand; balances are then out of date.
+
+    Returns how many edges leave those that moved by more than a share of their slack.
+    """
+    context, summed = context_at(words), kept_at(words).summed
+    limit, moving = kept_at(words).measures[LIMIT], 0
+    for at in range(len(summed.value)):
+        vertex = np.uint32(at)
+        value = base(vertex, context.parameters) + carried(context.graph, summed.sent, vertex)
+        moved = abs(value - summed.value[at])
+        if moved == 0.0:
+            continue
+        summed.value[at] = value
+        summed.sent[at] = sending(context, vertex, value)
+        if moved > limit * summed.balance[BALANCES * at + SLACK]:
+            moving += edges_from(context.graph, vertex) + 1
+    return moving
+
+
+@kernel
+def scan(words: Int64) -> int:
+    """Push whoever has too much of a residual, in the order of vertices; nothing is logged.
+
+    Returns how many edges leave those that were pushed.
+    """
+    context, state = context_at(words), kept_at(words)
+    summed, measures, moving = state.summed, state.measures, 0
+    limit, mass, drift = measures[LIMIT], measures[MASS], 0.0
+    for at in range(len(summed.value)):
+        vertex, place = np.uint32(at), BALANCES * np.uint64(at)
+        residual = summed.balance[place + np.uint64(RESIDUAL)]
+        if abs(residual) <= limit * summed.balance[place + np.uint64(SLACK)]:
+            continue
+        before = summed.value[vertex]
+        value = before + residual
+        sent = sending(context, vertex, value)
+        change = sent - summed.sent[vertex]
+        left = residual - (value - before)
+        summed.value[vertex], summed.sent[vertex] = value, sent
+        summed.balance[place + np.uint64(RESIDUAL)] = left
+        if FORWARD:
+            tell_plainly(summed.balance, context.graph.out, vertex, change)
+        if BACKWARD:
+            tell_plainly(summed.balance, context.graph.into, vertex, change)
+        edges = edges_from(context.graph, vertex)
+        mass += edges * abs(change) - (abs(residual) - abs(left))
+        drift += ROUNDING * edges * (mass + 2.0 * abs(change))
+        measures[GREATEST] = max(measures[GREATEST], value)
+        measures[SLACK_DRIFT] += ROUNDING * measures[GREATEST]
+        moving += edges + 1
+    measures[MASS] = mass
+    measures[DRIFT] += drift
+    state.counts[TOUCHED] += moving
+    return moving
+
+
+@joined_kernel
+def tell_plainly(balance: Float64, slabs: Slabs, vertex: Any, change: float) -> None:
+    """What the edges of a slab carry has changed, and nobody is told whom that puts off."""
+    first = np.uint64(slabs.start[vertex])
+    last = first + np.uint64(slabs.live[vertex])
+    while first < last:
+        place = BALANCES * np.uint64(np.uint32(slabs.neighbour[first])) + np.uint64(RESIDUAL)
+        balance[place] += change
+        first += np.uint64(1)
+
+
+@kernel
+def lift_all(words: Int64, times: int) -> None:
+    """Lift every ceiling, some times over."""
+    context, summed, pledged = context_at(words), kept_at(words).summed, kept_at(words).pledged
+    for at in range(len(summed.value)):
+        pledged[at] = LIFTED * summed.sent[at]
+    for _ in range(times):
+        for at in range(len(summed.value)):
+            value = summed.value[at]
+            led = min(carried(context.graph, pledged, np.uint32(at)), value)
+            summed.ceiling[at] = led + LIFTED * (value - led)
+            pledged[at] = summed.ceiling[at] * (summed.sent[at] / value)
+
+
+@kernel
+def pull_balances(words: Int64) -> None:
+    """Residuals and slacks from what edges carry now."""
+    context, state = context_at(words), kept_at(words)
+    summed, measures, pledged = state.summed, state.measures, state.pledged
+    mass = greatest = 0.0
+    for at in range(len(summed.value)):
+        pledged[at] = summed.ceiling[at] * (summed.sent[at] / summed.value[at])
+        greatest = max(greatest, summed.value[at])
+    for at in range(len(summed.value)):
+        vertex = np.uint32(at)
+        total = base(vertex, context.parameters) + carried(context.graph, summed.sent, vertex)
+        residual = total - summed.value[at]
+        mass += abs(residual)
+        summed.balance[BALANCES * at + RESIDUAL] = residual
+        slack = summed.ceiling[at] - carried(context.graph, pledged, vertex)
+        summed.balance[BALANCES * at + SLACK] = slack
+    measures[MASS], measures[GREATEST] = mass, greatest
+    measures[DRIFT], measures[SLACK_DRIFT] = 0.0, 0.0

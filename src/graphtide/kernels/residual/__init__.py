@@ -1,0 +1,1 @@
+"""Kernels of programs that add up and settle: their records."""

@@ -1,0 +1,147 @@
+"""Between which numbers an expression stays, its parameters known, whatever the graph.
+
+Interval arithmetic, rounded to the nearest: whoever asks compares with 0, 1 or infinity, with room
+for the last digit. An answer is right or all numbers; nothing here looks at data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphtide.plan.expressions import (
+    INT,
+    Binary,
+    Call,
+    Choice,
+    Const,
+    Expression,
+    ParameterRef,
+    Unary,
+    ValueType,
+    VertexFact,
+)
+from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.programs import Direction, ParameterKind
+
+Values = Mapping[str, float]
+_NUMBERS = (ParameterKind.INT, ParameterKind.FLOAT, ParameterKind.BOOL)
+_MOST_VERTICES = 2.0**31
+_EXACT = 2.0**53
+
+
+@dataclass(frozen=True)
+class Range:
+    """All numbers from the least to the greatest; NaN is among them where both are infinite."""
+
+    least: float = -math.inf
+    greatest: float = math.inf
+
+    @property
+    def finite(self) -> bool:
+        """Whether neither end is infinite."""
+        return math.isfinite(self.least) and math.isfinite(self.greatest)
+
+
+_ANY = Range()
+
+
+def known_values(bound: BoundProgram) -> Values:
+    """The parameters of a program that are numbers; vertices are none."""
+    kinds = {item.name: item.kind for item in bound.program.parameters}
+    numbers: dict[str, Any] = {
+        name: value for name, value in bound.values if kinds[name] in _NUMBERS
+    }
+    return {name: float(value) for name, value in numbers.items()}
+
+
+def range_of(expression: Expression, values: Values) -> Range:
+    """Between which numbers it stays; all of them where nothing is known."""
+    match expression:
+        case Const(value):
+            return Range(float(value), float(value))
+        case ParameterRef(name) if name in values:
+            return Range(values[name], values[name])
+        case VertexFact():
+            return Range(0.0, _MOST_VERTICES)
+        case Unary("-", inner):
+            found = range_of(inner, values)
+            return Range(-found.greatest, -found.least)
+        case Choice(_, yes, no):
+            return _hull([range_of(yes, values), range_of(no, values)])
+        case Call(function, arguments):
+            return _call(function, [range_of(item, values) for item in arguments])
+        case Binary(operator, left, right):
+            return _binary(operator, range_of(left, values), range_of(right, values), left.type)
+    if expression.type is ValueType.BOOL:
+        return Range(0.0, 1.0)
+    return _ANY
+
+
+def covers(expression: Expression, direction: Direction, values: Values) -> bool:
+    """True where it is no less than the edges along which a vertex u sends in that direction."""
+    match expression:
+        case VertexFact("u", fact):
+            own = {Direction.OUT: "out_degree", Direction.IN: "in_degree"}
+            return fact == "degree" or fact == own.get(direction)
+        case Call("float", (inner,)):
+            return covers(inner, direction, values)
+        case Call("max", arguments):
+            return any(covers(item, direction, values) for item in arguments)
+        case Binary("+", left, right):
+            return any(
+                covers(one, direction, values) and _is_small(range_of(other, values))
+                for one, other in ((left, right), (right, left))
+            )
+    return False
+
+
+def _is_small(found: Range) -> bool:
+    """Whether adding it makes nothing less, not even by wrapping around."""
+    return found.least >= 0 and found.greatest < _EXACT
+
+
+def _hull(found: list[Range]) -> Range:
+    return Range(min(item.least for item in found), max(item.greatest for item in found))
+
+
+def _call(function: str, found: list[Range]) -> Range:
+    match function:
+        case "float":
+            return found[0]
+        case "min":
+            return Range(min(item.least for item in found), min(item.greatest for item in found))
+        case "max":
+            return Range(max(item.least for item in found), max(item.greatest for item in found))
+        case "abs":
+            ends = abs(found[0].least), abs(found[0].greatest)
+            inside = found[0].least <= 0 <= found[0].greatest
+            return Range(0.0 if inside else min(ends), max(ends))
+    return _ANY
+
+
+def _binary(operator: str, one: Range, other: Range, kind: ValueType) -> Range:
+    if not (one.finite and other.finite):
+        return _ANY
+    found = _ANY
+    match operator:
+        case "+":
+            found = Range(one.least + other.least, one.greatest + other.greatest)
+        case "-":
+            found = Range(one.least - other.greatest, one.greatest - other.least)
+        case "*":
+            found = _corners([a * b for a in _ends(one) for b in _ends(other)])
+        case "/" if other.least > 0 or other.greatest < 0:
+            found = _corners([a / b for a in _ends(one) for b in _ends(other)])
+    wraps = kind is INT and max(abs(found.least), abs(found.greatest)) >= _EXACT
+    return _ANY if wraps else found
+
+
+def _ends(found: Range) -> tuple[float, float]:
+    return found.least, found.greatest
+
+
+def _corners(products: list[float]) -> Range:
+    return Range(min(products), max(products))
