@@ -83,9 +83,6 @@ def find_ids(table: Int64, count: int, ids: Int64, numbers: Int32) -> int:
     Without a table, ids are their own numbers, of which there are `count`.
     """
     missing = 0
-    if len(table) > 0:
-        for at in range(min(NEAR, len(ids))):
-            prefetch(table, 2 * first_place(table, ids[at]))
     for at in range(len(ids)):
         item, found = ids[at], FREE
         if len(table) > 0:
