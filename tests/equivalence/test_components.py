@@ -119,32 +119,33 @@ def check_roots(maintainer: FixpointMaintainer, groups: Groups) -> None:
     assert (state.place == -1).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_groups_are_cut_off_and_come_back(name: str) -> None:
-    renamed, best = 0, {"least": min, "greatest": max}[name]
-    for seed in range(ROUNDS):
-        pick = random.Random(f"groups {name} {seed}")
-        groups = Groups(pick, 120, 240)
-        maintainer = started(groups, name, pick.choice((0.25, 1.0, 10.0)))
-        states = [(maintainer.values().tolist(), list(groups.live))]
-        for _ in range(16):
-            if len(states) > 1 and pick.random() < 0.3:
+@pytest.mark.interpreted
+def test_groups_are_cut_off_and_come_back() -> None:
+    renamed = 0
+    for name, best in (("least", min), ("greatest", max)):
+        for seed in range(ROUNDS):
+            pick = random.Random(f"groups {name} {seed}")
+            groups = Groups(pick, 120, 240)
+            maintainer = started(groups, name, pick.choice((0.25, 1.0, 10.0)))
+            states = [(maintainer.values().tolist(), list(groups.live))]
+            for _ in range(16):
+                if len(states) > 1 and pick.random() < 0.3:
+                    maintainer.rollback()
+                    states.pop()
+                    groups.live = list(states[-1][1])
+                    assert maintainer.values().tolist() == states[-1][0]
+                else:
+                    out = {group for group in range(1, 7) if pick.random() < 0.3}
+                    loose = set(pick.sample(range(len(groups.ends)), pick.randrange(40)))
+                    advance(maintainer, *groups.removed(out, loose))
+                    renamed += isinstance(maintainer._done[-1].what, Renamed)
+                    states.append((maintainer.values().tolist(), list(groups.live)))
+                assert maintainer.values().tolist() == groups.labels(best), (name, seed)
+                check_roots(maintainer, groups)
+            for values, _ in reversed(states[:-1]):
                 maintainer.rollback()
-                states.pop()
-                groups.live = list(states[-1][1])
-                assert maintainer.values().tolist() == states[-1][0]
-            else:
-                out = {group for group in range(1, 7) if pick.random() < 0.3}
-                loose = set(pick.sample(range(len(groups.ends)), pick.randrange(40)))
-                advance(maintainer, *groups.removed(out, loose))
-                renamed += isinstance(maintainer._done[-1].what, Renamed)
-                states.append((maintainer.values().tolist(), list(groups.live)))
-            assert maintainer.values().tolist() == groups.labels(best), (name, seed)
-            check_roots(maintainer, groups)
-        for values, _ in reversed(states[:-1]):
-            maintainer.rollback()
-            assert maintainer.values().tolist() == values
-    assert 2 * renamed >= ROUNDS
+                assert maintainer.values().tolist() == values
+    assert renamed >= ROUNDS
 
 
 @pytest.mark.parametrize("name", NAMES)
