@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.graph.batches import REAL, TRUTH, WHOLE, Batch
 from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.graph.matching import Batch
 
 Rows = Sequence[tuple]
-_TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}
 _NO_TABLE = np.empty(0, np.int64)
 
 
@@ -21,12 +20,9 @@ def bring_in(
     """How a batch of rows `(src, dst, properties...)` ends; `names` are those of deleted rows."""
     dtypes = graph.dtypes
     batch = Batch(
-        *_ends(inserted),
-        *_ends(deleted),
-        _words(inserted, list(dtypes.values())),
-        _words(deleted, [dtypes[name] for name in names]),
+        _lines(inserted, list(dtypes.values())),
+        _lines(deleted, [dtypes[name] for name in names]),
         np.array([list(dtypes).index(name) for name in names], np.int64),
-        np.array([_TYPES[item.kind] for item in dtypes.values()], np.int64),
     )
     sizes = len(inserted), len(deleted), *[len(inserted) + len(deleted)] * 2
     delta = Delta(*(np.empty(size, np.int32) for size in sizes))
@@ -39,15 +35,10 @@ def append(graph: ResidentGraph, rows: Rows) -> np.ndarray:
     return delta.inserted
 
 
-def _ends(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([row[0] for row in rows], np.int64), np.array(
-        [row[1] for row in rows], np.int64
-    )
-
-
-def _words(rows: Rows, dtypes: Sequence[np.dtype]) -> np.ndarray:
-    found = np.empty((len(dtypes), len(rows)), np.int64)
-    for at, dtype in enumerate(dtypes):
-        column = np.array([row[2 + at] for row in rows], dtype)
-        found[at] = column if dtype.kind == "b" else column.view(np.int64)
-    return found
+def _lines(rows: Rows, dtypes: Sequence[np.dtype]) -> np.ndarray:
+    """A line a column: both ends, then a word for each property."""
+    lines = np.empty((2 + len(dtypes), len(rows)), np.int64)
+    for at, dtype in enumerate([np.dtype(np.int64), np.dtype(np.int64), *dtypes]):
+        column = np.array([row[at] for row in rows], dtype)
+        lines[at] = column if dtype.kind == "b" else column.view(np.int64)
+    return lines
