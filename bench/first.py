@@ -64,7 +64,7 @@ print(live["cost"])
 TIMED = """
 import resource, sys, time
 began = time.perf_counter()
-exec(compile(sys.argv[1], "first.py", "exec"), {"__name__": "__main__"})
+exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), {"__name__": "__main__"})
 used = resource.getrusage(resource.RUSAGE_SELF)
 print("TOOK", time.perf_counter() - began, used.ru_utime + used.ru_stime)
 """
@@ -96,12 +96,16 @@ def _installed(folder: Path) -> Path:
 
 
 def _timed(python: Path, script: str, cache: Path) -> tuple[float, float]:
-    """Wall and processor seconds of a script in a process of its own."""
+    """Wall and processor seconds of a script in a process of its own.
+
+    The script is a file: the text of a program is read from where it stands.
+    """
+    file = cache.with_suffix(".py")
+    file.write_text(script, "utf-8")
     environment = {**os.environ, "GRAPHTIDE_CACHE": str(cache), "PYTHONPATH": ""}
     began = time.perf_counter()
-    found = subprocess.run(
-        [python, "-c", TIMED, script], check=True, capture_output=True, env=environment, text=True
-    )
+    command = [python, "-c", TIMED, str(file)]
+    found = subprocess.run(command, check=True, capture_output=True, env=environment, text=True)
     wall = time.perf_counter() - began
     *_, line = (line for line in found.stdout.splitlines() if line.startswith("TOOK"))
     return wall, float(line.split()[2])
@@ -130,6 +134,7 @@ def _cold_dataflow(python: Path, folder: Path) -> Figure:
         [python, "-c", "import graphtide; print(graphtide.__path__[0])"],
         check=True,
         capture_output=True,
+        env={**os.environ, "PYTHONPATH": ""},
         text=True,
     ).stdout.strip()
     manifest = Path(home) / "machine_code" / "manifest.json"
