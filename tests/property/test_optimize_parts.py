@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphtide.optimize.ascent import raise_bound
 from graphtide.optimize.distances import distances_between, view_distances
 from graphtide.optimize.parsimony import place_stones
 from graphtide.optimize.tree import (
@@ -63,6 +64,19 @@ def test_spanning_tree_is_the_cheapest_tree_without_stones(matrix):
     found = minimum_spanning_tree(distance)
     assert edge_lengths(distance, found).sum() == slow.best_tree(versions, weights)
     assert sorted(found.order.tolist()) == list(range(matrix.views + 1))
+
+
+@quick
+@given(matrices(fewest_views=1, most_views=5))
+def test_raised_bounds_stay_below_every_tour_and_chain(matrix):
+    versions, weights = as_plain(matrix)
+    distance = view_distances(matrix)
+    orders = list(slow.permutations(versions))
+    tour = min(slow.chain_price([*order, 0], weights) for order in orders)
+    chain = slow.best_chain(versions, weights)
+    for found in (1, 2, 5):
+        assert raise_bound(distance, "tour", found * tour, 1.0) <= tour
+        assert raise_bound(distance, "chain", found * chain, 1.0) <= chain
 
 
 @settings(deadline=None, max_examples=40)

@@ -50,5 +50,5 @@ class Planning(Protocol):
     def best_tree(self) -> Arrangement:
         """The cheapest tree found, with the stepping stones that pay."""
 
-    def lowest(self) -> tuple[int, int]:
-        """How few differences any chain, and any tree, needs."""
+    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
+        """How few differences any chain, and any tree, needs; those found are given."""

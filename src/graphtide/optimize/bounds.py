@@ -1,9 +1,9 @@
 """How few differences any plan can do with: what the totals are measured against.
 
 **Chains.** A chain is a spanning tree of the empty version and the views, so it costs at least the
-minimum spanning tree M.
+minimum spanning tree M; `ascent` raises that.
 
-**Trees with any stepping stones.** Let T be the cheapest. Three bounds hold:
+**Trees with any stepping stones.** Let T be the cheapest. Four bounds hold:
 
 1. Every edge of the graph that is in some view enters at least once: T >= |union of the views|.
 2. Walking round T and back to the empty version passes every edge of T twice and every view at
@@ -17,6 +17,7 @@ minimum spanning tree M.
    of their own, to which 2 applies: T >= W + (M' + L') / 2, where M' and L' are those of the
    distances with W taken off every distance to the empty version. This is never weaker than 2,
    and gains where the first view is mostly what all views share.
+4. In 2, all that was used of C is a lower bound of closed tours; `ascent` has better ones.
 
 All distances are integers, hence the rounding up.
 
@@ -31,9 +32,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphtide.optimize.ascent import raise_bound
 from graphtide.optimize.distances import Distances
 from graphtide.optimize.run_points import no_points
-from graphtide.optimize.tree import edge_lengths, minimum_spanning_tree
+from graphtide.optimize.tree import Tree, edge_lengths, minimum_spanning_tree
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.view_runs import ViewRuns
 
@@ -43,13 +45,38 @@ def union_size(views: ViewMatrix | ViewRuns) -> int:
     return int(views.weights[views.cover() > 0].sum())
 
 
-def tree_bound(matrix: ViewMatrix, distance: Distances) -> int:
-    """No tree needs fewer differences, whatever its stones."""
+def chain_bound(distance: Distances, tree: Tree, found: int, seconds: float) -> int:
+    """No chain needs fewer differences.
+
+    `tree` is a minimum spanning tree of the views, `found` the differences of some chain; where
+    they meet there is nothing to raise.
+    """
+    spanning = int(edge_lengths(distance, tree).sum())
+    if spanning >= found:
+        return spanning
+    return max(spanning, raise_bound(distance, "chain", found, seconds))
+
+
+def tree_bound(matrix: ViewMatrix, distance: Distances, found: int, seconds: float) -> int:
+    """No tree needs fewer differences, whatever its stones; `found` are those of some tree."""
     shared = int(matrix.weights[matrix.membership.all(axis=1)].sum()) if matrix.views else 0
     tree = minimum_spanning_tree(distance, discount=shared)
     lengths = edge_lengths(distance, tree) - np.where(tree.parents[1:] == 0, shared, 0)
     twice = int(lengths.sum()) + int(np.max(lengths, initial=0))
-    return max(union_size(matrix), shared + (twice + 1) // 2)
+    lowest = max(union_size(matrix), shared + (twice + 1) // 2)
+    if lowest >= found:
+        return lowest
+    rest = _without_shared(distance, shared)
+    twice = raise_bound(rest, "tour", 2 * (found - shared), seconds)
+    return max(lowest, shared + (twice + 1) // 2)
+
+
+def _without_shared(distance: Distances, shared: int) -> Distances:
+    """The distances over the classes that are not in every view."""
+    rest = distance.copy()
+    rest[0, 1:] -= shared
+    rest[1:, 0] -= shared
+    return rest
 
 
 def many_views_chain_bound(views: ViewRuns) -> int:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from graphtide.optimize.arrangement import Arrangement
-from graphtide.optimize.bounds import tree_bound
+from graphtide.optimize.bounds import chain_bound, tree_bound
 from graphtide.optimize.chain import find_chain
 from graphtide.optimize.cloud import Cloud, cloud_of_views
 from graphtide.optimize.distances import view_distances
@@ -50,11 +50,13 @@ class ExactPlanning:
         planted = plant_stones(self._views, time.monotonic() + patience)
         return _arranged("tree", planted.cloud, planted.tree)
 
-    def lowest(self) -> tuple[int, int]:
-        """How few differences any chain, and any tree, needs."""
-        distance = self._views.distance
-        spanning = int(edge_lengths(distance, self._spanning).sum())
-        return spanning, tree_bound(self._matrix, distance)
+    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
+        """How few differences any chain, and any tree, needs; those found are given."""
+        distance, seconds = self._views.distance, self._seconds / 2
+        return (
+            chain_bound(distance, self._spanning, chain, seconds),
+            tree_bound(self._matrix, distance, tree, seconds),
+        )
 
     @property
     def _seconds(self) -> float:

@@ -73,8 +73,12 @@ class Outlook:
         return self._scratch.observations > 0
 
     def look(self, first: int, behind: int) -> None:
-        """Work out the best ways through these steps, unless nothing was learned since."""
-        if self._first <= first < self._behind:
+        """Work out the best ways through these steps.
+
+        What was worked out last still holds if nothing was learned since, and for its first half:
+        behind that, too little lies ahead to tell what a state is worth.
+        """
+        if self._first <= first < (self._first + self._behind + 1) // 2:
             return
         scratch, follow = self._scratch, self._follow
         line = (follow.base, follow.slope) if follow.observations else self._before_following()

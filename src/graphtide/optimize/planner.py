@@ -79,13 +79,14 @@ def _begin(views: Views, effort: float | None) -> Planning:
 def _totals(
     planning: Planning, given: Arrangement, chain: Arrangement | None, tree: Arrangement | None
 ) -> PlanTotals:
-    chain_bound, tree_bound = planning.lowest()
+    best_chain = chain.differences if chain else given.differences
+    lowest = planning.lowest(best_chain, tree.differences if tree else best_chain)
     return PlanTotals(
         given=given.differences,
         chain=chain.differences if chain else None,
         tree=tree.differences if tree else None,
-        chain_bound=chain_bound,
-        tree_bound=tree_bound,
+        chain_bound=lowest[0],
+        tree_bound=lowest[1],
     )
 
 

@@ -52,7 +52,7 @@ class WidePlanning:
         planted = plant_stones(self._spanning)
         return self._arranged("tree", planted.points, planted.tree, planted.lengths)
 
-    def lowest(self) -> tuple[int, int]:
+    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
         """How few differences any chain, and any tree, needs."""
         return many_views_chain_bound(self._views), many_views_tree_bound(self._views)
 

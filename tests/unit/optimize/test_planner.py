@@ -165,6 +165,13 @@ def test_the_tree_does_not_depend_on_the_clock():
     assert plans[0].steps == plans[1].steps
 
 
+def test_chain_bounds_are_raised_close_to_the_chain():
+    random = np.random.default_rng(7)
+    matrix = ViewMatrix(random.random((80, 40)) < 0.5, random.integers(1, 1000, 80))
+    totals = plan_collection(matrix, order="chain").totals
+    assert 0.98 * totals.chain <= totals.chain_bound <= totals.chain
+
+
 def test_short_steps_keep_their_precision_beside_a_huge_first_one():
     """A first view a million times larger than any step must not round the steps away."""
     ordered = windows(60)
