@@ -25,7 +25,7 @@ from graphtide.kernels.residual.records import (
 
 Float64 = NDArray[np.float64]
 _WIDTHS = 1, 1, 1, BALANCES, 1
-_COUNTS, _MEASURES = 7, 5
+_COUNTS, _MEASURES = 7, 4
 
 
 class Logged(NamedTuple):

@@ -29,7 +29,6 @@ from graphtide.kernels.residual.records import (
     DRIFT,
     GREATEST,
     LIMIT,
-    MASS,
     RESIDUAL,
     SLACK,
     SLACK_DRIFT,
@@ -74,6 +73,8 @@ ROUNDING = 2.0**-52
 """Twice what one operation puts a float off by, beside itself: so much for the measures, too."""
 LIFTED = 0.5
 """Where a lifted ceiling stands between what edges carry of ceilings and the value."""
+LEAST_LIFTED = 0.25
+"""A ceiling that stands lower is lifted, and one above the value is lowered."""
 
 
 @joined_kernel
@@ -171,50 +172,96 @@ def sweep(words: Int64) -> int:
 
 @kernel
 def scan(words: Int64) -> int:
-    """Push whoever has too much of a residual, in the order of vertices; nothing is logged.
+    """Push and lift whoever is off, in the order of vertices; nothing is logged.
 
-    Returns how many edges leave those that were pushed.
+    Returns how many edges were told of it, and one more for each such vertex.
     """
     context, state = context_at(words), kept_at(words)
-    summed, measures, moving = state.summed, state.measures, 0
-    limit, mass, drift = measures[LIMIT], measures[MASS], 0.0
-    for at in range(len(summed.value)):
+    balance, limit, moving = state.summed.balance, state.measures[LIMIT], 0
+    for at in range(len(state.summed.value)):
         vertex, place = np.uint32(at), BALANCES * np.uint64(at)
-        residual = summed.balance[place + np.uint64(RESIDUAL)]
-        if abs(residual) <= limit * summed.balance[place + np.uint64(SLACK)]:
-            continue
-        before = summed.value[vertex]
-        value = before + residual
-        sent = sending(context, vertex, value)
-        change = sent - summed.sent[vertex]
-        left = residual - (value - before)
-        summed.value[vertex], summed.sent[vertex] = value, sent
-        summed.balance[place + np.uint64(RESIDUAL)] = left
-        if FORWARD:
-            tell_plainly(summed.balance, context.graph.out, vertex, change)
-        if BACKWARD:
-            tell_plainly(summed.balance, context.graph.into, vertex, change)
-        edges = edges_from(context.graph, vertex)
-        mass += edges * abs(change) - (abs(residual) - abs(left))
-        drift += ROUNDING * edges * (mass + 2.0 * abs(change))
-        measures[GREATEST] = max(measures[GREATEST], value)
-        measures[SLACK_DRIFT] += ROUNDING * measures[GREATEST]
-        moving += edges + 1
-    measures[MASS] = mass
-    measures[DRIFT] += drift
+        if abs(balance[place]) > limit * balance[place + np.uint64(SLACK)]:
+            moving += push_plainly(context, state, vertex)
+        moving += lift_plainly(context, state, vertex)
     state.counts[TOUCHED] += moving
     return moving
 
 
 @joined_kernel
-def tell_plainly(balance: Float64, slabs: Slabs, vertex: Any, change: float) -> None:
-    """What the edges of a slab carry has changed, and nobody is told whom that puts off."""
+def push_plainly(context: Context, state: ResidualState, vertex: Any) -> int:
+    """Take a residual into the value, and send on what that changes; nobody joins a queue."""
+    summed, measures = state.summed, state.measures
+    place = BALANCES * np.uint64(vertex) + np.uint64(RESIDUAL)
+    residual, before = summed.balance[place], summed.value[vertex]
+    value = before + residual
+    if value == before:
+        return 0  # Less than the last digit: nothing can be done about it.
+    sent = sending(context, vertex, value)
+    change = sent - summed.sent[vertex]
+    summed.value[vertex], summed.sent[vertex] = value, sent
+    summed.balance[place] = residual - (value - before)
+    heard = 0.0
+    if FORWARD:
+        heard += tell_plainly(summed.balance, context.graph.out, vertex, change)
+    if BACKWARD:
+        heard += tell_plainly(summed.balance, context.graph.into, vertex, change)
+    edges = edges_from(context.graph, vertex)
+    measures[DRIFT] += ROUNDING * (heard + edges * abs(change))
+    measures[GREATEST] = max(measures[GREATEST], value)
+    measures[SLACK_DRIFT] += ROUNDING * measures[GREATEST]
+    return edges + 1
+
+
+@joined_kernel
+def lift_plainly(context: Context, state: ResidualState, vertex: Any) -> int:
+    """Let a ceiling that is above the value, or far below, be where it should; nobody is queued."""
+    summed, measures = state.summed, state.measures
+    place = BALANCES * np.uint64(vertex) + np.uint64(SLACK)
+    slack, ceiling, value = summed.balance[place], summed.ceiling[vertex], summed.value[vertex]
+    led = ceiling - slack
+    if ceiling <= value and slack >= LEAST_LIFTED * (value - led):
+        return 0
+    slack = LIFTED * (value - led)
+    if led + slack == ceiling:
+        return 0
+    summed.ceiling[vertex], summed.balance[place] = led + slack, slack
+    change = (led + slack - ceiling) * (summed.sent[vertex] / value)
+    if FORWARD:
+        pledge_plainly(summed.balance, context.graph.out, vertex, change)
+    if BACKWARD:
+        pledge_plainly(summed.balance, context.graph.into, vertex, change)
+    edges = edges_from(context.graph, vertex)
+    measures[SLACK_DRIFT] += ROUNDING * edges * (measures[GREATEST] + abs(change))
+    return edges + 1
+
+
+@joined_kernel
+def pledge_plainly(balance: Float64, slabs: Slabs, vertex: Any, change: float) -> None:
+    """What the edges of a slab carry of a ceiling has changed."""
+    first = np.uint64(slabs.start[vertex])
+    last = first + np.uint64(slabs.live[vertex])
+    while first < last:
+        other = np.uint64(np.uint32(slabs.neighbour[first]))
+        balance[BALANCES * other + np.uint64(SLACK)] -= change
+        first += np.uint64(1)
+
+
+@joined_kernel
+def tell_plainly(balance: Float64, slabs: Slabs, vertex: Any, change: float) -> float:
+    """What the edges of a slab carry has changed, and nobody is told whom that puts off.
+
+    Returns the sum of the absolute residuals, of which each was rounded.
+    """
+    heard = 0.0
     first = np.uint64(slabs.start[vertex])
     last = first + np.uint64(slabs.live[vertex])
     while first < last:
         place = BALANCES * np.uint64(np.uint32(slabs.neighbour[first])) + np.uint64(RESIDUAL)
-        balance[place] += change
+        residual = balance[place] + change
+        balance[place] = residual
+        heard += abs(residual)
         first += np.uint64(1)
+    return heard
 
 
 @kernel
@@ -236,7 +283,7 @@ def pull_balances(words: Int64) -> None:
     """Residuals and slacks from what edges carry now."""
     context, state = context_at(words), kept_at(words)
     summed, measures, pledged = state.summed, state.measures, state.pledged
-    mass = greatest = 0.0
+    greatest = 0.0
     for at in range(len(summed.value)):
         pledged[at] = summed.ceiling[at] * (summed.sent[at] / summed.value[at])
         greatest = max(greatest, summed.value[at])
@@ -244,9 +291,7 @@ def pull_balances(words: Int64) -> None:
         vertex = np.uint32(at)
         total = base(vertex, context.parameters) + carried(context.graph, summed.sent, vertex)
         residual = total - summed.value[at]
-        mass += abs(residual)
         summed.balance[BALANCES * at + RESIDUAL] = residual
         slack = summed.ceiling[at] - carried(context.graph, pledged, vertex)
         summed.balance[BALANCES * at + SLACK] = slack
-    measures[MASS], measures[GREATEST] = mass, greatest
-    measures[DRIFT], measures[SLACK_DRIFT] = 0.0, 0.0
+    measures[GREATEST], measures[DRIFT], measures[SLACK_DRIFT] = greatest, 0.0, 0.0

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from graphtide.engine.templates.residual import (
     BACKWARD,
     FORWARD,
+    LEAST_LIFTED,
     LIFTED,
     ROUNDING,
     context_at,
@@ -37,7 +38,6 @@ from graphtide.kernels.residual.records import (
     FIRST,
     GREATEST,
     LIMIT,
-    MASS,
     MET,
     MOST,
     MOVED,
@@ -61,8 +61,6 @@ Float64 = NDArray[np.float64]
 
 SAME = 2.0**-50
 """Values that differ by no more of themselves are the same but for rounding."""
-LEAST_LIFTED = 0.25
-"""A ceiling that stands lower is lifted, and one above the value is lowered."""
 
 
 @kernel
@@ -127,15 +125,17 @@ def write_value(state: ResidualState, vertex: Any) -> None:
 
 
 @joined_kernel
-def tell_slab(state: ResidualState, slabs: Slabs, vertex: Any, change: float) -> None:
+def tell_slab(state: ResidualState, slabs: Slabs, vertex: Any, change: float) -> float:
     """What the edges of a slab carry has changed: the residuals of its neighbours.
 
     Logging and queueing have no branches, which nobody could foretell: an entry is always written,
     and counts only where it is wanted. Both have room for one more than there are vertices.
+    Returns the sum of the absolute residuals, of which each was rounded.
     """
     balance, mark, limit = state.summed.balance, state.mark, state.measures[LIMIT]
     queue, logged, counts = state.queue, state.corrections, state.counts
     size, waiting, entries = len(queue), counts[WAITING], counts[CORRECTIONS]
+    heard = 0.0
     tail = counts[FIRST] + waiting
     tail = tail - size if tail >= size else tail
     first = np.uint64(slabs.start[vertex])
@@ -146,6 +146,7 @@ def tell_slab(state: ResidualState, slabs: Slabs, vertex: Any, change: float) ->
         before, slack = balance[place], balance[place + np.uint64(SLACK)]
         residual = before + change
         balance[place] = residual
+        heard += abs(residual)
         logged.vertex[entries] = other
         logged.balance[BALANCES * entries] = before
         logged.balance[BALANCES * entries + SLACK] = slack
@@ -158,22 +159,23 @@ def tell_slab(state: ResidualState, slabs: Slabs, vertex: Any, change: float) ->
         mark[other] = np.uint8(known | CORRECTED | joins)
         first += np.uint64(1)
     counts[WAITING], counts[CORRECTIONS] = waiting, entries
+    return heard
 
 
 @joined_kernel
 def tell(context: Context, state: ResidualState, vertex: Any, change: float) -> None:
     """What a vertex sends along each of its edges has changed.
 
-    Each addition is rounded, by no more than a share of all residuals together and of the change.
+    Each addition is rounded, and so is the change.
     """
+    heard = 0.0
     if FORWARD:
-        tell_slab(state, context.graph.out, vertex, change)
+        heard += tell_slab(state, context.graph.out, vertex, change)
     if BACKWARD:
-        tell_slab(state, context.graph.into, vertex, change)
-    edges, measures = edges_from(context.graph, vertex), state.measures
+        heard += tell_slab(state, context.graph.into, vertex, change)
+    edges = edges_from(context.graph, vertex)
     state.counts[TOUCHED] += edges
-    measures[MASS] += edges * abs(change)
-    measures[DRIFT] += ROUNDING * edges * (measures[MASS] + 2.0 * abs(change))
+    state.measures[DRIFT] += ROUNDING * (heard + edges * abs(change))
 
 
 @joined_kernel
@@ -215,7 +217,6 @@ def push(context: Context, state: ResidualState, vertex: Any) -> None:
     change = sent - summed.sent[vertex]
     left = residual - (value - before)
     summed.value[vertex], summed.sent[vertex], summed.balance[place] = value, sent, left
-    measures[MASS] -= abs(residual) - abs(left)
     measures[GREATEST] = max(measures[GREATEST], value)
     measures[SLACK_DRIFT] += ROUNDING * measures[GREATEST]
     if change != 0.0:
@@ -307,8 +308,8 @@ def correct(state: ResidualState, vertex: Any, residual: float, slack: float) ->
     """Change the balance of a vertex."""
     write_down(state, vertex)
     summed, measures, place = state.summed, state.measures, BALANCES * np.uint64(vertex)
-    measures[MASS] += abs(residual)
-    measures[DRIFT] += ROUNDING * (measures[MASS] + abs(residual))
+    before = summed.balance[place + np.uint64(RESIDUAL)]
+    measures[DRIFT] += ROUNDING * (abs(before) + 2.0 * abs(residual))
     measures[SLACK_DRIFT] += ROUNDING * (measures[GREATEST] + abs(slack))
     summed.balance[place + np.uint64(RESIDUAL)] += residual
     summed.balance[place + np.uint64(SLACK)] += slack

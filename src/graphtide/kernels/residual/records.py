@@ -24,10 +24,9 @@ FIRST, WAITING, CORRECTIONS, MOVES, TOUCHED, MOST, WIDE = range(7)
 """The counts of an advance: where the queue begins, how many wait in it, entries of both logs,
 edges looked at, how many of them before a kernel returns, and the edges of a wide frontier."""
 
-LIMIT, MASS, GREATEST, DRIFT, SLACK_DRIFT = range(5)
-"""The measures of a state: what share of its slack a residual may be; no less than all absolute
-residuals together; no less than any value; and no less than what rounding has put any residual, and
-any slack, off by."""
+LIMIT, GREATEST, DRIFT, SLACK_DRIFT = range(4)
+"""The measures of a state: what share of its slack a residual may be; no less than any value; and
+no less than what rounding has put all residuals together, and any slack, off by."""
 
 RESIDUAL, SLACK, BALANCES = 0, 1, 2
 """What stands side by side in `balance`, where both are looked at for every edge."""
