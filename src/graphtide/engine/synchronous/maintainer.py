@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Changes, first_difference
+from graphtide.engine.experience import Experience
 from graphtide.engine.lanes.groups import LaneGroups, lane_groups
 from graphtide.engine.lanes.single_version import SingleVersion, single_version
 from graphtide.engine.maintainer import Maintainer
@@ -84,6 +85,7 @@ class SynchronousMaintainer(Maintainer):
         self.tolerance = tolerance
         self.budget: int | None = None
         self._runs = SynchronousRuns(graph, program, parameters, iterations, keep)
+        self._experience = Experience()
 
     @property
     def kernels(self) -> Any:
@@ -153,16 +155,22 @@ class SynchronousMaintainer(Maintainer):
         """Bring all histories up to date with a graph that has been flipped already.
 
         Vertices that the graph has got since are not reported where they keep the state that they
-        have without edges. After an error everything is as it was.
+        have without edges. After an error everything is as it was. Where batches of about this
+        size came out too dear again and again, correcting is not tried, unless a budget is given.
         """
-        refining = Refining(self._runs, self._version, self.tolerance)
+        refining, edges = Refining(self._runs, self._version, self.tolerance), len(delta.sources)
+        worth_trying = self.budget is not None or self._experience.worth_trying(edges)
         try:
             refining.add_vertices()
+            if not worth_trying:
+                return self._run_anew(refining)
             try:
                 refining.refine(delta, self._budget())
                 changed, old = refining.finish()
             except TooDearError:
+                self._experience.learn(edges, broken_off=True)
                 return self._run_anew(refining)
+            self._experience.learn(edges, broken_off=False)
         except GraphtideError:
             refining.put_back()
             raise
