@@ -104,7 +104,7 @@ def _timed(python: Path, script: str, cache: Path) -> tuple[float, float]:
     file.write_text(script, "utf-8")
     environment = {**os.environ, "GRAPHTIDE_CACHE": str(cache), "PYTHONPATH": ""}
     began = time.perf_counter()
-    command = [python, "-c", TIMED, str(file)]
+    command = [str(python), "-c", TIMED, str(file)]
     found = subprocess.run(command, check=True, capture_output=True, env=environment, text=True)
     wall = time.perf_counter() - began
     *_, line = (line for line in found.stdout.splitlines() if line.startswith("TOOK"))
