@@ -194,3 +194,24 @@ def test_settings_are_those_of_the_first(setting: dict[str, Any]) -> None:
     first = Dataflow("first", memory=MEMORY)
     with pytest.raises(InputError, match="second shares clock, memory and settings with first"):
         Dataflow("second", beside=first, **setting)
+
+
+@pytest.mark.parametrize("age", [0, 1, 3])
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_loop_over_an_imported_history_comes_to_rest(age: int, debug: bool) -> None:
+    """Versions of the history are gone through one by one, long after they were closed."""
+    flow = Dataflow(memory=MEMORY, most_rounds=64, debug=debug)
+    numbers = flow.input("numbers", a=int)
+    greatest = numbers.max(by=[], of=["a"])
+    numbers.update([(5,), (9,)], [1, 1], at=1)
+    numbers.update([(9,)], [-1], at=2)
+    flow.advance_to(3 + age)
+    late = Dataflow("late", beside=flow)
+    given = late.import_arrangement(greatest, history=True)
+    halves = given.iterate(lambda v: v.map(a=col.a // 2).concat(given.map(a=col.a)).distinct())
+    output = halves.output()
+    flow.advance_to(4 + age)
+    assert output.records() == {(5,): 1, (2,): 1, (1,): 1, (0,): 1}
+    numbers.insert([(8,)])
+    flow.advance()
+    assert output.records() == {(8,): 1, (4,): 1, (2,): 1, (1,): 1, (0,): 1}

@@ -53,7 +53,7 @@ class Host:
         self.held: dict[int, list[int]] = {}
         self.failed: str | None = None
         self._waiting: list[tuple[int, int, Int64]] = []
-        self._fresh = False
+        self._fresh = self._fresh_history = False
         self._checkers: dict[int, Checker] = {}
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
@@ -81,7 +81,9 @@ class Host:
             self._checkers[id(dweller)] = Checker(
                 self.machine, self.texts, dweller, functions, self.owner_of
             )
-        self._fresh |= any(isinstance(node, Import) for node in plan.nodes)
+        imports = [node for node in plan.nodes if isinstance(node, Import)]
+        self._fresh |= bool(imports)
+        self._fresh_history |= any(node.history for node in imports)
         self._reschedule()
         return dweller
 
@@ -148,13 +150,15 @@ class Host:
         lower = self.frontier[0] if self.coordinates == 1 else 0
         # One version before the batch stays apart: users may still read it.
         self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
-        self.machine.set_frontier(layout.SINCE, self.since)
+        # A history that is imported in this batch is gone through from its beginning: whoever looks
+        # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
+        self.machine.set_frontier(layout.SINCE, [0] if self._fresh_history else self.since)
         try:
             self.machine.run()
         except BaseException as error:
             self.failed = str(error) or "it was interrupted"
             raise
-        self._fresh = False
+        self._fresh = self._fresh_history = False
         self.frontier = frontier
         for dweller in self.dwellers:
             dweller.ran = True
