@@ -18,6 +18,7 @@ from bench.figures import Figure
 from bench.runs_collections import (
     LENGTHS,
     Order,
+    Views,
     disjoint,
     expanding,
     outages,
@@ -26,7 +27,7 @@ from bench.runs_collections import (
 )
 from bench.runs_figures import ADAPTIVE, ALL, DAILY, better_than_both, compare
 from bench.runs_graphs import read_edges, read_grid, rmat_edges
-from bench.runs_programs import COMPONENTS, HOPS, PATHS, tasks
+from bench.runs_programs import COMPONENTS, HOPS, PATHS, Task, tasks
 from bench.runs_rivals import rivals
 from bench.runs_settling import settling_ranks
 from bench.runs_storage import storage
@@ -60,7 +61,7 @@ def _figures(*, quick: bool) -> list[Figure]:
         rmat_edges(6, 200) if quick else rmat_edges(14, 200_000), 10 if quick else 100
     )
     figures += windows(quick)
-    figures += settling_ranks(rounds=1 if quick else 3)
+    figures += settling_ranks(quick=quick)
     figures += year_products(quick)
     figures += community_removals(quick)
     figures += storage()
@@ -80,7 +81,7 @@ def windows(quick: bool) -> list[Figure]:
             views = make(table, word, days)
             _say(views.name)
             bars = DAILY if word == "day" and make is expanding else {}
-            figures += compare(views, bars, QUICK if quick else ALL)[0]
+            figures += compare(views, bars, QUICK if quick else ALL, quick)[0]
     return figures
 
 
@@ -93,7 +94,7 @@ def year_products(quick: bool) -> list[Figure]:
     for word, order in ORDERS.items():
         views = products(table, order)
         _say(f"{views.name}, {word}")
-        found, took = compare(views, None, QUICK if quick else ALL)
+        found, took = compare(views, None, QUICK if quick else ALL, quick)
         found += [better_than_both(title, times, views.section) for title, times in took.items()]
         figures += [_named(item, word) for item in found]
     return figures
@@ -108,16 +109,16 @@ def community_removals(quick: bool) -> list[Figure]:
     views = removals(table, communities)
     _say(views.name)
     titles = (COMPONENTS,) if quick else (COMPONENTS, HOPS)
-    figures, took = compare(views, None, titles if quick else ALL)
+    figures, took = compare(views, None, titles if quick else ALL, quick)
     random = np.random.default_rng(6)
     orders = [random.permutation(len(views)) for _ in range(1 if quick else RANDOM_ORDERS)]
     _say(f"{views.name}, random orders")
     shuffled = [removals(table, communities, order.tolist()) for order in orders]
     for title in titles:
         task = tasks(table)[title]
-        found = [_differential(time_strategies(each, task, ["differential"])) for each in shuffled]
+        found = [_differential(each, task, quick) for each in shuffled]
         mean = sum(item.median for item in found) / len(found)
-        planned = _differential(took[title]).median
+        planned = took[title]["differential"].median
         name = f"{title}, planned faster than a random order"
         note = f"{planned:.3g} s, in random order {mean:.3g} s on average"
         figures.append(Figure(name, mean / planned, "at least", 2, "x", note, views.section))
@@ -132,21 +133,19 @@ def single_outages(quick: bool) -> list[Figure]:
     views = outages(table)
     _say(views.name)
     titles = QUICK if quick else SELECTING
-    figures, took = compare(views, None, titles)
+    figures, took = compare(views, None, titles, quick)
     section, kind = views.section, views.collection.plan.kind
     plans = {each: outages(table, each) for each in PLANS}
     for title in titles:
-        planned, bar = _differential(took[title]).median, None if title == PATHS else 1.0
+        planned = took[title]["differential"].median
+        bar = None if title == PATHS else 1.0
         name = f"{title}, all outages together"
         figures.append(Figure(name, planned, "below", bar, "s", "differential", section))
         name = f"{title}, a view with its kernel"
         cost = planned / len(views) * 1e3
         figures.append(Figure(name, cost, "below", FIXED, "ms", "outage and back", section))
         task = tasks(table)[title]
-        seconds = {
-            each: _differential(time_strategies(plan, task, ["differential"])).median
-            for each, plan in plans.items()
-        }
+        seconds = {each: _differential(plan, task, quick).median for each, plan in plans.items()}
         tree, chain = seconds["tree"], seconds["chain"]
         note = f"{tree:.3g} s over {chain:.3g} s"
         name = f"{title}, tree faster than chain"
@@ -157,8 +156,8 @@ def single_outages(quick: bool) -> list[Figure]:
     return figures
 
 
-def _differential(took: dict[str, Took]) -> Took:
-    return took["differential"]
+def _differential(views: Views, task: Task, quick: bool) -> Took:
+    return time_strategies(views, task, ["differential"], quick)["differential"]
 
 
 def _missing(name: str, bar: float, file: str) -> Figure:

@@ -14,13 +14,16 @@ ADAPTIVE = 1.25
 
 
 def compare(
-    views: Views, bars: dict[str, float] | None = None, titles: tuple[str, ...] = ALL
+    views: Views,
+    bars: dict[str, float] | None = None,
+    titles: tuple[str, ...] = ALL,
+    quick: bool = False,
 ) -> tuple[list[Figure], dict[str, dict[str, Took]]]:
     """Every program under every strategy, with bars for differential over scratch."""
     figures: list[Figure] = []
     took: dict[str, dict[str, Took]] = {}
     for title in titles:
-        found = time_strategies(views, tasks(views.graph)[title], STRATEGIES)
+        found = time_strategies(views, tasks(views.graph)[title], STRATEGIES, quick)
         took[title] = found
         figures.append(_over_scratch(title, found, (bars or {}).get(title), views.section))
         figures.append(_adaptive(title, found, views.section))

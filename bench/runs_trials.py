@@ -51,12 +51,17 @@ class Took:
         return statistics.median(self.seconds)
 
 
-def time_strategies(views: Views, task: Task, strategies: Iterable[str]) -> dict[str, Took]:
-    """Each strategy in turns, again and again where it is over soon; a first round compiles."""
+def time_strategies(
+    views: Views, task: Task, strategies: Iterable[str], quick: bool = False
+) -> dict[str, Took]:
+    """Each strategy in turns, again and again where it is over soon; a first round compiles.
+
+    A quick run has neither that round nor a second one.
+    """
     found = {strategy: Took() for strategy in strategies}
-    for strategy in found:
+    for strategy in () if quick else found:
         _run(views, task, strategy)
-    for turn in range(MOST_ROUNDS):
+    for turn in range(1 if quick else MOST_ROUNDS):
         for strategy, took in found.items():
             if took.whole and (not turn or sum(took.seconds) < WORTH_REPEATING):
                 _time(views, task, strategy, took)
