@@ -215,3 +215,37 @@ def test_a_loop_over_an_imported_history_comes_to_rest(age: int, debug: bool) ->
     numbers.insert([(8,)])
     flow.advance()
     assert output.records() == {(8,): 1, (4,): 1, (2,): 1, (1,): 1, (0,): 1}
+
+
+@pytest.mark.parametrize("order", ["value", "time"])
+def test_reductions_of_an_arrangement_are_those_of_its_records(order: Any) -> None:
+    """Whatever rows are sorted by, and also where a late dataflow takes all of them in at once."""
+    flow = Dataflow(memory=MEMORY)
+    edges = flow.input("edges", src=int, dst=int)
+    arranged = edges.arrange("src", order=order)
+    least = arranged.min(by=["src"], of=["dst"]).output()
+    flow.advance()
+    there: list[Pair] = []
+    for step in range(12):
+        come = [(at % 3, (7 * at + 5 * step) % 11) for at in range(4)]
+        gone = there[: step % 4]
+        edges.insert(come)
+        edges.remove(gone)
+        flow.advance()
+        there = [*there[step % 4 :], *come]
+        assert least.records() == _least_of(there)
+    late = Dataflow("late", beside=flow)
+    whole = late.import_arrangement(arranged)
+    beside = whole.reduce(
+        lambda _, found: [min(value for value, _ in found)], by="src", types={"dst": int}
+    ).output()
+    for _ in range(3):
+        edges.remove(there[:2])
+        flow.advance()
+        there = there[2:]
+        assert least.records() == beside.records() == _least_of(there)
+
+
+def _least_of(pairs: list[Pair]) -> dict[Pair, int]:
+    sources = {src for src, _ in pairs}
+    return {(src, min(dst for one, dst in pairs if one == src)): 1 for src in sources}
