@@ -54,7 +54,9 @@ fast: $(READY)
 spark: $(READY)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
-test: lint types layers site fast spark
+# Tests with Spark mostly wait for a JVM, so that the others run beside them.
+test: lint types layers site
+	$(MAKE) --no-print-directory --jobs 2 fast spark
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
