@@ -81,10 +81,13 @@ class LocalTypes:
             return found if isinstance(found, type) else int
         if len(self.arguments) == 4 and owner == self.arguments[2]:
             return self.loaded.properties.get(name, float)
+        fields |= self.loaded.vertex_properties
         return fields[name].type if name in fields else int
 
     def _arithmetic(self, op: ast.operator, left: ast.expr, right: ast.expr) -> type:
         whole = isinstance(op, ast.Pow) and self.whole_power(left, right)
+        if self.of(left).__name__ == self.of(right).__name__ == "Day":
+            return int
         if isinstance(op, ast.Div) or (isinstance(op, ast.Pow) and not whole):
             return float
         return self._wider(left, right)

@@ -43,19 +43,30 @@ class Outcome:
 
 
 def run_class(
-    loaded: ClassText, parameters: Mapping[str, Any], n: int, edges: Sequence[Row]
+    loaded: ClassText,
+    parameters: Mapping[str, Any],
+    n: int,
+    edges: Sequence[Row],
+    given: Sequence[Mapping[str, Any]] = (),
 ) -> Outcome:
-    """Run it on vertices 0 to n - 1; vertices among the parameters are given by number."""
-    return Run(loaded, parameters, n, edges).result()
+    """Run it on vertices 0 to n - 1; vertices among the parameters are given by number.
+
+    `given` are the properties of each vertex, None where one is missing.
+    """
+    return Run(loaded, parameters, n, edges, given).result()
 
 
 def run_class_pairs(
-    loaded: ClassText, parameters: Mapping[str, Any], n: int, edges: Sequence[Row]
+    loaded: ClassText,
+    parameters: Mapping[str, Any],
+    n: int,
+    edges: Sequence[Row],
+    given: Sequence[Mapping[str, Any]] = (),
 ) -> Outcome:
     """The results of each pair's target, of a program that is given pairs."""
     name = next(item for item, kind in loaded.parameters.items() if kind == "pairs")
     runs = {
-        source: run_class(loaded, {**parameters, name: source}, n, edges)
+        source: run_class(loaded, {**parameters, name: source}, n, edges, given)
         for source, _ in parameters[name]
     }
     state = {
@@ -68,9 +79,14 @@ def run_class_pairs(
 
 class Run:
     def __init__(
-        self, loaded: ClassText, parameters: Mapping[str, Any], n: int, edges: Sequence[Row]
+        self,
+        loaded: ClassText,
+        parameters: Mapping[str, Any],
+        n: int,
+        edges: Sequence[Row],
+        given: Sequence[Mapping[str, Any]],
     ) -> None:
-        self.loaded, self.n = loaded, n
+        self.loaded, self.n, self.given = loaded, n, given
         self.values = {**loaded.defaults, **parameters}
         self.program = Self(loaded, self.values)
         self.exact = True

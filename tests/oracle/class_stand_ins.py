@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.oracle import machine_numbers as machine
 from tests.oracle.class_texts import ClassText, Declared
+from tests.oracle.given_values import given_value
 
 if TYPE_CHECKING:
     from tests.oracle.class_runs import Run, State
@@ -24,7 +25,7 @@ class Self:
             elif kind == "pairs":
                 value = _PairSource(machine.Int(value))
             else:
-                value = machine.of_type(kind if isinstance(kind, type) else int, value)
+                value = given_value(kind if isinstance(kind, type) else int, value)
             setattr(self, name, value)
 
 
@@ -73,6 +74,9 @@ class Vertex:
         run, at = self._run, self._number
         if name in run.facts[at]:
             return run.facts[at][name]
+        if name in run.loaded.vertex_properties:
+            item, value = run.loaded.vertex_properties[name], run.given[at][name]
+            return given_value(item.type, item.default if value is None else value)
         if name in run.loaded.state:
             value, item = self._state[name][at], run.loaded.state[name]
         else:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.oracle import machine_numbers as machine
 from tests.oracle.class_rewriting import LocalTypes, Rewriting
+from tests.oracle.given_values import Day
 
 FUNCTIONS = ("initialize", "traverse", "update")
 CALLS = {
@@ -21,7 +22,7 @@ CALLS = {
     "max": machine.greatest,
     "abs": abs,
     "fabs": abs,
-    "int": machine.int_of,
+    "int": lambda value: machine.Int(value) if isinstance(value, Day) else machine.int_of(value),
     "float": machine.float_of,
     "bool": bool,
     "len": lambda array: machine.Int(len(array)),
@@ -54,6 +55,7 @@ class ClassText:
     state: dict[str, Declared] = field(default_factory=dict)
     accumulators: dict[str, Declared] = field(default_factory=dict)
     properties: dict[str, type] = field(default_factory=dict)
+    vertex_properties: dict[str, Declared] = field(default_factory=dict)
     functions: dict[str, Any] = field(default_factory=dict)
     direction: str = "out"
     iterations: int | str | None = None
@@ -76,6 +78,10 @@ def _property(type: Any) -> Declared:
     return Declared("property", type)
 
 
+def _vertex_property(type: Any, missing: Any = None) -> Declared:
+    return Declared("vertex property", type, missing)
+
+
 WORDS = SimpleNamespace(
     program=lambda cls: cls,
     State=_state,
@@ -83,6 +89,8 @@ WORDS = SimpleNamespace(
     Vertex="vertex",
     Vertices="vertices",
     Pairs="pairs",
+    VertexProperty=_vertex_property,
+    Date=Day,
     inf=math.inf,
     **{
         name: _declaration(name.lower())
@@ -132,6 +140,8 @@ def _sort_in(found: ClassText, name: str, value: Declared) -> None:
         found.state[name] = value
     elif value.kind == "property":
         found.properties[name] = value.type
+    elif value.kind == "vertex property":
+        found.vertex_properties[name] = value
     else:
         found.accumulators[name] = value
 

@@ -6,6 +6,7 @@ every iteration, on the state of the iteration before.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,18 +26,20 @@ def run(
     edges: Sequence[Edge],
     iterations: int | None = None,
     limit: int = 10_000,
+    given: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[State, list[State]]:
     """The final state and that of every iteration, 0 being after `initialize`.
 
-    `iterations` overrules the program. It stops early after an iteration that changed nothing,
-    unless `update` asks for the iteration and a number of them is given.
+    `given` are the properties of each vertex. `iterations` overrules the program. It stops early
+    after an iteration that changed nothing, unless `update` asks for the iteration and a number of
+    them is given.
     """
     values = {item.name: item.default for item in program.parameters} | dict(parameters)
     wanted = program.iterations if iterations is None else iterations
     wanted = values[wanted] if isinstance(wanted, str) else wanted
     tolerance = program.tolerance
     tolerance = values[tolerance] if isinstance(tolerance, str) else tolerance
-    graph = _Graph(program, values, n, edges)
+    graph = _Graph(program, values, n, edges, given)
     history = [graph.start()]
     patient = wanted is not None and _asks_iteration(program)
     while wanted is None or len(history) <= wanted:
@@ -52,13 +55,14 @@ def run_pairs(
     parameters: Mapping[str, Any],
     n: int,
     edges: Sequence[Edge],
+    given: Sequence[Mapping[str, Any]] = (),
 ) -> State:
     """The final state of every pair's target, of a program that is given pairs."""
     assert program.pairs is not None
     name = program.pairs.name
     found: State = {item.name: [] for item in program.state}
     for source, target in parameters[name]:
-        state, _ = run(program, {**parameters, name: source}, n, edges)
+        state, _ = run(program, {**parameters, name: source}, n, edges, given=given)
         for field, column in state.items():
             found[field].append(column[target])
     return found
@@ -71,8 +75,10 @@ class _Graph:
         values: Mapping[str, Any],
         n: int,
         edges: Sequence[Edge],
+        given: Sequence[Mapping[str, Any]],
     ) -> None:
         self.program, self.values, self.n, self.edges = program, values, n, edges
+        self.given = given
         self.facts = [
             {
                 "id": vertex,
@@ -167,8 +173,10 @@ class _Function:
         match node:
             case x.Const(value):
                 return value
-            case x.ParameterRef(name):
-                return self.graph.values[name]
+            case x.Text(value):
+                return value
+            case x.ParameterRef(name, type_):
+                return _given(type_, self.graph.values[name])
             case x.PairSource(parameter):
                 return self.graph.values[parameter]
             case x.StateRef(vertex, name, _, index):
@@ -179,6 +187,9 @@ class _Function:
                 return self.properties[name]
             case x.VertexFact(vertex, fact):
                 return self.graph.facts[self.at[vertex]][fact]
+            case x.VertexProperty(vertex, name, type_, missing):
+                value = self.graph.given[self.at[vertex]][name]
+                return _given(type_, missing if value is None else value)
             case x.Member(vertex, parameter):
                 return self.at[vertex] in self.graph.values[parameter]
             case x.Local(name):
@@ -193,6 +204,9 @@ class _Function:
                 return _number(
                     _arithmetic(operator, self.value(left), self.value(right)), node.type
                 )
+            case x.Compare(operator, left, right) if left.type is x.TEXT:
+                one, other = self.value(left), self.value(right)
+                return (one is not None and one == other) is (operator == "==")
             case x.Compare(operator, left, right):
                 return _compare(operator, self.value(left), self.value(right))
             case x.Boolean("and", terms):
@@ -275,6 +289,14 @@ def _by_zero(operator: str, one: Any, zero: Any) -> Any:
     if operator == "%" or one == 0 or math.isnan(one):
         return math.nan
     return math.copysign(math.inf, one) * math.copysign(1.0, zero)
+
+
+def _given(type_: x.ValueType, value: Any) -> Any:
+    """Dates as numbers of days, all else as it is."""
+    if type_ is not x.DATE:
+        return value
+    date = dt.date.fromisoformat(value) if isinstance(value, str) else value
+    return (date - dt.date(1970, 1, 1)).days
 
 
 def _compare(operator: str, one: Any, other: Any) -> bool:

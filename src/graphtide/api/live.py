@@ -83,13 +83,13 @@ class Live(StaysHere):
         return pa.table({**self._rows.columns(), **columns})
 
     @in_turn
-    def advance(self, insert: Any = None, delete: Any = None) -> Changes:
+    def advance(self, insert: Any = None, delete: Any = None, vertices: Any = None) -> Changes:
         """Bring the graph, and all programs on it, to its next version; what changed here.
 
-        The forms of `insert` and `delete` are those of `Graph.advance`.
+        The forms of `insert`, `delete` and `vertices` are those of `Graph.advance`.
         """
         self._check_open()
-        self.graph._advance(insert, delete)
+        self.graph._advance(insert, delete, vertices)
         return self._changes()
 
     @in_turn

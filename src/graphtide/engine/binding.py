@@ -1,4 +1,4 @@
-"""What a program is bound to, in the form that kernels take: edge properties and parameters."""
+"""What a program is bound to, in the form that kernels take: properties and parameters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.vertex_values import VALUE_TYPES
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
-from graphtide.plan.program_reads import edge_properties
-from graphtide.plan.programs import ParameterKind, VertexProgram
+from graphtide.plan.program_reads import (
+    edge_properties,
+    reads,
+    text_constants,
+    vertex_properties,
+)
+from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
 
 FIELD_TYPES = {ValueType.INT: np.int64, ValueType.FLOAT: np.float64, ValueType.BOOL: np.bool_}
 _PARAMETERS: dict[ParameterKind, Any] = {
@@ -22,6 +28,9 @@ _PARAMETERS: dict[ParameterKind, Any] = {
     ParameterKind.INT: np.int64,
     ParameterKind.FLOAT: np.float64,
     ParameterKind.BOOL: np.bool_,
+    ParameterKind.TEXT: np.int64,
+    ParameterKind.DATE: np.int64,
+    ParameterKind.TIMESTAMP: np.int64,
 }
 
 
@@ -31,8 +40,33 @@ def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[A
     return tuple(_property(graph, name, type_) for name, type_ in wanted.items())
 
 
+def message_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
+    """What a message is made of: edge properties, and the way to the vertex that an edge leads to.
+
+    That way is asked for by messages that read a property of v: the slot of an edge, and the
+    neighbour that stands there, in each direction that messages go.
+    """
+    found = edge_arrays(graph, program)
+    for slabs in target_slabs(program):
+        side = getattr(graph.adjacency, slabs)
+        found += side.slot, side.neighbour
+    return found
+
+
+def target_slabs(program: VertexProgram) -> tuple[str, ...]:
+    """The slabs in which messages look for v; none where they do not look at v."""
+    if not reads(program.traverse).target_properties:
+        return ()
+    ways = {
+        Direction.OUT: ("out",),
+        Direction.IN: ("into",),
+        Direction.BOTH: ("out", "into"),
+    }
+    return ways[program.direction]
+
+
 def kernel_parameters(
-    program: VertexProgram, values: tuple[Any, ...], vertices: int
+    graph: ResidentGraph, program: VertexProgram, values: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
     found: list[Any] = []
@@ -40,41 +74,67 @@ def kernel_parameters(
         if isinstance(value, np.ndarray):
             found.append(value)
         elif item.kind is ParameterKind.VERTICES:
-            mask = np.zeros(vertices, np.bool_)
+            mask = np.zeros(graph.vertices, np.bool_)
             mask[list(value)] = True
             found.append(mask)
+        elif isinstance(value, str):
+            found.append(np.int64(graph.vertex_values.code(value)))
         else:
             found.append(_PARAMETERS[item.kind](value))
     return tuple(found)
 
 
 class GrowingParameters:
-    """The parameters of a program on a graph that gets more vertices; they are in no set."""
+    """The inputs of a program on a graph that gets more vertices; these are in no set.
 
-    def __init__(self, program: VertexProgram, values: tuple[Any, ...], vertices: int) -> None:
-        found = kernel_parameters(program, values, vertices)
+    Parameters first, then vertex properties, then codes of texts (`engine.inputs`).
+    """
+
+    def __init__(
+        self, graph: ResidentGraph, program: VertexProgram, values: tuple[Any, ...]
+    ) -> None:
+        self._graph = graph
+        self._properties = tuple(vertex_properties(program).values())
+        self._vertices = graph.vertices
+        given = graph.vertex_values
+        self._texts = tuple(np.int64(given.code(text)) for text in text_constants(program))
+        found = kernel_parameters(graph, program, values)
         self._values = [
             GrowingArray(item.copy()) if isinstance(item, np.ndarray) else item for item in found
         ]
 
     @property
-    def view(self) -> tuple[Any, ...]:
-        """As kernels take them; to be taken anew after a change of size."""
+    def given(self) -> tuple[Any, ...]:
+        """The parameters alone, as another maintainer of the same program takes them."""
         return tuple(item.view if isinstance(item, GrowingArray) else item for item in self._values)
 
+    @property
+    def view(self) -> tuple[Any, ...]:
+        """As kernels take them; to be taken anew after a change of size."""
+        properties = map(self._graph.vertex_values.array, self._properties)
+        return (*self.given, *properties, *self._texts)
+
     def resize(self, vertices: int) -> bool:
-        """Have a truth value for so many vertices in each set; True where that is a change."""
+        """Have a truth value for so many vertices in each set; True where that is a change.
+
+        Properties grow with the graph.
+        """
         grown = [item for item in self._values if isinstance(item, GrowingArray)]
         changed = any(item.length != vertices for item in grown)
+        changed |= bool(self._properties) and self._vertices != vertices
+        self._vertices = vertices
         for item in grown:
             item.resize(vertices)
         return changed
 
 
 def parameter_arrays(program: VertexProgram, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
-    """Parameters as arrays of the types that kernels expect in a block."""
-    found = zip(program.parameters, values, strict=True)
-    return tuple(np.atleast_1d(np.asarray(value, _PARAMETERS[item.kind])) for item, value in found)
+    """Inputs as arrays of the types that kernels expect in a block."""
+    types = [_PARAMETERS[item.kind] for item in program.parameters]
+    types += [VALUE_TYPES[item.type] for item in vertex_properties(program).values()]
+    types += [np.int64] * len(text_constants(program))
+    found = zip(types, values, strict=True)
+    return tuple(np.atleast_1d(np.asarray(value, type_)) for type_, value in found)
 
 
 def _property(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:

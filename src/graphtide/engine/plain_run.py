@@ -19,7 +19,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import LimitError
 from graphtide.plan import programs as p
 from graphtide.plan.expressions import FLOAT
-from graphtide.plan.program_reads import edge_properties, reads
+from graphtide.plan.program_reads import edge_properties, reads, vertex_properties
 
 State = dict[str, Rows]
 _KINDS = p.AccumulatorKind
@@ -62,6 +62,10 @@ class _Run:
             name: graph.column(name, DTYPES[type_])[edges] for name, type_ in types.items()
         }
         self.facts = _facts(src, dst, graph.vertices)
+        self.given = {
+            name: graph.vertex_values.plain(item)
+            for name, item in vertex_properties(program).items()
+        }
         self.sets = self._sets()
         ways = {
             p.Direction.OUT: [(src, dst)],
@@ -120,6 +124,7 @@ class _Run:
             parameters=self.parameters,
             state={("v", name): rows for name, rows in state.items()},
             facts={("v", name): rows for name, rows in self.facts.items()},
+            given={("v", name): rows for name, rows in self.given.items()},
             sets={("v", name): rows for name, rows in self.sets.items()},
             assigned=state,
         )
@@ -143,6 +148,7 @@ class _Run:
             parameters=self.parameters,
             state=both(state),
             facts=both(self.facts),
+            given=both(self.given),
             sets=both(self.sets),
             properties=self.properties,
             send=send,

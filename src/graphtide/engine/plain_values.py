@@ -21,7 +21,14 @@ from graphtide.plan import programs as p
 
 Rows = NDArray[Any]
 Mask = NDArray[np.bool_]
-DTYPES = {x.INT: np.int64, x.FLOAT: np.float64, x.BOOL: np.bool_}
+DTYPES: dict[x.ValueType, Any] = {
+    x.INT: np.int64,
+    x.FLOAT: np.float64,
+    x.BOOL: np.bool_,
+    x.TEXT: np.object_,
+    x.DATE: np.int64,
+    x.TIMESTAMP: np.int64,
+}
 _MATH: dict[str, Callable[[Any], Any]] = {
     "abs": np.abs,
     "sqrt": np.sqrt,
@@ -53,15 +60,17 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 class Scene:
     """Everything that a function can name, as rows.
 
-    `state` has the fields of u and of v by vertex and name, `facts` their ids and degrees, `sets`
-    whether they are among the vertices that a parameter lists. `assigned` is where `v.field = ...`
-    is written to, `send` takes (accumulator, rows that send, values, index).
+    `state` has the fields of u and of v by vertex and name, `facts` their ids and degrees, `given`
+    their properties, `sets` whether they are among the vertices that a parameter lists. `assigned`
+    is where `v.field = ...` is written to, `send` takes (accumulator, rows that send, values,
+    index).
     """
 
     count: int
     parameters: Mapping[str, Any]
     state: Mapping[tuple[str, str], Rows]
     facts: Mapping[tuple[str, str], Rows]
+    given: Mapping[tuple[str, str], Rows]
     sets: Mapping[tuple[str, str], Rows]
     properties: Mapping[str, Rows] = field(default_factory=dict)
     accumulated: Mapping[str, Rows] = field(default_factory=dict)
@@ -101,6 +110,8 @@ def value_of(node: x.Expression, scene: Scene, mask: Mask) -> Rows:
     match node:
         case x.Const(value, type_):
             return np.full(scene.count, value, DTYPES[type_])
+        case x.Text(text):
+            return np.full(scene.count, text, np.object_)
         case x.ParameterRef(name, type_):
             return np.full(scene.count, scene.parameters[name], DTYPES[type_])
         case x.PairSource(name):
@@ -113,6 +124,8 @@ def value_of(node: x.Expression, scene: Scene, mask: Mask) -> Rows:
             return scene.properties[name]
         case x.VertexFact(vertex, fact):
             return scene.facts[vertex, fact]
+        case x.VertexProperty(vertex, name):
+            return scene.given[vertex, name]
         case x.Member(vertex, parameter):
             return scene.sets[vertex, parameter]
         case x.Local(name):
@@ -124,6 +137,9 @@ def value_of(node: x.Expression, scene: Scene, mask: Mask) -> Rows:
         case x.Binary(operator, left, right):
             found: Rows = _ARITHMETIC[operator](evaluated(left), evaluated(right))
             return found
+        case x.Compare(operator, left, right) if left.type is x.TEXT:
+            same = _same_texts(evaluated(left), evaluated(right))
+            return same if operator == "==" else ~same
         case x.Compare(operator, left, right):
             compared: Rows = _COMPARED[operator](evaluated(left), evaluated(right))
             return compared
@@ -135,6 +151,12 @@ def value_of(node: x.Expression, scene: Scene, mask: Mask) -> Rows:
             return np.where(holds, *chosen)
         case x.Call(function, arguments, type_):
             return _called(function, list(map(evaluated, arguments)), type_)
+
+
+def _same_texts(one: Rows, other: Rows) -> Mask:
+    """Which texts are equal; one that is missing (None) equals nothing."""
+    pairs = zip(one.tolist(), other.tolist(), strict=True)
+    return np.array([a is not None and a == b for a, b in pairs], np.bool_)
 
 
 def _decided(operator: str, terms: tuple[x.Expression, ...], scene: Scene, mask: Mask) -> Rows:

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
+from graphtide.engine.binding import target_slabs
+from graphtide.engine.inputs import KERNEL_TYPES, KernelInputs
 from graphtide.engine.write import Places, write_expression
 from graphtide.plan.expressions import (
     EdgeProperty,
     Expression,
     Member,
-    ValueType,
     VertexFact,
+    VertexProperty,
 )
 from graphtide.plan.program_analysis import Selection
 from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import (
     AccumulatorKind,
     Direction,
-    ParameterKind,
     VertexProgram,
     subexpressions,
 )
-
-_KERNEL_TYPES = {
-    ValueType.INT: "np.int64",
-    ValueType.FLOAT: "np.float64",
-    ValueType.BOOL: "np.bool_",
-}
-_PARAMETER_TYPES = {
-    ParameterKind.VERTEX: "np.int64",
-    ParameterKind.VERTICES: "np.bool_",
-    ParameterKind.PAIRS: "np.int64",
-    ParameterKind.INT: "np.int64",
-    ParameterKind.FLOAT: "np.float64",
-    ParameterKind.BOOL: "np.bool_",
-}
 
 
 def selecting_section(program: VertexProgram, selection: Selection, *, settles: bool) -> str:
@@ -46,14 +33,15 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
     sign = 1 if selection.kind is AccumulatorKind.MIN else -1
     forward = program.direction in (Direction.OUT, Direction.BOTH)
     backward = program.direction in (Direction.IN, Direction.BOTH)
-    places = _scalar_places(program)
+    places = _scalar_places(program, "vertex")
+    message = _scalar_places(program, _target(program))
     return "\n".join(
         [
             f"SIGN = {sign}",
             f"IDENTITY = {_number(selection.identity)}",
             f"FORWARD, BACKWARD = {forward}, {backward}",
             f"UNIFORM, SETTLES = {_uniform(selection)}, {settles}",
-            f"VALUE = {_KERNEL_TYPES[selection.type]}",
+            f"VALUE = {KERNEL_TYPES[selection.type]}",
             "",
             "",
             "@lean_kernel",
@@ -63,7 +51,7 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
             "",
             "@joined_kernel",
             "def message(value, source, edge, properties, parameters):",
-            f"    return {write_expression(selection.message, places)}",
+            f"    return {write_expression(selection.message, message)}",
             "",
             "",
             *handed_over(program),
@@ -73,16 +61,10 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
 
 def handed_over(program: VertexProgram) -> list[str]:
     """How properties and parameters are found in a block: the former first, then the latter."""
-    properties = [
-        f"array_at(words, first + {at}, {_KERNEL_TYPES[type_]}), "
-        for at, type_ in enumerate(edge_properties(program).values())
-    ]
-    parameters = [
-        f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]}), "
-        if item.kind is ParameterKind.VERTICES
-        else f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]})[0], "
-        for at, item in enumerate(program.parameters, len(properties))
-    ]
+    types = [KERNEL_TYPES[type_] for type_ in edge_properties(program).values()]
+    types += ["np.int32", "np.int32"] * len(target_slabs(program))
+    properties = [f"array_at(words, first + {at}, {type_}), " for at, type_ in enumerate(types)]
+    parameters = KernelInputs(program).taken_from("words", "first", len(properties))
     return [
         "@joined_kernel",
         "def properties_at(words, first):",
@@ -97,7 +79,7 @@ def handed_over(program: VertexProgram) -> list[str]:
 
 def _uniform(selection: Selection) -> bool:
     """True where all edges carry the same for the same value."""
-    own = EdgeProperty | VertexFact | Member
+    own = EdgeProperty | VertexFact | VertexProperty | Member
     return not any(isinstance(item, own) for item in subexpressions(selection.message))
 
 
@@ -106,16 +88,32 @@ def _typed(expression: Expression, places: Places) -> str:
 
     Compiled code does so anyway; this is for code that is interpreted.
     """
-    return f"{_KERNEL_TYPES[expression.type]}({write_expression(expression, places)})"
+    return f"{KERNEL_TYPES[expression.type]}({write_expression(expression, places)})"
 
 
-def _scalar_places(program: VertexProgram) -> Places:
-    """Names as they are in functions of one vertex or one edge: plain arguments."""
-    parameters = {item.name: at for at, item in enumerate(program.parameters)}
+def _target(program: VertexProgram) -> str:
+    """The number of the vertex that an edge leads to, from the slabs that know it.
+
+    Where messages go both ways it is the end that is not the source; the source, at a loop.
+    """
+    first = len(edge_properties(program))
+    ends = [
+        f"properties[{at + 1}][properties[{at}][edge]]"
+        for at in range(first, first + 2 * len(target_slabs(program)), 2)
+    ]
+    return f"{' ^ '.join(ends)} ^ source" if len(ends) == 2 else "".join(ends)
+
+
+def _scalar_places(program: VertexProgram, own: str) -> Places:
+    """Names as they are in functions of one vertex or one edge: plain arguments.
+
+    `own` is the number of v.
+    """
+    inputs = KernelInputs(program)
     properties = {name: at for at, name in enumerate(edge_properties(program))}
 
     def vertex(which: str) -> str:
-        return "source" if which == "u" else "vertex"
+        return "source" if which == "u" else own
 
     def refuse(*_: object) -> str:
         raise AssertionError("a selecting program has no such thing")
@@ -128,12 +126,14 @@ def _scalar_places(program: VertexProgram) -> Places:
         return vertex(which)
 
     return Places(
-        parameter=lambda name: f"parameters[{parameters[name]}]",
+        parameter=inputs.parameter,
         edge_property=lambda name: f"properties[{properties[name]}][edge]",
         state=lambda which, name, index: "value",
         accumulator=refuse,
         fact=fact,
-        member=lambda which, name: f"parameters[{parameters[name]}][{vertex(which)}]",
+        vertex_property=lambda which, name: inputs.vertex_property(name, vertex(which)),
+        text=inputs.text,
+        member=lambda which, name: f"{inputs.parameter(name)}[{vertex(which)}]",
         assign=refuse,
         send=refuse_send,
     )

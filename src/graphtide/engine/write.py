@@ -28,9 +28,11 @@ from graphtide.plan.expressions import (
     PairSource,
     ParameterRef,
     StateRef,
+    Text,
     Unary,
     ValueType,
     VertexFact,
+    VertexProperty,
 )
 from graphtide.plan.programs import AssignLocal, AssignState, Body, ForRange, If, Send, Statement
 
@@ -48,6 +50,8 @@ class Places:
     state: Callable[[str, str, str | None], str]
     accumulator: Callable[[str, str | None], str]
     fact: Callable[[str, str], str]
+    vertex_property: Callable[[str, str], str]
+    text: Callable[[str], str]
     member: Callable[[str, str], str]
     assign: Callable[[str, str | None], str]
     send: Callable[[str, str | None, str], list[str]]
@@ -62,6 +66,8 @@ def write_expression(node: Expression, places: Places) -> str:
     match node:
         case Const(value, type_):
             return constant_text(value, type_)
+        case Text(value):
+            return places.text(value)
         case ParameterRef(name):
             return places.parameter(name)
         case PairSource(parameter):
@@ -74,6 +80,8 @@ def write_expression(node: Expression, places: Places) -> str:
             return places.edge_property(name)
         case VertexFact(vertex, fact):
             return places.fact(vertex, fact)
+        case VertexProperty(vertex, name):
+            return places.vertex_property(vertex, name)
         case Member(vertex, parameter):
             return places.member(vertex, parameter)
         case Local(name):
@@ -84,6 +92,9 @@ def write_expression(node: Expression, places: Places) -> str:
             return f"({operator} {write(operand)})"
         case Binary(operator, left, right):
             return _binary(node, write(left), write(right))
+        case Compare(operator, left, right) if may_be_missing(node):
+            both = f"({write(left)} == {write(right)} and {write(left)} >= 0)"
+            return both if operator == "==" else f"(not {both})"
         case Compare(operator, left, right):
             return f"({write(left)} {operator} {write(right)})"
         case Boolean(operator, terms):
@@ -92,6 +103,14 @@ def write_expression(node: Expression, places: Places) -> str:
             return f"({write(yes)} if {write(condition)} else {write(no)})"
         case Call(function, arguments):
             return _call(function, [write(argument) for argument in arguments])
+
+
+def may_be_missing(node: Compare) -> bool:
+    """True where two texts are compared that may both be missing, and are then not equal."""
+    sides = node.left, node.right
+    return node.left.type is ValueType.TEXT and not any(
+        isinstance(side, Text | ParameterRef) for side in sides
+    )
 
 
 def write_body(body: Body, places: Places, indent: int = 1) -> list[str]:

@@ -5,6 +5,9 @@ Where Python would mix int and float, the tree says `float(...)` in so many word
 evaluates it never has to choose. `u` is the vertex that an edge is traversed from and `v` the
 vertex it is traversed to; in `initialize` and `update` there is `v` alone.
 
+Texts and moments (dates, timestamps) come from properties and parameters only: texts know `==` and
+`!=`, moments are ordered, and `int(...)` makes a number of a moment.
+
 Arithmetic is that of int64 and float64: ints wrap around, a float divided by zero is an infinity
 or NaN, an int divided by zero (`//`, `%`) is 0, and `min(a, b)` is a unless b < a. An index
 outside of its array is a mistake that the evaluator must refuse.
@@ -17,6 +20,7 @@ from enum import StrEnum
 from typing import Literal
 
 Number = int | float | bool
+Constant = int | float | bool | str
 Vertex = Literal["u", "v"]
 Fact = Literal["id", "out_degree", "in_degree", "degree"]
 Function = Literal[
@@ -37,19 +41,33 @@ Function = Literal[
 
 
 class ValueType(StrEnum):
-    """The types of values in a program: int64, float64 and truth."""
+    """The types of values in a program: int64, float64 and truth; texts, and two kinds of moments.
+
+    As a number, a date is its days since 1970-01-01, and a timestamp its microseconds since
+    1970-01-01 00:00 UTC. A text may be missing, and then it equals no text, not even another that
+    is missing.
+    """
 
     INT = "int"
     FLOAT = "float"
     BOOL = "bool"
+    TEXT = "str"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
 
     @property
     def is_number(self) -> bool:
         """True for the two types that have arithmetic."""
-        return self is not ValueType.BOOL
+        return self in (ValueType.INT, ValueType.FLOAT)
+
+    @property
+    def is_moment(self) -> bool:
+        """True for dates and timestamps."""
+        return self in (ValueType.DATE, ValueType.TIMESTAMP)
 
 
 INT, FLOAT, BOOL = ValueType.INT, ValueType.FLOAT, ValueType.BOOL
+TEXT, DATE, TIMESTAMP = ValueType.TEXT, ValueType.DATE, ValueType.TIMESTAMP
 
 
 @dataclass(frozen=True)
@@ -61,8 +79,20 @@ class Const:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text that the program names, to compare others with."""
+
+    value: str
+
+    @property
+    def type(self) -> ValueType:
+        """A text."""
+        return TEXT
+
+
+@dataclass(frozen=True)
 class ParameterRef:
-    """The value of a parameter: a number, or the number of a vertex."""
+    """The value of a parameter: a number, a text, a moment, or the number of a vertex."""
 
     name: str
     type: ValueType
@@ -109,6 +139,20 @@ class VertexFact:
     def type(self) -> ValueType:
         """All facts are ints."""
         return INT
+
+
+@dataclass(frozen=True)
+class VertexProperty:
+    """What the data say of u or v; it never changes while the vertex is there.
+
+    `missing` stands in for a value that is not there. None: such vertices are refused, except for
+    texts, which may be missing.
+    """
+
+    vertex: Vertex
+    name: str
+    type: ValueType
+    missing: Constant | None = None
 
 
 @dataclass(frozen=True)
@@ -186,7 +230,7 @@ class Binary:
 
 @dataclass(frozen=True)
 class Compare:
-    """A comparison of two operands of one type; truth values know `==` and `!=` only."""
+    """A comparison of two operands of one type; truth values and texts know `==` and `!=` only."""
 
     operator: Literal["<", "<=", ">", ">=", "==", "!="]
     left: Expression
@@ -230,9 +274,9 @@ class Call:
     """A built-in function.
 
     `min` and `max` take two or more arguments of one type, all others one: `sqrt`, `exp` and
-    `log` a float, `floor` and `ceil` a float to give an int, `int`, `float` and `bool` anything.
-    `least` and `greatest` of two floats are what an accumulator makes of them, for which a NaN was
-    never sent; only analysis writes them.
+    `log` a float, `floor` and `ceil` a float to give an int, `int`, `float` and `bool` any number
+    or truth value, and `int` a moment. `least` and `greatest` of two floats are what an accumulator
+    makes of them, for which a NaN was never sent; only analysis writes them.
     """
 
     function: Function
@@ -242,11 +286,13 @@ class Call:
 
 Expression = (
     Const
+    | Text
     | ParameterRef
     | StateRef
     | AccumulatorRef
     | EdgeProperty
     | VertexFact
+    | VertexProperty
     | Member
     | PairSource
     | Local

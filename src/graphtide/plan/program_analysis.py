@@ -67,10 +67,10 @@ class Selection:
     """A program that keeps the best value it ever got: one state field, one accumulator.
 
     `kind` is MIN or MAX; `or` and `and` of truth values are MAX and MIN of them. `message` is
-    what an edge carries, over u's state, its number, edge properties and parameters only; it is
-    `identity` where nothing is sent. `initial` is the state of iteration 0, over v's facts and
-    parameters; None where it has no closed form. `start` claims that it is always a number and
-    never changes with the graph: without that, the general way is taken.
+    what an edge carries, over u's state, its number, properties and parameters only; it is
+    `identity` where nothing is sent. `initial` is the state of iteration 0, over v's facts,
+    properties and parameters; None where it has no closed form. `start` claims that it is always a
+    number and never changes with the graph: without that, the general way is taken.
     """
 
     kind: AccumulatorKind
@@ -230,7 +230,7 @@ def _message(program: VertexProgram) -> Expression:
     except ClosedFormError as reason:
         raise _NotSelectingError(f"traverse is not one expression: {reason}") from None
     found = reads_expression(message)
-    if found.reads_target:
+    if found.reads_changing_target:
         raise _NotSelectingError("the message depends on v")
     if found.source_degrees:
         raise _NotSelectingError("the message depends on how many edges u has")

@@ -1,6 +1,6 @@
 """Proofs that an expression stays on one side of a constant, for the analysis of programs.
 
-A proof is the set of obligations under which the statement holds for every edge: conditions on edge
+A proof is the set of obligations under which the statement holds for every edge: conditions on
 properties and parameters that can be checked when the data is there. No proof is None, which says
 nothing about the statement itself. NaN satisfies no obligation, so where the obligations hold no
 value is NaN.
@@ -27,6 +27,7 @@ from graphtide.plan.expressions import (
     StateRef,
     Unary,
     VertexFact,
+    VertexProperty,
 )
 from graphtide.plan.program_text import expression_text, number_text
 from graphtide.plan.programs import subexpressions
@@ -36,9 +37,9 @@ _MOST_VERTICES = 2**31
 
 @dataclass(frozen=True)
 class Obligation:
-    """A condition on an edge property or a parameter that the data must satisfy."""
+    """A condition on a property or a parameter that the data must satisfy."""
 
-    subject: EdgeProperty | ParameterRef
+    subject: EdgeProperty | VertexProperty | ParameterRef
     operator: Literal[">=", "<=", ">", "<"]
     bound: Number
 
@@ -101,7 +102,7 @@ def above_zero(expression: Expression, known: Known) -> Proof | None:
     match expression:
         case Const(value):
             return PROVED if value > 0 else None
-        case EdgeProperty() | ParameterRef():
+        case EdgeProperty() | VertexProperty() | ParameterRef():
             return frozenset({Obligation(expression, ">", 0)})
         case Call("float", (inner,)):
             return above_zero(inner, known)
@@ -118,7 +119,7 @@ def below_infinity(expression: Expression) -> Proof | None:
     match expression:
         case Const(value):
             return PROVED if value < float("inf") else None
-        case EdgeProperty() | ParameterRef():
+        case EdgeProperty() | VertexProperty() | ParameterRef():
             return frozenset({Obligation(expression, "<", float("inf"))})
         case Call("float" | "min" | "max", arguments):
             return both(*map(below_infinity, arguments))
@@ -131,7 +132,7 @@ def finite(expression: Expression) -> Proof | None:
     match expression:
         case Const(value):
             return PROVED if math.isfinite(value) else None
-        case EdgeProperty() | ParameterRef():
+        case EdgeProperty() | VertexProperty() | ParameterRef():
             infinity = float("inf")
             return frozenset(
                 {Obligation(expression, ">", -infinity), Obligation(expression, "<", infinity)}
@@ -149,10 +150,15 @@ def finite(expression: Expression) -> Proof | None:
 
 
 def never_nan(expression: Expression) -> Proof | None:
-    """A proof that an expression without state or edge properties is a number, if infinite."""
+    """A proof that an expression without state or edge properties is a number, if infinite.
+
+    No vertex property is NaN, since NaN is a missing value.
+    """
     if expression.type is not FLOAT:
         return PROVED
     match expression:
+        case VertexProperty():
+            return PROVED
         case Const(value):
             return None if math.isnan(value) else PROVED
         case ParameterRef():
@@ -177,7 +183,7 @@ def _beyond(expression: Expression, bound: Number, up: bool, known: Known) -> Pr
     match expression:
         case Const(value):
             return PROVED if (value >= bound if up else value <= bound) else None
-        case EdgeProperty() | ParameterRef():
+        case EdgeProperty() | VertexProperty() | ParameterRef():
             return frozenset({Obligation(expression, ">=" if up else "<=", bound)})
         case VertexFact():
             return PROVED if (bound <= 0 if up else bound >= _MOST_VERTICES) else None

@@ -7,7 +7,8 @@ message that reads v must be taken anew when v changes, not only when u does.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from graphtide.plan.expressions import (
     EdgeProperty,
@@ -18,8 +19,10 @@ from graphtide.plan.expressions import (
     PairSource,
     ParameterRef,
     StateRef,
+    Text,
     ValueType,
     VertexFact,
+    VertexProperty,
 )
 from graphtide.plan.programs import (
     Accumulator,
@@ -42,6 +45,7 @@ class Reads:
     parameters: frozenset[str]
     iteration: bool
     target_membership: bool
+    target_properties: bool = False
 
     @property
     def source_degrees(self) -> bool:
@@ -56,6 +60,11 @@ class Reads:
     @property
     def reads_target(self) -> bool:
         """True where it depends on v in any way."""
+        return self.target_properties or self.reads_changing_target
+
+    @property
+    def reads_changing_target(self) -> bool:
+        """True where it depends on more of v than the properties that the data give it."""
         return bool(self.target_state or self.target_facts or self.target_membership)
 
 
@@ -85,6 +94,30 @@ def edge_properties(program: VertexProgram) -> dict[str, ValueType]:
     """The edge properties that the program needs, with the type it takes each as."""
     found = reads(program.traverse).edge_properties
     return {item.name: item.type for item in sorted(found, key=lambda item: item.name)}
+
+
+@cache
+def vertex_properties(program: VertexProgram) -> dict[str, VertexProperty]:
+    """The vertex properties that the program needs, by name; each as one of v."""
+    found = {
+        item.name: replace(item, vertex="v")
+        for body in (program.initialize, program.traverse, program.update)
+        for item in expressions_of(body)
+        if isinstance(item, VertexProperty)
+    }
+    return dict(sorted(found.items()))
+
+
+@cache
+def text_constants(program: VertexProgram) -> tuple[str, ...]:
+    """The texts that a program compares others with, each once."""
+    found = {
+        item.value
+        for body in (program.initialize, program.traverse, program.update)
+        for item in expressions_of(body)
+        if isinstance(item, Text)
+    }
+    return tuple(sorted(found))
 
 
 def invertible(program: VertexProgram) -> Invertible | None:
@@ -127,4 +160,7 @@ def _collect(expressions: Iterable[Expression]) -> Reads:
         parameters=frozenset([*named, *(item.parameter for item in members)]),
         iteration=any(isinstance(item, Iteration) for item in found),
         target_membership=any(item.vertex == "v" for item in members),
+        target_properties=any(
+            isinstance(item, VertexProperty) and item.vertex == "v" for item in found
+        ),
     )

@@ -19,19 +19,21 @@ from graphtide.plan.expressions import (
     Choice,
     Compare,
     Const,
+    Constant,
     EdgeProperty,
     Expression,
     Iteration,
     Local,
     Member,
-    Number,
     PairSource,
     ParameterRef,
     StateRef,
+    Text,
     Unary,
     VertexFact,
+    VertexProperty,
 )
-from graphtide.plan.program_reads import edge_properties
+from graphtide.plan.program_reads import edge_properties, vertex_properties
 from graphtide.plan.programs import (
     Accumulator,
     AccumulatorKind,
@@ -67,6 +69,7 @@ def explain(program: VertexProgram) -> str:
     lines += _section("state", map(field_text, program.state))
     lines += _section("accumulators", map(_accumulator_line, program.accumulators))
     lines += _section("edge properties", _property_texts(program))
+    lines += _section("vertex properties", _vertex_property_texts(program))
     lines.append(f"direction {_DIRECTIONS[program.direction]}")
     lines.append(f"iterations {_iterations_text(program)}")
     if program.tolerance != 0.0:
@@ -98,8 +101,8 @@ def expression_text(expression: Expression) -> str:
     return _text(expression)[0]
 
 
-def number_text(value: Number) -> str:
-    """A constant: `inf` for infinity, and floats with a point."""
+def number_text(value: Constant) -> str:
+    """A constant: `inf` for infinity, floats with a point, texts in quotes."""
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return repr(value)
@@ -130,6 +133,12 @@ def _accumulator_line(item: Accumulator) -> str:
 
 def _property_texts(program: VertexProgram) -> list[str]:
     return [f"{property_text(name)}: {kind}" for name, kind in edge_properties(program).items()]
+
+
+def _vertex_property_texts(program: VertexProgram) -> Iterator[str]:
+    for item in vertex_properties(program).values():
+        missing = "" if item.missing is None else f", {number_text(item.missing)} where missing"
+        yield f"v.{item.name}: {item.type}{missing}"
 
 
 def _iterations_text(program: VertexProgram) -> str:
@@ -209,6 +218,8 @@ def _text(expression: Expression) -> tuple[str, int]:
 
 def _atom_text(expression: Expression) -> str:
     match expression:
+        case Text(value):
+            return repr(value)
         case ParameterRef(name):
             return f"self.{name}"
         case PairSource(parameter):
@@ -221,6 +232,8 @@ def _atom_text(expression: Expression) -> str:
             return property_text(name)
         case VertexFact(vertex, fact):
             return f"{vertex}.{fact}"
+        case VertexProperty(vertex, name):
+            return f"{vertex}.{name}"
         case Local(name):
             return name
         case Iteration():

@@ -6,6 +6,7 @@ user named them; whoever knows the graph turns them into vertex numbers.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +25,10 @@ from graphtide.plan.programs import (
 )
 
 _MOST_TOLD = 6
+_MOMENTS = (ParameterKind.DATE, ParameterKind.TIMESTAMP)
 
 ParameterValue = Hashable
-"""A number, the id of a vertex, a tuple of such ids, or a tuple of pairs of them."""
+"""A number, a text, a moment, the id of a vertex, a tuple of such ids, or of pairs of them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,6 +130,8 @@ def _value(program: str, parameter: Parameter, given: Mapping[str, object]) -> P
             f"{program} needs a value for '{parameter.name}'",
             hint=f"give it: {program}({parameter.name}=...), {_WANTED[parameter.kind]}",
         )
+    if parameter.kind in _MOMENTS:
+        return _converted(program, parameter, parameter.default)
     return parameter.default
 
 
@@ -158,6 +162,44 @@ def _float_value(value: object) -> ParameterValue:
 def _bool_value(value: object) -> ParameterValue:
     plain = _plain(value)
     return plain if isinstance(plain, bool) else None
+
+
+def _text_value(value: object) -> ParameterValue:
+    return str(value) if isinstance(value, str) else None
+
+
+def date_value(value: object) -> dt.date | None:
+    """A date, or one in ISO form as a text; None of anything else, a timestamp included."""
+    if isinstance(value, str):
+        try:
+            return dt.date.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    return value if isinstance(value, dt.date) and not isinstance(value, dt.datetime) else None
+
+
+def timestamp_value(value: object) -> dt.datetime | None:
+    """A timestamp in UTC, from one, a date (its midnight) or either in ISO form as a text.
+
+    One without an offset is taken to be in UTC.
+    """
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = dt.datetime(value.year, value.month, value.day)
+    if not isinstance(value, dt.datetime):
+        return None
+    return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+
+
+def moment_number(value: dt.date) -> int:
+    """A moment as programs compute with it: days, or microseconds, since 1970 began (in UTC)."""
+    if isinstance(value, dt.datetime):
+        return (value - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
+    return (value - dt.date(1970, 1, 1)).days
 
 
 def _vertex_value(value: object) -> ParameterValue:
@@ -196,6 +238,9 @@ _CONVERSIONS = {
     ParameterKind.INT: _int_value,
     ParameterKind.FLOAT: _float_value,
     ParameterKind.BOOL: _bool_value,
+    ParameterKind.TEXT: _text_value,
+    ParameterKind.DATE: date_value,
+    ParameterKind.TIMESTAMP: timestamp_value,
     ParameterKind.VERTEX: _vertex_value,
     ParameterKind.VERTICES: _vertices_value,
     ParameterKind.PAIRS: _pairs_value,
@@ -204,6 +249,9 @@ _WANTED = {
     ParameterKind.INT: "a whole number of 64 bits",
     ParameterKind.FLOAT: "a number",
     ParameterKind.BOOL: "True or False",
+    ParameterKind.TEXT: "a text",
+    ParameterKind.DATE: "a date, or a text such as '2020-12-31'",
+    ParameterKind.TIMESTAMP: "a timestamp, or a text such as '2020-12-31 18:00'",
     ParameterKind.VERTEX: "the id of a vertex",
     ParameterKind.VERTICES: "a list of ids of vertices",
     ParameterKind.PAIRS: "a list of pairs of vertices by their ids: [(source, target), ...]",

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graphtide.plan.expressions import Expression, Number, ValueType, children
+from graphtide.plan.expressions import Constant, Expression, Number, ValueType, children
 
 INT_MAX = 2**63 - 1
 INT_MIN = -(2**63)
@@ -43,6 +43,9 @@ class ParameterKind(StrEnum):
     INT = "int"
     FLOAT = "float"
     BOOL = "bool"
+    TEXT = "str"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
 
 
 class AccumulatorKind(StrEnum):
@@ -72,11 +75,14 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A value given when the program is used; without a default it must be given."""
+    """A value given when the program is used; without a default it must be given.
+
+    The default of a moment is the moment in ISO form, a text.
+    """
 
     name: str
     kind: ParameterKind
-    default: Number | None = None
+    default: Constant | None = None
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from graphtide.plan.expressions import (
     StateRef,
     Unary,
     VertexFact,
+    VertexProperty,
 )
 from graphtide.plan.program_ranges import Values, covers, known_values, range_of
 from graphtide.plan.program_symbols import ClosedFormError, initial_form, rewrite, update_form
@@ -57,9 +58,9 @@ _LEAST, _MOST = 1e-100, 1e100
 class SettlingSum:
     """A program as x(v) = base(v) + sum of x(u) * share(u).
 
-    `base` reads v's number, memberships and parameters; `share` reads u's degrees and parameters,
-    and holds where an edge leaves u. `factor` is what the shares of a vertex add up to at most,
-    and no base is below `least`.
+    `base` reads v's number, properties, memberships and parameters; `share` reads u's degrees and
+    properties and parameters, and holds where an edge leaves u. `factor` is what the shares of a
+    vertex add up to at most, and no base is below `least`.
     """
 
     state: str
@@ -274,7 +275,7 @@ def _check_reads(sent: Expression) -> None:
                 f"the message depends on {expression_text(item)}: what such weights add up to, "
                 "out of a vertex, is not known from the program"
             )
-        if isinstance(item, StateRef | VertexFact | Member) and item.vertex == "v":
+        if isinstance(item, StateRef | VertexFact | VertexProperty | Member) and item.vertex == "v":
             raise _NotSettlingError("the message depends on v")
 
 
@@ -314,7 +315,8 @@ def _check_divisors(program: VertexProgram, divisors: list[Expression], values: 
 
 def _is_constant(expression: Expression) -> bool:
     """True where it is the same number everywhere: of constants and parameters alone."""
-    own = StateRef | AccumulatorRef | EdgeProperty | VertexFact | Member | Local | Iteration
+    given = EdgeProperty | VertexFact | VertexProperty | Member
+    own = StateRef | AccumulatorRef | given | Local | Iteration
     return not any(isinstance(item, own) for item in subexpressions(expression))
 
 

@@ -24,6 +24,7 @@ from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_gra
 from graphtide.run.live.versions import Versions
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.turns import Turns, in_turn
+from graphtide.run.views.entering_vertices import entering_vertices
 from graphtide.run.views.inserted_columns import (
     KeptRows,
     user_names,
@@ -49,8 +50,8 @@ class MemoryGraph:
             properties = with_numbers(properties, len(rows))
         resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
         known = ColumnNames(*source.names, tuple(properties))
-        columns = ViewColumns(kept, source.vertices.columns)
-        self._hold(KnownEdges(resident, ids, known, simple), columns)
+        vertices = source.vertices.columns
+        self._hold(KnownEdges(resident, ids, known, simple, vertices), kept)
 
     @classmethod
     def _of_source(cls, source: Source, simple: bool) -> Self:
@@ -67,15 +68,20 @@ class MemoryGraph:
         graph._hold(*snapshot.part(rows, vertices))
         return graph
 
-    def _hold(self, known: KnownEdges, columns: ViewColumns) -> None:
+    def _hold(self, known: KnownEdges, kept: pa.Table) -> None:
         self._known = known
-        self._columns = columns
+        self._kept = kept
         self._names = known.names
         self._resident = known.resident
         self._vertices = GraphVertices(known.ids)
         self._followers = Followers()
         self._turns = Turns("the graph")
         self._versions = Versions(self._known, self._followers, self._turns)
+
+    @property
+    def _columns(self) -> ViewColumns:
+        """What views read besides what programs read of edges."""
+        return ViewColumns(self._kept, self._known.vertex_columns.table)
 
     @property
     @in_turn
@@ -141,23 +147,25 @@ class MemoryGraph:
         return Snapshot(numbers[order], *ends, properties, ids, names, simple, self._columns)
 
     @in_turn
-    def advance(self, insert: Any = None, delete: Any = None) -> None:
+    def advance(self, insert: Any = None, delete: Any = None, vertices: Any = None) -> None:
         """Go to the next version: edges in, edges out, and every program follows.
 
         Edges are rows `(src, dst, properties...)`, dicts, columns by name, a frame, or a list of
         edge numbers as in `edges()`. A deleted row may leave properties out: any edge between
-        its ends will do. All or nothing: what cannot be is refused, and nothing has changed.
+        its ends will do. `vertices` lists vertices that enter, by their ids or in a table with a
+        column `id` and their properties; others enter with the first edge that names them, and
+        have no properties. All or nothing: what cannot be is refused, and nothing has changed.
         """
-        self._advance(insert, delete)
+        self._advance(insert, delete, vertices)
 
-    def _advance(self, insert: Any, delete: Any) -> None:
+    def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         """The same for whoever has the turn."""
-        if self._columns.edges.num_columns:
-            rows = KeptRows(self._names, self._columns.edges)
+        listed = entering_vertices(self._known, vertices)
+        if self._kept.num_columns:
+            rows = KeptRows(self._names, self._kept)
             delete = rows.deleted(delete)
-            insert, kept = rows.inserted(insert, self._resident.edges)
-            self._columns = self._columns._replace(edges=kept)
-        self._versions.advance(insert, delete)
+            insert, self._kept = rows.inserted(insert, self._resident.edges)
+        self._versions.advance(insert, delete, listed)
 
     @in_turn
     def rollback(self) -> None:
@@ -176,7 +184,7 @@ class MemoryGraph:
 
     def __setstate__(self, saved: tuple[SavedGraph, ViewColumns]) -> None:
         graph, columns = saved
-        self._hold(restored_graph(graph), columns)
+        self._hold(restored_graph(graph, columns.vertices), columns.edges)
 
     def _outside(self, inside: Int32) -> Int32:
         """The numbers that users know edges by."""

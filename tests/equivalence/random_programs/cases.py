@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from tests.equivalence.random_programs.given_vertices import vertex_columns
 
 Row = tuple[Any, Any, float, int, bool]
 """An edge: its ends by id, then weight, toll and open."""
@@ -47,16 +50,27 @@ def pasteable(case: Case, mode: str) -> str:
     """The case as a script that a person can run."""
     given = _given(case)
     options = "".join(f", {name}={value!r}" for name, value in case.knobs.items())
-    lines = _opening(case.text, case.vertices, case.edges)
+    lines = _opening(case, case.vertices, case.edges)
     lines.append(f"live = g.maintain({case.name}({given}), mode={mode!r}{options})")
-    for step in case.steps:
-        if step.kind == "advance":
-            rows = f"insert={list(step.insert)}, delete={list(step.delete)}"
-            lines.append(f"g.advance({rows})")
-        else:
-            lines.append(f"g.{step.kind}()")
+    lines += _steps(case)
     lines.append("print({name: live[name] for name in live.fields})")
     return "\n".join(lines)
+
+
+def _steps(case: Case) -> Iterator[str]:
+    """A line a step; vertices that enter are listed with what the data say of them."""
+    before = [list(case.vertices)]
+    for step in case.steps:
+        if step.kind == "advance":
+            ends = dict.fromkeys(end for row in step.insert for end in row[:2])
+            new = [end for end in ends if end not in before[-1]]
+            before.append([*before[-1], *new])
+            listed = vertex_columns(case.seed, new) if new else None
+            rows = f"insert={list(step.insert)}, delete={list(step.delete)}"
+            yield f"g.advance({rows}, vertices={listed})"
+        else:
+            before = before[-1:] if step.kind == "forget" else before[:-1] or before
+            yield f"g.{step.kind}()"
 
 
 def pasteable_run(
@@ -67,7 +81,7 @@ def pasteable_run(
 ) -> str:
     """The same for a run over versions of a graph."""
     options = ", ".join(f"{name}={value!r}" for name, value in how.items())
-    lines = _opening(case.text, *graph)
+    lines = _opening(case, *graph)
     lines.append(f"versions = {versions}")
     lines.append(f"run = g.run({case.name}({_given(case)}), versions, {options})")
     lines.append("print({name: run.table(name).to_pydict() for name in versions})")
@@ -78,11 +92,12 @@ def _given(case: Case) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in case.parameters.items())
 
 
-def _opening(text: str, vertices: tuple[Any, ...], edges: tuple[Row, ...]) -> list[str]:
+def _opening(case: Case, vertices: tuple[Any, ...], edges: tuple[Row, ...]) -> list[str]:
     columns = list(zip(*edges, strict=True)) or [()] * 5
-    lines = ["import math", "from math import inf", "import numpy as np", "import graphtide as gt"]
-    lines += ["", text.strip(), "", f"g = gt.Graph({list(columns[0])}, {list(columns[1])},"]
-    lines.append(f"    vertices={list(vertices)},")
+    lines = ["import datetime", "import math", "from math import inf"]
+    lines += ["import numpy as np", "import graphtide as gt"]
+    lines += ["", case.text.strip(), "", f"g = gt.Graph({list(columns[0])}, {list(columns[1])},"]
+    lines.append(f"    vertices={vertex_columns(case.seed, vertices)},")
     for (name, kind), column in zip(TYPES.items(), columns[2:], strict=True):
         lines.append(f"    {name}=np.array({list(column)}, {kind.__name__}),")
     return [*lines, ")"]

@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.equivalence.random_programs.given_vertices import NAMES, declarations
 from tests.equivalence.random_programs.sentences import KINDS, Parameters, Sentences
 
 FACTS = ("id", "degree", "out_degree", "in_degree")
@@ -89,6 +90,7 @@ class FreeProgram:
             fields.append("toll = gt.Property(int)")
         if any("e.open" in line for line in functions):
             fields.append("open = gt.Property(bool)")
+        fields += declarations("\n".join(functions))
         parameters = self.parameters.used("\n".join([*fields, *settings, *functions]))
         body = [*parameters, *fields, *settings, *functions]
         return "\n".join(["@gt.program", "class Free:", *(f"    {line}" for line in body)]) + "\n"
@@ -135,6 +137,9 @@ class FreeProgram:
         for item in self.states:
             found[item.kind] += [f"{who}.{item.name}{item.place(self.pick)}"] * 2
         found["int"].append(f"{who}.{self.pick.choice(FACTS)}")
+        if self.pick.random() < 0.4:
+            kind = self.pick.choice(KINDS)
+            found[kind].append(f"{who}.{self.pick.choice(NAMES[kind])}")
         return found
 
     def _sentences(self, names: dict[str, list[str]], *who: str) -> Sentences:

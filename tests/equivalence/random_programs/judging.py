@@ -16,6 +16,7 @@ from typing import Any
 
 from graphtide.model.errors import GraphtideError, LimitError
 from tests.equivalence.random_programs.cases import PROPERTIES, Case, Row
+from tests.equivalence.random_programs.given_vertices import vertex_row
 from tests.oracle import programs as plan_oracle
 from tests.oracle.class_runs import LONGEST, NeverSettlesError, Outcome, run_class, run_class_pairs
 from tests.oracle.class_texts import ClassText, load_class
@@ -79,13 +80,14 @@ class Judge:
             for row in version.edges
         ]
         given = self._given(number)
+        rows = [vertex_row(self.case.seed, vertex) for vertex in version.vertices]
         pairs = "pairs" in self.loaded.parameters.values()
         run = run_class_pairs if pairs else run_class
         try:
-            found: Outcome | Exception = run(self.loaded, given, len(number), edges)
+            found: Outcome | Exception = run(self.loaded, given, len(number), edges, rows)
         except (NeverSettlesError, IndexError, UndefinedError) as reason:
             found = reason
-        self._vote(found, given, len(number), edges)
+        self._vote(found, given, rows, edges)
         return found
 
     def _given(self, number: dict[Any, int]) -> dict[str, Any]:
@@ -101,17 +103,19 @@ class Judge:
                 found[name] = tuple((number[one], number[other]) for one, other in value)
         return found
 
-    def _vote(self, found: Any, given: dict[str, Any], n: int, edges: list[Any]) -> None:
+    def _vote(
+        self, found: Any, given: dict[str, Any], rows: list[dict[str, Any]], edges: list[Any]
+    ) -> None:
         """The interpreter of the plan must say the same: one of three is then outvoted."""
         if isinstance(found, UndefinedError):
             return
         self.tally.note("votes")
-        plan = self.program.plan
+        plan, n = self.program.plan, len(rows)
         try:
             if plan.pairs is None:
-                other = plan_oracle.run(plan, given, n, edges, limit=LONGEST)[0]
+                other = plan_oracle.run(plan, given, n, edges, limit=LONGEST, given=rows)[0]
             else:
-                other = plan_oracle.run_pairs(plan, given, n, edges)
+                other = plan_oracle.run_pairs(plan, given, n, edges, rows)
         except (AssertionError, IndexError) as error:
             agreed = isinstance(
                 found, IndexError if isinstance(error, IndexError) else NeverSettlesError
@@ -152,7 +156,7 @@ class Judge:
         """Refuse a refusal that the documentation does not promise."""
         text = str(error)
         if "settles only where" in text:
-            if not _breaks_condition(text, version):
+            if not _breaks_condition(text, version, self.case.seed):
                 raise WrongError(f"refused without need: {text}") from error
             self.tally.note("refused for its condition")
         elif isinstance(right, UndefinedError):
@@ -169,15 +173,22 @@ class Judge:
             raise WrongError(f"refused: {text}") from error
 
 
-def _breaks_condition(text: str, version: Version) -> bool:
-    """Whether some edge is what the refusal says; a parameter is taken at its word."""
+def _breaks_condition(text: str, version: Version, seed: str) -> bool:
+    """Whether some edge or vertex is what the refusal says; a parameter is taken at its word."""
     condition = re.search(r"settles only where (.*?)(?:, and it is|\n|$)", text)
     assert condition is not None
     if "self." in condition[1]:
         return True
     names = {"inf": math.inf}
     edges = [dict(zip(PROPERTIES, row[2:], strict=True)) for row in version.edges]
-    return any(not eval(condition[1], {**names, "e": SimpleNamespace(**edge)}) for edge in edges)
+    if "e." in condition[1]:
+        return any(not eval(condition[1], names | {"e": SimpleNamespace(**edge)}) for edge in edges)
+    rows = [vertex_row(seed, vertex) for vertex in version.vertices]
+    levels = [2 if row["level"] is None else row["level"] for row in rows]
+    vertices = [
+        SimpleNamespace(**row | {"level": level}) for row, level in zip(rows, levels, strict=True)
+    ]
+    return any(not eval(condition[1], names | {"u": one, "v": one}) for one in vertices)
 
 
 def _functions(text: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import graphtide as gt
 from graphtide.model.errors import GraphtideError
 from tests.equivalence.random_programs.cases import TYPES, Case, pasteable_run
+from tests.equivalence.random_programs.given_vertices import vertex_columns
 from tests.equivalence.random_programs.judging import Judge, Version, WrongError
 from tests.oracle.class_runs import Outcome
 
@@ -57,7 +58,7 @@ class VersionRun:
         program = self.judge.program(**self.case.parameters)
         masks = {name: np.array(held, np.bool_) for name, held in self.versions.items()}
         try:
-            run = graph_of(self.whole).run(program, masks, verify=1, **self.how)
+            run = graph_of(self.whole, self.case.seed).run(program, masks, verify=1, **self.how)
         except GraphtideError as error:
             self.judge.check_refusal(error, None, self.whole)
             return
@@ -70,7 +71,7 @@ class VersionRun:
             self.judge.compare(right, found, f"{name} of the run {self.how}")
 
 
-def graph_of(version: Version) -> gt.Graph:
+def graph_of(version: Version, seed: str) -> gt.Graph:
     """A graph in memory, its properties of the declared types even where there are no edges."""
     columns = list(zip(*version.edges, strict=True)) or [()] * 5
     properties = {
@@ -78,4 +79,4 @@ def graph_of(version: Version) -> gt.Graph:
         for (name, kind), column in zip(TYPES.items(), columns[2:], strict=True)
     }
     src, dst = list(columns[0]), list(columns[1])
-    return gt.Graph(src, dst, vertices=list(version.vertices), **properties)
+    return gt.Graph(src, dst, vertices=vertex_columns(seed, version.vertices), **properties)

@@ -35,7 +35,11 @@ def settling(pick: random.Random, vertices: tuple[Any, ...], wild: float) -> Mad
     made = Template(pick, vertices)
     kind, least = made.one("int", "float", "float"), made.maybe(0.6)
     word = "min" if least else "max"
-    step = made.one("e.weight", "1.0", "abs(e.weight)", "0.5") if kind == "float" else "e.toll"
+    steps = {
+        "float": ("e.weight", "1.0", "abs(e.weight)", "0.5", "u.worth", "v.worth"),
+        "int": ("e.toll", "e.toll", "u.rank", "v.level"),
+    }
+    step = made.one(*steps[kind])
     near, far = {"int": ("0", "1000"), "float": ("0.0", "inf")}[kind]
     if not least:
         near, far = made.one(("100", "-1000") if kind == "int" else ("inf", "-inf"), ("7", "-9"))
@@ -57,7 +61,10 @@ def settling(pick: random.Random, vertices: tuple[Any, ...], wild: float) -> Mad
         ways = ["u.x * 0.5", "u.x / 2.0", "u.x * min(abs(e.weight), 1.0)"]
     for _ in range(made.one(1, 1, 2)):
         line = f"v.best({made.pick.choice(ways)})"
-        guard = made.one("e.open", made.parameters.number("bool"), "e.toll > 0", "u != v")
+        guard = made.one(
+            *("e.open", made.parameters.number("bool"), "e.toll > 0", "u != v"),
+            *("u.kind == v.kind", "v.town != 'a'", "u.active", "u.born <= v.born"),
+        )
         made.add("traverse", *((f"if {guard}:", f"    {line}") if made.maybe(0.3) else (line,)))
     made.add("update", *_keep_better(made, word, odd=0.0))
     made.direction()
@@ -78,6 +85,8 @@ def _start(made: Template, kind: str, far: str) -> None:
         lambda: [f"v.x = {cast}(3 - v.id)"],
         lambda: [f"v.x = {near} if v.in_degree == 0 else {far}"],
         lambda: [f"v.x = {made.parameters.number(kind)}"],
+        lambda: [f"v.x = {'v.level' if kind == 'int' else 'v.worth'}"],
+        lambda: [f"v.x = {near} if v.kind in ('a', 'b') else {far}"],
         lambda: [
             "for k in range(v.id % 3):",
             "    v.x = v.x + 1" if kind == "int" else "    v.x = 2.0",
@@ -145,7 +154,7 @@ def labels(pick: random.Random, vertices: tuple[Any, ...], wild: float) -> Made:
     made = Template(pick, vertices)
     word = made.one("min", "max")
     made.fields += ["x: int = 0", f"best = gt.{word.title()}(int)"]
-    start = ("v.id", "v.id", "v.id", "v.id * 7 % 5", "v.degree", "-v.id", "v.id + 1", "v.id // 2")
+    start = ("v.id", "v.id", "v.id", "v.id * 7 % 5", "v.degree", "-v.id", "v.id + 1", "v.rank")
     made.add("initialize", f"v.x = {made.one(*start)}")
     line = f"v.best({made.one('u.x', 'u.x', 'u.x', 'u.x + 0', 'max(u.x, 1)', 'min(u.x, v.x)')})"
     if made.maybe(0.2):

@@ -6,10 +6,13 @@ wild writer also divides by what may be zero, overflows, and makes infinities an
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import re
 from dataclasses import dataclass, field
 from typing import Any
+
+from tests.equivalence.random_programs.given_vertices import FIRST_DAY, TEXTS
 
 KINDS = ("int", "float", "bool")
 INTS = ("0", "1", "2", "3", "5", "7", "-1", "-2")
@@ -47,6 +50,22 @@ class Parameters:
             if not default:
                 self.given[name] = value
         return f"self.{name}"
+
+    def text(self) -> str:
+        """A parameter that is a text."""
+        if "word" not in self.lines:
+            self.lines["word"] = "word: str"
+            self.given["word"] = self.pick.choice((*TEXTS, "elsewhere"))
+        return "self.word"
+
+    def day(self) -> str:
+        """A parameter that is a date; its default is one that is written as a text."""
+        if "day" not in self.lines:
+            self.lines["day"] = "day: gt.Date = '2020-01-05'"
+            if self.pick.random() < 0.5:
+                days = dt.timedelta(days=self.pick.randrange(14))
+                self.given["day"] = FIRST_DAY + days
+        return "self.day"
 
     def used(self, text: str) -> list[str]:
         """The declarations of those that a text uses; the others are forgotten."""
@@ -196,4 +215,26 @@ class Sentences:
         ]
         if len(self.vertices) > 1:
             ways.append(lambda: "(u != v)")
+        if self.pick.random() < 0.5:
+            return self.about_properties()
+        return self.pick.choice(ways)()
+
+    def about_properties(self) -> str:
+        """A question about what the data say of a vertex: its texts, its date."""
+        one, other = (self.pick.choice(self.vertices) for _ in range(2))
+        word, same = self.pick.choice(TEXTS), self.pick.choice(("==", "!="))
+        order = self.pick.choice(("<", "<=", ">", ">=", "==", "!="))
+        ways = (
+            lambda: f"({one}.kind {same} {word!r})",
+            lambda: f"({one}.kind {same} {other}.kind)",
+            lambda: f"({one}.town {same} {other}.kind)",
+            lambda: f"({one}.kind {same} {self.parameters.text()})",
+            lambda: f"({one}.town in ({word!r}, 'c', {self.parameters.text()}))",
+            lambda: f"({one}.kind not in ({word!r},))",
+            lambda: f"(({one}.kind if {one}.active else {other}.town) {same} {other}.kind)",
+            lambda: f"({one}.born {order} {self.parameters.day()})",
+            lambda: f"({one}.born {order} {other}.born)",
+            lambda: f"({one}.born - {self.parameters.day()} {order} 3)",
+            lambda: f"(int({one}.born) % 2 == 0)",
+        )
         return self.pick.choice(ways)()

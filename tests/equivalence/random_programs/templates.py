@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from tests.equivalence.random_programs.sentences import Parameters
+from tests.equivalence.random_programs.given_vertices import declarations
+from tests.equivalence.random_programs.sentences import Parameters, Sentences
 
 Made = tuple[str, dict[str, Any]]
 """The text of a program, and the values of its parameters."""
@@ -63,6 +64,9 @@ class Template:
             lambda: "u != v",
             lambda: "u.id < 3",
             lambda: "e.open and e.weight < 3.0",
+            lambda: Sentences(self.pick, {}, self.parameters, ("u",)).about_properties(),
+            lambda: Sentences(self.pick, {}, self.parameters, ("u", "v")).about_properties(),
+            lambda: self.one("u.active", "v.active", "u.rank > v.rank", "v.level >= 1"),
         )
         return str(self.pick.choice(ways)())
 
@@ -77,6 +81,7 @@ class Template:
         for item, kind in (("toll", "int"), ("open", "bool")):
             if f"e.{item}" in whole:
                 self.fields.append(f"{item} = gt.Property({kind})")
+        self.fields += declarations(whole)
         body = [*self.parameters.used(whole), *self.fields, *functions]
         text = "\n".join(["@gt.program", f"class {name}:", *(f"    {line}" for line in body)])
         return text + "\n", self.parameters.given
@@ -85,12 +90,18 @@ class Template:
 def step_of(made: Template, kind: str) -> str:
     if kind == "int":
         return str(
-            made.one("1", "e.toll", "e.toll", "2", "abs(e.toll)", "max(e.toll, 0)", "0", "u.id")
+            made.one(
+                *("1", "e.toll", "e.toll", "2", "abs(e.toll)", "max(e.toll, 0)", "0", "u.id"),
+                *("u.rank", "v.rank", "u.level", "v.level"),
+            )
             if made.maybe(0.85)
             else made.parameters.number("int")
         )
     return str(
-        made.one("e.weight", "e.weight", "1.0", "abs(e.weight)", "max(e.weight, 0.0)", "0.5", "0.0")
+        made.one(
+            *("e.weight", "e.weight", "1.0", "abs(e.weight)", "max(e.weight, 0.0)", "0.5", "0.0"),
+            *("u.worth", "v.worth", "u.worth + v.worth"),
+        )
         if made.maybe(0.85)
         else made.parameters.number("float")
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from graphtide.model.errors import GraphtideError
 from tests.equivalence.random_programs.cases import Case, Row, Step
+from tests.equivalence.random_programs.given_vertices import vertex_columns
 from tests.equivalence.random_programs.judging import (
     Judge,
     Version,
@@ -34,7 +35,7 @@ class Walk:
     def __init__(self, case: Case, judge: Judge, mode: str) -> None:
         self.case, self.judge, self.mode, self.tally = case, judge, mode, judge.tally
         self.version = Version(tuple(case.vertices), case.edges)
-        self.graph = graph_of(self.version)
+        self.graph = graph_of(self.version, case.seed)
         self.before: list[Version] = []
         self.live: Any = None
         self.hasty = False
@@ -104,7 +105,7 @@ class Walk:
         was, old = self.graph.version, self._results()
         began = time.process_time()
         try:
-            self.graph.advance(list(step.insert) or None, delete or None)
+            self.graph.advance(list(step.insert) or None, delete or None, self._entering(vertices))
         except GraphtideError as error:
             self.judge.check_refusal(error, right, following)
             if self.graph.version != was:
@@ -113,7 +114,7 @@ class Walk:
         except Exception as error:
             raise WrongError(f"the advance ended in {error!r}") from error
         if time.process_time() - began > SLOW:
-            self._check_again(step, delete)
+            self._check_again(step, delete, vertices)
         self.before.append(self.version)
         self.version = following
         self._check_vertices()
@@ -121,11 +122,16 @@ class Walk:
         self._check_changes(old)
         return goes_on
 
-    def _check_again(self, step: Step, delete: list[Row]) -> None:
+    def _entering(self, vertices: list[Any]) -> dict[str, list[Any]] | None:
+        """What the data say of the vertices that an advance brings; None where it brings none."""
+        new = vertices[len(self.version.vertices) :]
+        return vertex_columns(self.case.seed, new) if new else None
+
+    def _check_again(self, step: Step, delete: list[Row], vertices: list[Any]) -> None:
         """An advance that took long may have compiled; the same once more must not."""
         self.graph.rollback()
         began = time.process_time()
-        self.graph.advance(list(step.insert) or None, delete or None)
+        self.graph.advance(list(step.insert) or None, delete or None, self._entering(vertices))
         if time.process_time() - began > SLOW:
             raise WrongError(f"the advance took {time.process_time() - began:.0f} s")
 

@@ -21,6 +21,7 @@ from graphtide.engine.binding import (
     FIELD_TYPES,
     GrowingParameters,
     edge_arrays,
+    message_arrays,
     parameter_arrays,
 )
 from graphtide.engine.changes import Change, Changes
@@ -74,7 +75,7 @@ class ExactMaintainer(Maintainer):
         super().__init__(graph, (self._field,))
         self.program = program
         edge_arrays(graph, program)
-        self._parameters = GrowingParameters(program, parameters, graph.vertices)
+        self._parameters = GrowingParameters(graph, program, parameters)
         self._given_iterations = iterations
         self._type = FIELD_TYPES[self._selection.type]
         self._state = ExactState(0, self._type, 16)
@@ -189,7 +190,7 @@ class ExactMaintainer(Maintainer):
     def verify(self) -> None:
         """Compare every history with a run from scratch; an error at the first difference."""
         other = ExactMaintainer(
-            self.graph, self.program, self._parameters.view, iterations=self._given_iterations
+            self.graph, self.program, self._parameters.given, iterations=self._given_iterations
         )
         other.start()
         for vertex in range(self.graph.vertices):
@@ -288,7 +289,7 @@ class ExactMaintainer(Maintainer):
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
             self._seen = self.graph.adjacency
-            properties = edge_arrays(self.graph, self.program)
+            properties = message_arrays(self.graph, self.program)
             parameters = self._parameters.view
             self._read = records.Context(self._seen, properties, parameters, self._iterations)
         found: records.Context = self._read

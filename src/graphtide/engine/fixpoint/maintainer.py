@@ -22,6 +22,7 @@ from graphtide.engine.binding import (
     FIELD_TYPES,
     GrowingParameters,
     edge_arrays,
+    message_arrays,
     parameter_arrays,
 )
 from graphtide.engine.changes import Change, Changes
@@ -63,7 +64,7 @@ class FixpointMaintainer(Maintainer):
         self.program = program
         self._code = program_code(program)
         self._labels = self._code.labels_components
-        self._parameters = GrowingParameters(program, parameters, graph.vertices)
+        self._parameters = GrowingParameters(graph, program, parameters)
         edge_arrays(graph, program)
         self._advances = 0
         self._orders = np.zeros(4, np.int64)
@@ -243,7 +244,7 @@ class FixpointMaintainer(Maintainer):
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
             self._seen, self._block = self.graph.adjacency, None
-            properties = edge_arrays(self.graph, self.program)
+            properties = message_arrays(self.graph, self.program)
             self._read = records.Context(self._seen, properties, self._parameters.view)
         found: records.Context = self._read
         return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graphtide.engine.inputs import KernelInputs
 from graphtide.engine.lanes.write import (
     LaneBody,
     LanePlaces,
@@ -64,7 +65,7 @@ class _Section:
         self.program = program
         self.single = single
         self.facts = synchronous_facts(program)
-        self._parameters = {item.name: at for at, item in enumerate(program.parameters)}
+        self._inputs = KernelInputs(program, "context.parameters")
         self._properties = {name: at for at, name in enumerate(edge_properties(program))}
 
     def lines(self) -> list[str]:
@@ -233,6 +234,8 @@ class _Section:
             state=lambda _, name: f"state_{name}",
             accumulator=accumulated,
             fact=lambda _, name: _fact(name, "vertex"),
+            vertex_property=lambda _, name: self._inputs.vertex_property(name, "vertex"),
+            text=self._inputs.text,
             member=lambda _, name: f"{self._parameter(name)}[vertex]",
             send=_refuse_send,
         )
@@ -249,12 +252,14 @@ class _Section:
             state=lambda which, name: f"{'source' if which == 'u' else 'state'}_{name}",
             accumulator=_refuse,
             fact=lambda which, name: _fact(name, end(which)),
+            vertex_property=lambda which, name: self._inputs.vertex_property(name, end(which)),
+            text=self._inputs.text,
             member=lambda which, name: f"{self._parameter(name)}[{end(which)}]",
             send=_refuse_send,
         )
 
     def _parameter(self, name: str) -> str:
-        return f"context.parameters[{self._parameters[name]}]"
+        return self._inputs.parameter(name)
 
 
 def _sent(item: Accumulator, value: str) -> str:

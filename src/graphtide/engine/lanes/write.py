@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from graphtide.engine.write import constant_text
+from graphtide.engine.write import constant_text, may_be_missing
 from graphtide.plan.expressions import (
     BOOL,
     FLOAT,
@@ -29,9 +29,11 @@ from graphtide.plan.expressions import (
     PairSource,
     ParameterRef,
     StateRef,
+    Text,
     Unary,
     ValueType,
     VertexFact,
+    VertexProperty,
 )
 from graphtide.plan.programs import (
     AccumulatorKind,
@@ -63,6 +65,8 @@ class LanePlaces:
     state: Callable[[str, str], str]
     accumulator: Callable[[str], str]
     fact: Callable[[str, str], str]
+    vertex_property: Callable[[str, str], str]
+    text: Callable[[str], str]
     member: Callable[[str, str], str]
     send: Callable[[str, str, str | None], list[str]]
 
@@ -103,6 +107,8 @@ def lane_expression(node: Expression, places: LanePlaces) -> str:
     match node:
         case Const(value, type_):
             return f"spread({constant_text(value, type_)})"
+        case Text(value):
+            return f"spread({places.text(value)})"
         case ParameterRef(name):
             return f"spread({places.parameter(name)})"
         case PairSource(parameter):
@@ -115,6 +121,8 @@ def lane_expression(node: Expression, places: LanePlaces) -> str:
             return f"spread({places.edge_property(name)})"
         case VertexFact(vertex, fact):
             return places.fact(vertex, fact)
+        case VertexProperty(vertex, name):
+            return f"spread({places.vertex_property(vertex, name)})"
         case Member(vertex, parameter):
             return f"spread({places.member(vertex, parameter)})"
         case Local(name):
@@ -125,6 +133,10 @@ def lane_expression(node: Expression, places: LanePlaces) -> str:
             return f"{'negative' if operator == '-' else 'opposite'}({write(operand)})"
         case Binary(operator, left, right):
             return f"{_ARITHMETIC[operator]}({write(left)}, {write(right)})"
+        case Compare(operator, left, right) if may_be_missing(node):
+            there = f"at_most(spread(0), {write(left)})"
+            same = f"both(equal({write(left)}, {write(right)}), {there})"
+            return same if operator == "==" else f"opposite({same})"
         case Compare(operator, left, right) if operator in _SWAPPED:
             return f"{_SWAPPED[operator]}({write(right)}, {write(left)})"
         case Compare(operator, left, right):

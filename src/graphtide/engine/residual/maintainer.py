@@ -84,7 +84,7 @@ class ResidualMaintainer(Maintainer):
         self.program = bound.program
         self.tolerance = bound.tolerance
         self._share = self.tolerance / (1 + self.tolerance)
-        self._parameters = GrowingParameters(bound.program, parameters, graph.vertices)
+        self._parameters = GrowingParameters(graph, bound.program, parameters)
         self._state = self._new_state()
         self._copied: Summed | None = None
         self._block: Block | None = None

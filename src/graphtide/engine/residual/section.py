@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphtide.engine.inputs import KernelInputs
 from graphtide.engine.sections import handed_over
 from graphtide.engine.write import Places, write_expression
 from graphtide.plan.programs import Direction, VertexProgram
@@ -41,7 +42,7 @@ def residual_section(program: VertexProgram, found: SettlingSum) -> str:
 
 def _places(program: VertexProgram) -> Places:
     """Names as they are in functions of one vertex: plain arguments."""
-    parameters = {item.name: at for at, item in enumerate(program.parameters)}
+    inputs = KernelInputs(program)
 
     def vertex(which: str) -> str:
         return "source" if which == "u" else "vertex"
@@ -56,12 +57,14 @@ def _places(program: VertexProgram) -> Places:
         return f"np.int64({vertex(which)})" if name == "id" else _DEGREES[name]
 
     return Places(
-        parameter=lambda name: f"parameters[{parameters[name]}]",
+        parameter=inputs.parameter,
         edge_property=refuse,
         state=refuse,
         accumulator=refuse,
         fact=fact,
-        member=lambda which, name: f"parameters[{parameters[name]}][{vertex(which)}]",
+        vertex_property=lambda which, name: inputs.vertex_property(name, vertex(which)),
+        text=inputs.text,
+        member=lambda which, name: f"{inputs.parameter(name)}[{vertex(which)}]",
         assign=refuse,
         send=refuse_send,
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from graphtide.engine.inputs import KernelInputs
 from graphtide.engine.synchronous.row_layout import Column, RowLayout
 from graphtide.engine.write import Places
 from graphtide.plan.expressions import ValueType
@@ -28,12 +29,12 @@ class Names:
     def __init__(self, program: VertexProgram, layout: RowLayout) -> None:
         self.state = {column.item.name: column for column in layout.state}
         self.sums = {column.item.name: column for column in layout.sums}
-        self._parameters = {item.name: at for at, item in enumerate(program.parameters)}
+        self._inputs = KernelInputs(program)
         self._properties = {name: at for at, name in enumerate(edge_properties(program))}
 
     def parameter(self, name: str) -> str:
         """The value of a parameter."""
-        return f"parameters[{self._parameters[name]}]"
+        return self._inputs.parameter(name)
 
     def element(self, column: Column, base: str, index: str | None) -> str:
         """Where an element of a column stands, in a row at `base`."""
@@ -57,6 +58,8 @@ class Names:
             state=lambda _, name, index: self._value(name, "at", index),
             accumulator=self._accumulated,
             fact=fact,
+            vertex_property=lambda _, name: self._inputs.vertex_property(name, "vertex"),
+            text=self._inputs.text,
             member=lambda _, name: f"{self.parameter(name)}[vertex]",
             assign=lambda name, index: self._word(self.state[name], "states", "at", index),
             send=_refuse_send,
@@ -84,6 +87,10 @@ class Names:
             state=lambda which, name, index: self._value(name, f"{end(which)}[1]", index),
             accumulator=_refuse,
             fact=fact,
+            vertex_property=lambda which, name: self._inputs.vertex_property(
+                name, f"{end(which)}[0]"
+            ),
+            text=self._inputs.text,
             member=lambda which, name: f"{self.parameter(name)}[{end(which)}[0]]",
             assign=_refuse,
             send=send_to,
@@ -93,16 +100,18 @@ class Names:
         """The places of `traverse` inside a loop over the edges of `vertex`."""
         inner = self.edge_places(send, base="at")
 
+        def end(which: str) -> str:
+            return "source" if which == "u" else "vertex"
+
         def state(which: str, name: str, index: str | None) -> str:
             return self._value(name, "source_at" if which == "u" else "own_at", index)
 
         return replace(
             inner,
             state=state,
-            fact=lambda which, name: _degree(name, "source" if which == "u" else "vertex"),
-            member=lambda which, name: (
-                f"{self.parameter(name)}[{'source' if which == 'u' else 'vertex'}]"
-            ),
+            fact=lambda which, name: _degree(name, end(which)),
+            vertex_property=lambda which, name: self._inputs.vertex_property(name, end(which)),
+            member=lambda which, name: f"{self.parameter(name)}[{end(which)}]",
         )
 
     def _word(self, column: Column, rows: str, base: str, index: str | None) -> str:

@@ -82,7 +82,7 @@ class SynchronousRuns:
         self.program = program
         self.code = program_code(program)
         named = typed_parameters(program, parameters)
-        self.parameters = GrowingParameters(program, tuple(named.values()), graph.vertices)
+        self.parameters = GrowingParameters(graph, program, tuple(named.values()))
         self.ending = run_ending(program, named, iterations, keep)
         layout, plain = row_layout(program), row_layout(program, plain=True)
         self.columns = Columns(layout, named)

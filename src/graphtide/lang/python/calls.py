@@ -10,12 +10,12 @@ import ast
 from collections.abc import Callable
 
 from graphtide.lang.python.references import array_length
-from graphtide.lang.python.scope import TYPE_WORDS, Scope, as_float
+from graphtide.lang.python.scope import COMPARED_ONLY, TYPE_WORDS, Scope, as_float
 from graphtide.lang.python.values import CALLABLE, function_name, look_up
 from graphtide.plan.expressions import (
-    BOOL,
     FLOAT,
     INT,
+    TEXT,
     Binary,
     Call,
     Const,
@@ -92,7 +92,7 @@ def _power(node: ast.Call, scope: Scope, read: Read) -> Expression:
 def _of_one(node: ast.Call, name: str, value: Expression, scope: Scope) -> Expression:
     match name:
         case "int" | "float" | "bool":
-            return _conversion(name, value)
+            return _conversion(node, name, value, scope)
         case "abs":
             return Call("abs", (_number(node.args[0], value, scope),), value.type)
         case "sqrt" | "exp" | "log":
@@ -104,8 +104,16 @@ def _of_one(node: ast.Call, name: str, value: Expression, scope: Scope) -> Expre
             raise AssertionError(f"not a function of programs: {name}")
 
 
-def _conversion(name: str, value: Expression) -> Expression:
+def _conversion(node: ast.Call, name: str, value: Expression, scope: Scope) -> Expression:
     to = ValueType(name)
+    if value.type is TEXT:
+        raise scope.error(node, "a text cannot be converted", COMPARED_ONLY)
+    if value.type.is_moment and to is not INT:
+        raise scope.error(
+            node,
+            f"{TYPE_WORDS[value.type]} cannot be made a {to}",
+            f"write {to}(int(...)), which is made of its number",
+        )
     if value.type is to:
         return value
     if to is FLOAT and value.type is INT:
@@ -118,8 +126,10 @@ def _floating(value: Expression) -> Expression:
 
 
 def _number(node: ast.expr, value: Expression, scope: Scope) -> Expression:
-    if value.type is not BOOL:
+    if value.type.is_number:
         return value
     raise scope.error(
-        node, f"a number is expected here, and this is {TYPE_WORDS[BOOL]}", "write int(...)"
+        node,
+        f"a number is expected here, and this is {TYPE_WORDS[value.type]}",
+        COMPARED_ONLY if value.type is TEXT else "write int(...)",
     )

@@ -15,6 +15,7 @@ from graphtide.plan.programs import AccumulatorKind
 __all__ = [
     "And",
     "Count",
+    "Date",
     "Declaration",
     "Max",
     "Min",
@@ -24,7 +25,9 @@ __all__ = [
     "Property",
     "State",
     "Sum",
+    "Timestamp",
     "Vertex",
+    "VertexProperty",
     "Vertices",
     "inf",
 ]
@@ -34,6 +37,8 @@ if TYPE_CHECKING:  # A vertex is given by the user's own id, which may be of any
     Vertex = Any
     Vertices = Any
     Pairs = Any
+    Date = Any
+    Timestamp = Any
 else:
 
     class Vertex:
@@ -46,6 +51,18 @@ else:
         """The kind of a parameter that lists pairs of vertices: `pairs: gt.Pairs`.
 
         A program is run from each distinct source, `self.pairs.source`; results are the targets'.
+        """
+
+    class Date:
+        """The type of a date: `since: gt.Date`, `born = gt.VertexProperty(gt.Date)`.
+
+        `int(...)` of a date is its days since 1970-01-01, and so is a difference of two in days.
+        """
+
+    class Timestamp:
+        """The type of a timestamp: `until: gt.Timestamp`, `seen = gt.VertexProperty(gt.Timestamp)`.
+
+        `int(...)` of one is its microseconds since 1970-01-01 00:00 UTC.
         """
 
 
@@ -74,6 +91,18 @@ class Property:
     """The type of an edge property that is not a float: `hops = gt.Property(int)`."""
 
     type: object
+
+
+@dataclass(frozen=True)
+class VertexProperty:
+    """A property that the data give vertices: `age = gt.VertexProperty(int)`, then `v.age`.
+
+    The type is int, float, bool, str, gt.Date or gt.Timestamp. `missing` stands in for the value of
+    vertices that have none; without it a program is refused where one lacks a number.
+    """
+
+    type: object
+    missing: object = UNSET
 
 
 @dataclass(frozen=True)
@@ -137,4 +166,4 @@ class And(AccumulatorDeclaration):
     kind = AccumulatorKind.AND
 
 
-Declaration = State | Property | AccumulatorDeclaration
+Declaration = State | Property | VertexProperty | AccumulatorDeclaration

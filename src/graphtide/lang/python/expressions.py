@@ -11,6 +11,7 @@ import math
 from typing import Literal, cast
 
 from graphtide.lang.python.calls import read_call
+from graphtide.lang.python.members import read_member
 from graphtide.lang.python.mistakes import unsupported
 from graphtide.lang.python.references import (
     read_attribute,
@@ -18,25 +19,29 @@ from graphtide.lang.python.references import (
     read_vertex_attribute,
     unknown_attribute,
 )
-from graphtide.lang.python.scope import TYPE_WORDS, Scope, as_float
+from graphtide.lang.python.scope import COMPARED_ONLY, TYPE_WORDS, Scope, as_float
 from graphtide.lang.python.values import MISSING, constant, look_up
 from graphtide.plan.expressions import (
     BOOL,
+    DATE,
     FLOAT,
     INT,
+    TEXT,
+    TIMESTAMP,
     Binary,
     Boolean,
+    Call,
     Choice,
     Compare,
     Const,
     EdgeProperty,
     Expression,
     Local,
-    Member,
+    Text,
     Unary,
     VertexFact,
 )
-from graphtide.plan.programs import INT_MIN, ParameterKind
+from graphtide.plan.programs import INT_MIN
 
 Arithmetic = Literal["+", "-", "*", "/", "//", "%", "**"]
 Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
@@ -125,15 +130,29 @@ def read_binary(
         raise scope.error(
             node, "this operator is not known in programs", "use + - * / // % ** or and, or, not"
         )
+    if operator == "-" and left.type is right.type and left.type.is_moment:
+        left, right = (Call("int", (item,), INT) for item in (left, right))
     for side in (left, right):
-        if side.type is BOOL:
-            raise scope.error(
-                node, "truth values have no arithmetic", "write int(...) around it to get 0 or 1"
-            )
+        if not side.type.is_number:
+            raise scope.error(node, *_NO_ARITHMETIC[side.type])
     whole_power = operator == "**" and isinstance(right, Const) and right.value >= 0
     if operator == "/" or (operator == "**" and not whole_power):
         left, right = (item if item.type is FLOAT else as_float(item) for item in (left, right))
     return Binary(operator, *same_type(node, left, right, scope))
+
+
+_NO_ARITHMETIC = {
+    BOOL: ("truth values have no arithmetic", "write int(...) around it to get 0 or 1"),
+    TEXT: ("texts have no arithmetic", COMPARED_ONLY),
+    DATE: (
+        "a date has a difference to another date, and no other arithmetic",
+        "write int(...) around it to get its days since 1970-01-01",
+    ),
+    TIMESTAMP: (
+        "a timestamp has a difference to another timestamp, and no other arithmetic",
+        "write int(...) around it to get its microseconds since 1970-01-01 00:00 UTC",
+    ),
+}
 
 
 def same_type(
@@ -142,11 +161,13 @@ def same_type(
     """Two values as one type: an int beside a float becomes a float."""
     if one.type is other.type:
         return one, other
-    if BOOL in (one.type, other.type):
+    if not (one.type.is_number and other.type.is_number):
+        texts = TEXT in (one.type, other.type)
+        hint = "convert one of them with int(...), float(...) or bool(...)"
         raise scope.error(
             node,
             f"{TYPE_WORDS[one.type]} and {TYPE_WORDS[other.type]} do not go together",
-            "convert one of them with int(...), float(...) or bool(...)",
+            COMPARED_ONLY if texts else hint,
         )
     return (as_float(one), other) if one.type is INT else (one, as_float(other))
 
@@ -155,10 +176,12 @@ def _read_constant(node: ast.Constant, scope: Scope) -> Expression:
     found = constant(node.value)
     if found is not None:
         return found
+    if isinstance(node.value, str):
+        return Text(node.value)
     if isinstance(node.value, int):
         raise scope.error(node, "this number does not fit into 64 bits", "write it as a float")
     raise scope.error(
-        node, "programs compute with int, float and bool only", "number what the text stands for"
+        node, "programs compute with int, float and bool only", "number what it stands for"
     )
 
 
@@ -189,7 +212,7 @@ def _outside(node: ast.expr, scope: Scope) -> Expression:
     """A constant from outside of the class."""
     text = ast.unparse(node)
     value = look_up(node, scope.around)
-    found = constant(value)
+    found = Text(str(value)) if isinstance(value, str) else constant(value)
     if found is not None:
         return found
     if text in scope.fields.parameters:
@@ -198,14 +221,15 @@ def _outside(node: ast.expr, scope: Scope) -> Expression:
         raise scope.error(node, f"nothing here is called '{text}'", _names_hint(scope))
     raise scope.error(
         node,
-        f"'{text}' is not a number, and only numbers come into a program from outside",
+        f"'{text}' is no number and no text, and nothing else comes into a program from outside",
         "give it as a parameter",
     )
 
 
 def _names_hint(scope: Scope) -> str:
     given = [name for name, role in scope.roles.items() if role != "self"]
-    return f"there are {', '.join(given)}, self, names assigned before, and numbers from outside"
+    outside = "numbers and texts from outside"
+    return f"there are {', '.join(given)}, self, names assigned before, and {outside}"
 
 
 def _read_attribute(node: ast.Attribute, scope: Scope) -> Expression:
@@ -252,6 +276,8 @@ def _read_unary(node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: Scope
     found = read_expression(operand, scope)
     if found.type is BOOL:
         raise scope.error(node, "truth values have no sign", "use `not`")
+    if not found.type.is_number:
+        raise scope.error(node, *_NO_ARITHMETIC[found.type])
     if isinstance(op, ast.UAdd):
         return found
     folded = constant(-found.value) if isinstance(found, Const) else None
@@ -271,7 +297,7 @@ def _read_comparison(
     node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr, scope: Scope
 ) -> Expression:
     if isinstance(op, ast.In | ast.NotIn):
-        member = _read_member(node, left, right, scope)
+        member = read_member(node, left, right, scope, read_expression)
         return Unary("not", member) if isinstance(op, ast.NotIn) else member
     operator = _ORDERS.get(type(op))
     if operator is None:
@@ -281,6 +307,8 @@ def _read_comparison(
     one, other = same_type(node, one, other, scope)
     if one.type is BOOL and not same:
         raise scope.error(node, "truth values have no order", "use ==, !=, and, or, not")
+    if one.type is TEXT and not same:
+        raise scope.error(node, "texts have no order in programs", COMPARED_ONLY)
     return Compare(operator, one, other)
 
 
@@ -290,21 +318,6 @@ def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> Expression:
     if vertices and role in ("u", "v"):
         return VertexFact(role, "id")
     return read_expression(node, scope)
-
-
-def _read_member(node: ast.Compare, left: ast.expr, right: ast.expr, scope: Scope) -> Expression:
-    match right:
-        case ast.Attribute(value=owner, attr=name) if scope.role(owner) == "self":
-            parameter = scope.fields.parameters.get(name)
-            role = scope.role(left)
-            sets = parameter is not None and parameter.kind is ParameterKind.VERTICES
-            if sets and role in ("u", "v"):
-                return Member(role, name)
-    raise scope.error(
-        node,
-        "`in` asks whether a vertex is in a set of vertices",
-        "declare `sources: gt.Vertices` and write `v in self.sources`",
-    )
 
 
 def is_infinite(expression: Expression) -> bool:

@@ -8,22 +8,29 @@ places from its source.
 from __future__ import annotations
 
 import ast
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from graphtide.lang.python.declarations import (
     UNSET,
     AccumulatorDeclaration,
+    Date,
+    Declaration,
     Pairs,
     Property,
     State,
+    Timestamp,
     Vertex,
+    VertexProperty,
     Vertices,
 )
 from graphtide.lang.python.settings import Settings, read_settings
 from graphtide.lang.python.source import FUNCTIONS, ClassSource
 from graphtide.lang.python.values import constant
-from graphtide.plan.expressions import BOOL, FLOAT, INT, Number, ValueType
+from graphtide.plan import expressions as x
+from graphtide.plan.expressions import BOOL, DATE, FLOAT, INT, TEXT, TIMESTAMP, Number, ValueType
+from graphtide.plan.program_values import date_value, timestamp_value
 from graphtide.plan.programs import (
     Accumulator,
     AccumulatorKind,
@@ -36,6 +43,14 @@ from graphtide.plan.programs import (
 _RESERVED = ("id", "out_degree", "in_degree", "degree", "iteration")
 _SETTINGS = ("direction", "iterations", "tolerance")
 _TYPES: dict[object, ValueType] = {int: INT, float: FLOAT, bool: BOOL}
+_DATA_TYPES: dict[object, ValueType] = {
+    **_TYPES,
+    str: TEXT,
+    Date: DATE,
+    dt.date: DATE,
+    Timestamp: TIMESTAMP,
+    dt.datetime: TIMESTAMP,
+}
 _KINDS: dict[object, ParameterKind] = {
     int: ParameterKind.INT,
     float: ParameterKind.FLOAT,
@@ -43,6 +58,11 @@ _KINDS: dict[object, ParameterKind] = {
     Vertex: ParameterKind.VERTEX,
     Vertices: ParameterKind.VERTICES,
     Pairs: ParameterKind.PAIRS,
+    str: ParameterKind.TEXT,
+    Date: ParameterKind.DATE,
+    dt.date: ParameterKind.DATE,
+    Timestamp: ParameterKind.TIMESTAMP,
+    dt.datetime: ParameterKind.TIMESTAMP,
 }
 _LISTS = {
     ParameterKind.VERTICES: "a set of vertices",
@@ -55,6 +75,11 @@ _WORDS: dict[str, object] = {
     "Vertex": Vertex,
     "Vertices": Vertices,
     "Pairs": Pairs,
+    "str": str,
+    "Date": Date,
+    "date": Date,
+    "Timestamp": Timestamp,
+    "datetime": Timestamp,
 }
 
 
@@ -66,6 +91,7 @@ class Fields:
     state: dict[str, StateField] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
     properties: dict[str, ValueType] = field(default_factory=dict)
+    vertex_properties: dict[str, x.VertexProperty] = field(default_factory=dict)
     places: dict[str, ast.stmt] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
 
@@ -135,7 +161,7 @@ class _FieldReader:
     def _read_annotated(self, name: str, node: ast.AnnAssign) -> None:
         value = self.values.get(name, UNSET)
         setting = name == "direction" or (name in _SETTINGS and value is None)
-        if setting or isinstance(value, State | Property | AccumulatorDeclaration):
+        if setting or isinstance(value, Declaration):
             self._read_plain(name, node)
         elif name in self.assigned:
             value_type = self._annotated_type(name, node)
@@ -151,7 +177,8 @@ class _FieldReader:
             raise self.source.error(
                 node.annotation,
                 f"'{name}' has a kind that parameters cannot have",
-                "use int, float, bool, gt.Vertex, gt.Vertices or gt.Pairs",
+                "use int, float, bool, str, gt.Date, gt.Timestamp, gt.Vertex, gt.Vertices or "
+                "gt.Pairs",
             )
         if kind is ParameterKind.PAIRS:
             self._check_only_pairs(node)
@@ -163,7 +190,7 @@ class _FieldReader:
             )
         else:
             whole = kind is ParameterKind.VERTEX
-            default = self._default(node, INT if whole else ValueType(kind.value), value)
+            default = self._given(node, INT if whole else ValueType(kind.value), value)
         self.fields.parameters[name] = Parameter(name, kind, default)
 
     def _check_only_pairs(self, node: ast.AnnAssign) -> None:
@@ -186,6 +213,8 @@ class _FieldReader:
                 )
             case Property(declared):
                 self.fields.properties[name] = self._type(node, declared)
+            case VertexProperty(declared, missing):
+                self.fields.vertex_properties[name] = self._property(name, node, declared, missing)
             case AccumulatorDeclaration() as item:
                 self.fields.accumulators[name] = self._accumulator(name, node, item)
             case _:
@@ -195,6 +224,29 @@ class _FieldReader:
                     f"annotate a parameter, `{name}: float = ...`; "
                     f"write state as `{name} = gt.State(float)`",
                 )
+
+    def _property(
+        self, name: str, node: ast.stmt, declared: object, missing: object
+    ) -> x.VertexProperty:
+        value_type = _DATA_TYPES.get(declared) if isinstance(declared, type) else None
+        if value_type is None:
+            raise self.source.error(
+                node,
+                "properties of vertices have no such type",
+                "use int, float, bool, str, gt.Date or gt.Timestamp",
+            )
+        default = None if missing is UNSET else self._given(node, value_type, missing)
+        return x.VertexProperty("v", name, value_type, default)
+
+    def _given(self, node: ast.stmt, value_type: ValueType, value: object) -> x.Constant:
+        """A constant of any type that data have; moments in ISO form."""
+        if value_type is TEXT and isinstance(value, str):
+            return str(value)
+        if value_type.is_moment:
+            found = date_value(value) if value_type is DATE else timestamp_value(value)
+            if found is not None:
+                return found.isoformat()
+        return self._default(node, value_type, value)
 
     def _accumulator(self, name: str, node: ast.stmt, item: AccumulatorDeclaration) -> Accumulator:
         value_type = self._type(node, item.type)
@@ -265,7 +317,14 @@ class _FieldReader:
                 )
 
 
-_ARTICLE = {INT: "an int", FLOAT: "a float", BOOL: "a bool"}
+_ARTICLE = {
+    INT: "an int",
+    FLOAT: "a float",
+    BOOL: "a bool",
+    TEXT: "a text",
+    DATE: "a date",
+    TIMESTAMP: "a timestamp",
+}
 
 
 def _assigned_on_vertex(node: ast.ClassDef) -> Iterator[str]:

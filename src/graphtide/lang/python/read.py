@@ -16,6 +16,7 @@ from graphtide.lang.python.source import FUNCTIONS, ClassSource, find_source, na
 from graphtide.lang.python.statements import read_body
 from graphtide.model.errors import LanguageError
 from graphtide.plan.expressions import AccumulatorRef, Member, PairSource, ParameterRef
+from graphtide.plan.program_reads import vertex_properties
 from graphtide.plan.programs import Body, Send, VertexProgram, expressions_of, statements_of
 
 _ROLES: dict[str, tuple[Role, ...]] = {
@@ -123,6 +124,13 @@ def _check_used(program: VertexProgram, source: ClassSource, fields: Fields) -> 
             fields.places[name],
             f"nothing uses the parameter '{name}'",
             f"use self.{name}, or remove it; if it is state, assign v.{name} in `update`",
+        )
+
+    for name in set(fields.vertex_properties) - set(vertex_properties(program)):
+        raise source.error(
+            fields.places[name],
+            f"nothing reads the vertex property '{name}'",
+            f"use v.{name}, or remove it",
         )
 
 

@@ -7,6 +7,7 @@ instead.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from graphtide.lang.python.scope import Role, Scope
 from graphtide.model.errors import LanguageError
@@ -38,9 +39,21 @@ def read_attribute(node: ast.Attribute, role: Role, scope: Scope) -> Expression:
         case "self":
             return _read_self(node, scope)
         case "e":
+            _check_edge_name(node, scope)
             return EdgeProperty(node.attr, scope.fields.properties.get(node.attr, FLOAT))
         case "u" | "v":
             return read_vertex_attribute(node, role, None, scope)
+
+
+def _check_edge_name(node: ast.Attribute, scope: Scope) -> None:
+    name = node.attr
+    if name in scope.fields.vertex_properties:
+        raise scope.error(
+            node,
+            f"'{name}' is declared as a property of vertices",
+            f"write {scope.name_of('u')}.{name} or {scope.name_of('v')}.{name}; "
+            f'a property of the edge with this name is e["{name}"]',
+        )
 
 
 def read_vertex_attribute(
@@ -56,6 +69,8 @@ def read_vertex_attribute(
         return StateRef(vertex, name, item.type, index)
     if name in scope.fields.accumulators:
         return _read_accumulator(node, vertex, index, scope)
+    if name in scope.fields.vertex_properties:
+        return replace(scope.fields.vertex_properties[name], vertex=vertex)
     raise unknown_attribute(node, scope)
 
 
@@ -99,15 +114,21 @@ def array_length(node: ast.expr, scope: Scope) -> Expression:
 def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
     """The error for a name that a vertex does not have."""
     name = node.attr
-    known = [*scope.fields.state, *scope.fields.accumulators, *FACTS]
+    properties = scope.fields.vertex_properties
+    known = [*scope.fields.state, *scope.fields.accumulators, *properties, *FACTS]
     near = closest(name, known)
     if name in scope.fields.parameters:
         hint = f"'{name}' is a parameter: write self.{name}"
+    elif name in scope.fields.properties:
+        hint = f"'{name}' is declared as a property of edges: gt.VertexProperty is for vertices"
+    elif name in properties:
+        hint = "it is a property, which is one value and no array"
     elif near:
         hint = f"did you mean `{near}`?"
     else:
         hint = f"declare it in the class: `{name}: float = 0.0` for state, "
-        hint += f"`{name} = gt.Sum(float)` for an accumulator"
+        hint += f"`{name} = gt.Sum(float)` for an accumulator, "
+        hint += f"`{name} = gt.VertexProperty(float)` for a property of the data"
     return scope.error(node, f"a vertex has no '{name}'", hint)
 
 
@@ -156,7 +177,8 @@ def read_of_parameter(node: ast.Attribute, owner: ast.Attribute, scope: Scope) -
 
 
 def _self_hint(name: str, scope: Scope) -> str:
-    if name in scope.fields.state or name in scope.fields.accumulators:
+    fields = scope.fields
+    if name in {**fields.state, **fields.accumulators, **fields.vertex_properties}:
         return f"'{name}' belongs to a vertex: write v.{name}"
     near = closest(name, scope.fields.parameters)
     return f"did you mean `{near}`?" if near else f"declare it in the class: `{name}: float`"

@@ -18,7 +18,17 @@ from graphtide.model.errors import LanguageError
 from graphtide.plan.expressions import FLOAT, INT, Call, Const, Expression, ValueType
 
 Role = Literal["self", "u", "e", "v"]
-TYPE_WORDS = {ValueType.INT: "an int", ValueType.FLOAT: "a float", ValueType.BOOL: "a truth value"}
+TYPE_WORDS = {
+    ValueType.INT: "an int",
+    ValueType.FLOAT: "a float",
+    ValueType.BOOL: "a truth value",
+    ValueType.TEXT: "a text",
+    ValueType.DATE: "a date",
+    ValueType.TIMESTAMP: "a timestamp",
+}
+COMPARED_ONLY = (
+    "texts are compared with == and !=, or `in` a tuple of them; number what it stands for"
+)
 
 
 class WidenedError(Exception):
@@ -70,7 +80,11 @@ class Scope:
         if value.type is INT and to is FLOAT:
             return as_float(value)
         hint = f"write {to}(...) around it to convert it"
-        if to is INT:
+        if ValueType.TEXT in (to, value.type):
+            hint = COMPARED_ONLY
+        elif value.type.is_moment:
+            hint = "write int(...) around it to get its number"
+        elif to is INT:
             hint = f"declare {what} as float, or write int(...) around the value"
         raise self.error(
             node, f"{what} is {TYPE_WORDS[to]}, and this is {TYPE_WORDS[value.type]}", hint

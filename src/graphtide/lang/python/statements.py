@@ -147,6 +147,12 @@ def _no_state(target: ast.Attribute, scope: Scope) -> Exception:
             f"'{name}' is an accumulator and cannot be assigned",
             f"send to it in `traverse`: v.{name}(...)",
         )
+    if name in scope.fields.vertex_properties:
+        return scope.error(
+            target,
+            f"'{name}' is a property of the data and cannot be assigned",
+            f"declare state of another name, and start it with v.{name} in `initialize`",
+        )
     if name in ("id", "out_degree", "in_degree", "degree"):
         return scope.error(target, f"'{name}' is what the graph says", "assign to state")
     return unknown_attribute(target, scope)

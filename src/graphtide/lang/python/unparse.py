@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphtide.plan.expressions import FLOAT, EdgeProperty
+from graphtide.plan.expressions import FLOAT, EdgeProperty, ValueType
+from graphtide.plan.program_reads import vertex_properties
 from graphtide.plan.program_text import body_lines, number_text
 from graphtide.plan.programs import (
     Accumulator,
@@ -26,7 +27,10 @@ _KINDS = {
     ParameterKind.VERTEX: "gt.Vertex",
     ParameterKind.VERTICES: "gt.Vertices",
     ParameterKind.PAIRS: "gt.Pairs",
+    ParameterKind.DATE: "gt.Date",
+    ParameterKind.TIMESTAMP: "gt.Timestamp",
 }
+_MOMENTS = {ValueType.DATE: "gt.Date", ValueType.TIMESTAMP: "gt.Timestamp"}
 _WITHOUT_TYPE = (AccumulatorKind.COUNT, AccumulatorKind.OR, AccumulatorKind.AND)
 
 
@@ -37,6 +41,7 @@ def unparse(program: VertexProgram) -> str:
     lines += [_state_line(item) for item in program.state]
     lines += [_accumulator_line(item) for item in program.accumulators]
     lines += _property_lines(program)
+    lines += _vertex_property_lines(program)
     lines += _setting_lines(program)
     lines += _function("initialize(self, v)", body_lines(program.initialize, program))
     lines += _function("traverse(self, u, e, v)", body_lines(program.traverse, program))
@@ -79,6 +84,13 @@ def _property_lines(program: VertexProgram) -> list[str]:
         if isinstance(item, EdgeProperty) and item.type is not FLOAT
     }
     return [f"{name} = gt.Property({value_type})" for name, value_type in found.items()]
+
+
+def _vertex_property_lines(program: VertexProgram) -> Iterator[str]:
+    for item in vertex_properties(program).values():
+        missing = "" if item.missing is None else f", missing={number_text(item.missing)}"
+        kind = _MOMENTS.get(item.type, item.type.value)
+        yield f"{item.name} = gt.VertexProperty({kind}{missing})"
 
 
 def _setting_lines(program: VertexProgram) -> Iterator[str]:

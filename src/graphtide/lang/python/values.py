@@ -1,7 +1,7 @@
 """What names outside of a program stand for: constants by their value, functions by what they are.
 
-A name is looked up where Python would look it up, at the moment the class is read. A number that
-it finds becomes a constant of the plan; nothing else of the surroundings gets into a program.
+A name is looked up where Python would look it up, at the moment the class is read. A number or text
+that it finds becomes a constant of the plan; nothing else of the surroundings gets into a program.
 """
 
 from __future__ import annotations

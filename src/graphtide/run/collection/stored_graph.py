@@ -20,8 +20,10 @@ from graphtide.run.collection.made_columns import ENDS, with_ends
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_rows import ColumnNames, property_column
 from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.vertex_columns import NO_TABLE
 from graphtide.run.live.vertex_hints import vertex_hint
 from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds
+from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
 
@@ -131,5 +133,17 @@ def load_graph(
     src, dst = (table.column(name).to_numpy().astype(np.int32) for name in ("_src", "_dst"))
     resident = ResidentGraph(stored.vertices, src, dst, properties, live=False)
     names = ColumnNames("src", "dst", tuple(properties))
-    known = KnownEdges(resident, StoredVertices(stored), names, simple=False)
+    vertices = _vertex_table(stored, needed)
+    known = KnownEdges(resident, StoredVertices(stored), names, False, vertices)
     return known, GroupedEdges(resident.numbers[places], grouped.offsets)
+
+
+def _vertex_table(stored: StoredGraph, needed: Conditions) -> pa.Table:
+    """The vertex properties that a program reads, and nothing else."""
+    needed.check_vertex_names(name for name in stored.schema.vertex_properties() if name != "id")
+    labelled = bool(stored.schema.vertex_labels)
+    places = {name: "_label" if labelled and name == "label" else name for name in needed.vertices}
+    if not places:
+        return NO_TABLE
+    table = stored.generation.table("vertices", list(places.values()))
+    return pa.table({name: typed_column(table.column(place)) for name, place in places.items()})

@@ -1,14 +1,14 @@
-"""What edges must satisfy so that a program can be kept current on them.
+"""What edges and vertices must satisfy so that a program can be kept current on them.
 
-A program needs the properties that it reads, of the type it reads them as, and no NaN among them.
+A program needs the properties that it reads, of the type it reads them as, and none missing.
 Fixpoint mode also needs what its proof asks for, such as weights that are not negative.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.plan.expressions import EdgeProperty, ValueType
+from graphtide.plan.expressions import EdgeProperty, ParameterRef, ValueType, VertexProperty
 from graphtide.plan.program_bounds import Obligation
-from graphtide.plan.program_reads import edge_properties
+from graphtide.plan.program_reads import edge_properties, vertex_properties
 from graphtide.plan.program_values import BoundProgram
+from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.vertex_conditions import VertexConditions
 from graphtide.run.live.vertex_ids import named_rows
 
 Columns = Mapping[str, NDArray[Any]]
@@ -44,6 +46,20 @@ class Conditions:
     program: str
     properties: dict[str, ValueType]
     obligations: tuple[Obligation, ...]
+    vertices: dict[str, VertexProperty] = field(default_factory=dict)
+
+    def check_vertex_names(self, names: Iterable[str]) -> None:
+        """Refuse a graph whose vertices lack a property that the program reads."""
+        self._of_vertices.check_names(list(names))
+
+    def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
+        """Refuse vertices, from a number on, with values that the program cannot take."""
+        if self.vertices:
+            self._of_vertices.check(known, first)
+
+    @property
+    def _of_vertices(self) -> VertexConditions:
+        return VertexConditions(self.program, self.vertices, self.obligations)
 
     def check_columns(self, columns: Columns) -> None:
         """Refuse a graph whose edges lack a property, or have it in another type."""
@@ -121,7 +137,7 @@ class Conditions:
 def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Conditions:
     """What a program needs; refuses values of its parameters that the proof does not allow."""
     for item in obligations:
-        if isinstance(item.subject, EdgeProperty):
+        if not isinstance(item.subject, ParameterRef):
             continue
         if not holds_for_parameter(bound, item):
             value = bound.value(item.subject.name)
@@ -129,10 +145,15 @@ def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Cond
                 f"{bound.program.name} settles only where {item}, and it is {value!r}",
                 hint=f"give another value; {_ANY}",
             )
-    return Conditions(bound.program.name, edge_properties(bound.program), obligations)
+    program = bound.program
+    return Conditions(
+        program.name, edge_properties(program), obligations, vertex_properties(program)
+    )
 
 
 def holds_for_parameter(bound: BoundProgram, obligation: Obligation) -> bool:
     """True where the value of the parameter that an obligation is about satisfies it."""
+    if not isinstance(obligation.subject, ParameterRef):
+        return False
     value = bound.value(obligation.subject.name)
     return isinstance(value, int | float) and obligation.holds_for(value)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.kernels.graph.batches import MISSING, UNKNOWN
@@ -14,6 +15,8 @@ from graphtide.run.live.batches import NO_SUCH_EDGES, Side, refuse
 from graphtide.run.live.edge_rows import EdgeRows
 from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.vertex_columns import NO_TABLE
+from graphtide.run.live.vertex_ids import Ids
 
 Int64 = NDArray[np.int64]
 _NO_TABLE = _NO_COLUMNS = np.empty(0, np.int64)
@@ -27,11 +30,25 @@ class Advance(NamedTuple):
     edges: int
 
 
-def bring_in(known: KnownEdges, insert: Side, delete: Side) -> Advance:
+class EnteringVertices(NamedTuple):
+    """Vertices that are listed, with their properties in the columns of the graph's table."""
+
+    ids: Ids
+    rows: pa.Table
+
+
+NOBODY = EnteringVertices(np.empty(0, np.int64), NO_TABLE)
+
+
+def bring_in(
+    known: KnownEdges, insert: Side, delete: Side, listed: EnteringVertices = NOBODY
+) -> Advance:
     """Bring the graph to its next version; InputError, and nothing changed, if it cannot be."""
     before = known.resident.vertices, known.resident.edges
     delta = _empty_delta(insert, delete)
     try:
+        if len(listed.ids):
+            _append(known, tuple(map(plain_id, listed.ids.tolist())), listed.rows)
         ended = _tried(known, insert, delete, delta)
         if ended == UNKNOWN:
             _check_deleted_ends(insert, delete, delta)
@@ -58,6 +75,7 @@ def take_out(known: KnownEdges, done: Advance) -> None:
 def _forget(known: KnownEdges, vertices: int, edges: int) -> None:
     known.resident.forget(vertices, edges)
     known.ids.truncate(vertices)
+    known.vertex_columns.truncate(vertices)
 
 
 def _empty_delta(insert: Side, delete: Side) -> Delta:
@@ -106,9 +124,15 @@ def _add_vertices(known: KnownEdges, insert: Side, delta: Delta) -> None:
         for column, numbers in zip((rows.src, rows.dst), ends, strict=True)
         if numbers[at] < 0
     }
-    known.ids.check_new(tuple(new))
-    known.resident.append_vertices(len(new))
-    known.ids.append(tuple(new))
+    _append(known, tuple(new))
+
+
+def _append(known: KnownEdges, ids: tuple[Any, ...], rows: pa.Table | None = None) -> None:
+    """Vertices without edges; rows give them their properties."""
+    known.ids.check_new(ids)
+    known.resident.append_vertices(len(ids))
+    known.ids.append(ids)
+    known.vertex_columns.append(len(ids), rows)
 
 
 def _check_simple(known: KnownEdges, insert: Side, done: Advance) -> None:

@@ -1,13 +1,18 @@
-"""A graph in memory with what its users call things: ids of vertices, names of columns."""
+"""A graph in memory with what its users call things: ids of vertices, names of columns.
+
+What its vertices have besides stands in a table, which programs on the graph read from.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
 from graphtide.run.live.plain_rows import PlainRows
+from graphtide.run.live.vertex_columns import NO_TABLE, VertexColumns
 from graphtide.run.live.vertex_ids import VertexIds
 
 
@@ -15,9 +20,16 @@ class KnownEdges:
     """What rows are matched with: a graph, the ids of its vertices, the names of its columns."""
 
     def __init__(
-        self, resident: ResidentGraph, ids: VertexIds, names: ColumnNames, simple: bool
+        self,
+        resident: ResidentGraph,
+        ids: VertexIds,
+        names: ColumnNames,
+        simple: bool,
+        vertices: pa.Table = NO_TABLE,
     ) -> None:
         self.resident = resident
+        self.vertex_columns = VertexColumns(vertices, resident.vertices)
+        resident.vertex_values = self.vertex_columns
         self.ids = ids
         self.names = names
         self.simple = simple

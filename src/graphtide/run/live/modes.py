@@ -112,7 +112,7 @@ def make_maintainer(
     knobs: Knobs,
 ) -> Maintainer:
     """The maintainer of a mode, not started; a parameter of pairs stands for one source."""
-    if choice.mode == "exact" and not _has_histories(bound):
+    if choice.mode == "exact" and not _has_histories(bound, choice):
         return SynchronousMaintainer(
             graph, bound.program, parameters, tolerance=knobs.tolerance, keep=knobs.keep
         )
@@ -144,10 +144,16 @@ def refuse_knobs(program: str, knobs: Knobs) -> None:
         )
 
 
-def _has_histories(bound: BoundProgram) -> bool:
-    """True of selecting programs that start with a number and end: by a count, or by proof."""
+def _has_histories(bound: BoundProgram, choice: Choice) -> bool:
+    """True of selecting programs that start with a number and end: by a count, or by proof.
+
+    What the start asks of vertex properties must be among what the data is checked for.
+    """
     found = program_code(bound.program).selection
     if found is None or not found.start.holds or bound.tolerance > 0:
         return False
-    starts = all(holds_for_parameter(bound, item) for item in found.start.obligations)
+    starts = all(
+        item in choice.obligations or holds_for_parameter(bound, item)
+        for item in found.start.obligations
+    )
     return starts and (bound.iterations is not None or found.settles)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from itertools import chain
 from typing import Any
 
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.program_values import BoundProgram, moment_number
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.dataflow.compiled import CompiledDataflow, compiled_dataflow
 from graphtide.run.live.compiled import CompiledProgram, compiled_vertex_program
@@ -41,6 +42,7 @@ def checked_parameters(compiled: Compiled, known: KnownEdges, edges: Int32) -> t
     needed.check_columns(resident.properties)
     columns = {name: resident.properties[name][edges] for name in needed.properties}
     needed.check_rows(columns, lambda at: known.text(int(edges[at])))
+    needed.check_vertices(known)
     return vertex_parameters(compiled.bound, known.ids)
 
 
@@ -80,6 +82,9 @@ def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
                 _numbers(bound, item.name, list(side), ids) for side in zip(*value, strict=True)
             )
             found.append(tuple(zip(*ends, strict=True)))
+        elif item.kind in (ParameterKind.DATE, ParameterKind.TIMESTAMP):
+            assert isinstance(value, date)
+            found.append(moment_number(value))
         else:
             found.append(value)
     return tuple(found)

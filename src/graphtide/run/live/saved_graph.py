@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
@@ -41,10 +42,10 @@ def saved_graph(known: KnownEdges) -> SavedGraph:
     )
 
 
-def restored_graph(saved: SavedGraph) -> KnownEdges:
-    """The same graph again."""
+def restored_graph(saved: SavedGraph, vertices: pa.Table) -> KnownEdges:
+    """The same graph again, with the table of its vertices."""
     ends = saved.src, saved.dst
     resident = ResidentGraph(len(saved.ids), *ends, saved.properties, grows=True)
     if len(saved.gone):
         resident.flip(no_edges(), resident.numbers[saved.gone])
-    return KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple)
+    return KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple, vertices)

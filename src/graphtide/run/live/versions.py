@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.live.batches import NOTHING, Side, read_delete, read_insert
-from graphtide.run.live.entering import Advance, bring_in, take_out
+from graphtide.run.live.entering import NOBODY, Advance, EnteringVertices, bring_in, take_out
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Maintained
@@ -39,20 +39,21 @@ class Versions:
         """The number of advances that lie behind the current version."""
         return self._forgotten + len(self._done)
 
-    def advance(self, insert: Any, delete: Any) -> None:
-        """To the next version, all or nothing."""
+    def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> None:
+        """To the next version, all or nothing; listed vertices enter with it."""
         gone = NOTHING if delete is None else read_delete(self._known, delete)
         come = NOTHING if insert is None else read_insert(self._known, insert)
         self._check(come)
         with self._turns.moving:
-            self._advance(come, gone)
+            self._advance(come, gone, listed)
 
-    def _advance(self, come: Side, gone: Side) -> None:
+    def _advance(self, come: Side, gone: Side, listed: EnteringVertices) -> None:
         done: Advance | None = None
         followed: list[Maintained] = []
         try:
             with uninterrupted():
-                done = bring_in(self._known, come, gone)
+                done = bring_in(self._known, come, gone, listed)
+            self._check_vertices(done.vertices)
             for kept in self._kept.all():
                 followed.append(kept)
                 kept.follow(done.delta, done.vertices)
@@ -117,6 +118,12 @@ class Versions:
                 self._check_edges(kept, come.edges)
             else:
                 kept.conditions.check_rows(come.rows.properties, come.rows.row)
+
+    def _check_vertices(self, before: int) -> None:
+        """Refuse vertices, those behind the first so many, that a program cannot take."""
+        if self._resident.vertices > before:
+            for kept in self._kept.all():
+                kept.conditions.check_vertices(self._known, before)
 
     def _check_named(self, kept: Maintained, vertices: int) -> None:
         if kept.vertices > vertices:

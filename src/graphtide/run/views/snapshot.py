@@ -118,8 +118,11 @@ class Snapshot:
 
     def part(
         self, rows: NDArray[np.int64], vertices: NDArray[np.int64]
-    ) -> tuple[KnownEdges, ViewColumns]:
-        """Some edges and vertices as a graph of their own; the vertices hold all their ends."""
+    ) -> tuple[KnownEdges, pa.Table]:
+        """Some edges and vertices as a graph of their own; the vertices hold all their ends.
+
+        With it come the columns of its edges that only views read.
+        """
         places = np.full(len(self.ids), -1, np.int32)
         places[vertices] = np.arange(len(vertices), dtype=np.int32)
         ids = VertexIds(id_column([self.ids[int(at)] for at in vertices], "`vertices`"))
@@ -131,17 +134,17 @@ class Snapshot:
             len(ids), places[self.src[rows]], places[self.dst[rows]], properties, grows=True
         )
         names = ColumnNames(self.names.src, self.names.dst, tuple(properties))
-        columns = ViewColumns(
-            _taken(kept, self.numbers[rows]), _taken(self.columns.vertices, vertices)
-        )
-        return KnownEdges(graph, ids, names, self.simple), columns
+        own = _taken(self.columns.vertices, vertices)
+        known = KnownEdges(graph, ids, names, self.simple, own)
+        return known, _taken(kept, self.numbers[rows])
 
     def resident(self, rows: NDArray[Any]) -> KnownEdges:
         """Some edges as a graph of their own for a run, none of them live."""
         properties = {name: column[rows] for name, column in self.properties.items()}
         ends = self.src[rows], self.dst[rows]
         graph = ResidentGraph(len(self.ids), *ends, properties, live=False)
-        return KnownEdges(graph, self.ids.copy(), self.names, self.simple)
+        vertices = self.columns.vertices
+        return KnownEdges(graph, self.ids.copy(), self.names, self.simple, vertices)
 
     @cached_property
     def _ids(self) -> pa.Array:

@@ -1,0 +1,200 @@
+"""The properties of the vertices of a graph in memory, as programs read them.
+
+What is known stands in an Arrow table, a row a vertex by its number; vertices behind the last row
+have no values. A program declares what it reads (`VertexProperty`), and `property_array` makes an
+array of it, as it is first asked for. From then on the array grows with the graph. Texts of all
+properties share one dictionary, so that a code means the same text everywhere on the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.engine.growing import GrowingArray
+from graphtide.engine.vertex_values import NO_TEXT, VALUE_TYPES
+from graphtide.model.schema import PropertyType
+from graphtide.plan.expressions import Constant, ValueType, VertexProperty
+from graphtide.plan.program_values import date_value, moment_number, timestamp_value
+from graphtide.run.views.typed_columns import property_type
+
+NO_TABLE = pa.table({})
+_MOST_CHUNKS = 256
+"""A table of more pieces than this becomes one piece: reading one costs time for each piece."""
+
+_TAKEN = {
+    ValueType.INT: (PropertyType.INT, PropertyType.BOOL),
+    ValueType.FLOAT: (PropertyType.FLOAT, PropertyType.INT, PropertyType.BOOL),
+    ValueType.BOOL: (PropertyType.BOOL,),
+    ValueType.TEXT: (PropertyType.STRING,),
+    ValueType.DATE: (PropertyType.DATE,),
+    ValueType.TIMESTAMP: (PropertyType.TIMESTAMP,),
+}
+
+
+class TextCodes:
+    """A number for every text, from 0, in the order in which texts are met."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+
+    def code(self, text: str) -> int:
+        """The code of a text; a new one where it is not known yet."""
+        return self._codes.setdefault(text, len(self._codes))
+
+    def codes(self, column: pa.Array) -> NDArray[np.int64]:
+        """The code of each text of a column, `NO_TEXT` where one is missing."""
+        encoded = column.dictionary_encode()
+        known = [self.code(text) for text in encoded.dictionary.to_pylist()]
+        places = encoded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+        found: NDArray[np.int64] = np.array([*known, NO_TEXT], np.int64)[places]
+        return found
+
+
+def property_arrays(
+    table: pa.Table, declared: Iterable[VertexProperty], codes: TextCodes, vertices: int
+) -> dict[str, NDArray[Any]]:
+    """What programs read of so many vertices, by name: an array a declared property.
+
+    The table has a row a vertex, in columns of `typed_column`; vertices behind its last row have no
+    values. What stands for a missing value is said in `property_array`.
+    """
+    return {
+        item.name: property_array(_column(table, item.name, 0, vertices), item, codes)
+        for item in declared
+    }
+
+
+def property_array(column: pa.Array, wanted: VertexProperty, codes: TextCodes) -> NDArray[Any]:
+    """A column in the type that kernels take; a copy.
+
+    Missing values are what the program says, and else 0, False or `NO_TEXT`.
+    """
+    type_ = VALUE_TYPES[wanted.type]
+    if column.null_count == len(column):
+        return np.full(len(column), _stand_in(wanted, codes), type_)
+    if wanted.type is ValueType.TEXT:
+        found = codes.codes(column)
+        return np.where(found == NO_TEXT, _stand_in(wanted, codes), found)
+    numbers = _numbers(column)
+    values = numbers.fill_null(False if pa.types.is_boolean(numbers.type) else 0)
+    found = np.array(values.to_numpy(zero_copy_only=False), type_)
+    found[column.is_null().to_numpy(zero_copy_only=False)] = _stand_in(wanted, codes)
+    return found
+
+
+def takes(wanted: VertexProperty, column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether a program can read a column as the type it declares; one without values it can."""
+    no_values: bool = column.null_count == len(column)
+    return no_values or property_type(column) in _TAKEN[wanted.type]
+
+
+def _numbers(column: pa.Array) -> pa.Array:
+    """Moments as their numbers, everything else as it is."""
+    if pa.types.is_date32(column.type):
+        return column.cast(pa.int32())
+    return column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+
+
+def _stand_in(wanted: VertexProperty, codes: TextCodes) -> Any:
+    if wanted.missing is None:
+        return NO_TEXT if wanted.type is ValueType.TEXT else 0
+    if wanted.type is ValueType.TEXT:
+        return codes.code(str(wanted.missing))
+    return _number(wanted.type, wanted.missing)
+
+
+def _number(type_: ValueType, value: Constant) -> Constant:
+    """A constant as a number; moments are in ISO form."""
+    if not type_.is_moment:
+        return value
+    moment = date_value(value) if type_ is ValueType.DATE else timestamp_value(value)
+    assert moment is not None
+    return moment_number(moment)
+
+
+def _column(table: pa.Table, name: str, first: int, stop: int) -> pa.Array:
+    """The values of vertices from one number to another; missing behind the last row."""
+    column = table.column(name)
+    there = column.slice(first, stop - first)
+    lacking = pa.nulls(stop - first - len(there), column.type)
+    return pa.concat_arrays([*there.chunks, lacking])
+
+
+class VertexColumns:
+    """The table of a graph's vertices, and the arrays that programs have asked for."""
+
+    def __init__(self, table: pa.Table, vertices: int) -> None:
+        self.table = table
+        """What is known; vertices may lie behind its last row."""
+        self._vertices = vertices
+        self._codes = TextCodes()
+        self._arrays: dict[VertexProperty, GrowingArray] = {}
+
+    def array(self, wanted: VertexProperty) -> NDArray[Any]:
+        """A property in the type that kernels take, made when it is first asked for."""
+        found = self._arrays.get(wanted)
+        if found is None:
+            made = property_arrays(self.table, (wanted,), self._codes, self._vertices)
+            found = self._arrays[wanted] = GrowingArray(made[wanted.name])
+        return found.view
+
+    def code(self, text: str) -> int:
+        """The code of a text in all properties of the graph."""
+        return self._codes.code(text)
+
+    def plain(self, wanted: VertexProperty) -> NDArray[Any]:
+        """The values one by one, as Python has them; texts as texts, or None."""
+        column = _column(self.table, wanted.name, 0, self._vertices)
+        if wanted.type is ValueType.TEXT:
+            texts = [wanted.missing if item is None else item for item in column.to_pylist()]
+            return np.array([*texts, None], np.object_)[:-1]
+        empty = 0 if wanted.missing is None else _number(wanted.type, wanted.missing)
+        values = [empty if item is None else item for item in _numbers(column).to_pylist()]
+        return np.array(values, VALUE_TYPES[wanted.type])
+
+    def missing(self, name: str, first: int = 0) -> NDArray[np.int64]:
+        """The numbers of the vertices, from one on, that have no value of a property."""
+        column = _column(self.table, name, first, self._vertices)
+        absent: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+        return first + np.flatnonzero(absent)
+
+    def append(self, count: int, rows: pa.Table | None = None) -> None:
+        """More vertices, with the values that rows give them; the rows have the table's columns."""
+        before = self._vertices
+        self._vertices += count
+        if rows is not None:
+            self.table = _behind(self.table, rows, before)
+        for wanted, array in self._arrays.items():
+            column = _column(self.table, wanted.name, before, self._vertices)
+            array.extend(property_array(column, wanted, self._codes))
+
+    def truncate(self, vertices: int) -> None:
+        """Have only so many vertices again."""
+        self._vertices = vertices
+        if self.table.num_rows > vertices:
+            self.table = self.table.slice(0, vertices)
+        for array in self._arrays.values():
+            array.resize(vertices)
+
+
+def _behind(table: pa.Table, rows: pa.Table, first: int) -> pa.Table:
+    """A table with rows behind it that begin with the number `first`.
+
+    Types are those of the rows: they differ only where a column has had no values.
+    """
+    lacking = first - table.num_rows
+    gap = pa.table({item.name: pa.nulls(lacking, item.type) for item in rows.schema})
+    columns = {
+        item.name: table.column(item.name)
+        if table.schema.field(item.name).type == item.type
+        else pa.nulls(table.num_rows, item.type)
+        for item in rows.schema
+    }
+    whole = pa.concat_tables([pa.table(columns), gap, rows])
+    pieces = max((column.num_chunks for column in whole.columns), default=0)
+    return whole.combine_chunks() if pieces > _MOST_CHUNKS else whole
