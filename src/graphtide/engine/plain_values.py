@@ -135,6 +135,8 @@ def value_of(node: x.Expression, scene: Scene, mask: Mask) -> Rows:
             return np.where(holds, *chosen)
         case x.Call(function, arguments, type_):
             return _called(function, list(map(evaluated, arguments)), type_)
+        case x.Joined() | x.GlobalRef():
+            raise AssertionError(f"{node} stands in walks only")
 
 
 def _decided(operator: str, terms: tuple[x.Expression, ...], scene: Scene, mask: Mask) -> Rows:

@@ -22,7 +22,9 @@ from graphtide.plan.expressions import (
     Const,
     EdgeProperty,
     Expression,
+    GlobalRef,
     Iteration,
+    Joined,
     Local,
     Member,
     PairSource,
@@ -92,6 +94,8 @@ def write_expression(node: Expression, places: Places) -> str:
             return f"({write(yes)} if {write(condition)} else {write(no)})"
         case Call(function, arguments):
             return _call(function, [write(argument) for argument in arguments])
+        case Joined() | GlobalRef():
+            raise AssertionError(f"{node} stands in walks only")
 
 
 def write_body(body: Body, places: Places, indent: int = 1) -> list[str]:

@@ -1,9 +1,10 @@
-"""The typed expressions of vertex programs.
+"""The typed expressions of vertex programs and walk programs.
 
 A tree is already checked: every name is known, and the operands of an operation have one type.
 Where Python would mix int and float, the tree says `float(...)` in so many words, so whoever
 evaluates it never has to choose. `u` is the vertex that an edge is traversed from and `v` the
-vertex it is traversed to; in `initialize` and `update` there is `v` alone.
+vertex it is traversed to; in `initialize` and `update` there is `v` alone. The positions of a walk
+have names of their own.
 
 Arithmetic is that of int64 and float64: ints wrap around, a float divided by zero is an infinity
 or NaN, an int divided by zero (`//`, `%`) is 0, and `min(a, b)` is a unless b < a. An index
@@ -17,7 +18,8 @@ from enum import StrEnum
 from typing import Literal
 
 Number = int | float | bool
-Vertex = Literal["u", "v"]
+Vertex = str
+"""`u` or `v`, or the name of a position of a walk."""
 Fact = Literal["id", "out_degree", "in_degree", "degree"]
 Function = Literal[
     "min",
@@ -89,10 +91,11 @@ class AccumulatorRef:
 
 @dataclass(frozen=True)
 class EdgeProperty:
-    """A property of the edge; only in `traverse`."""
+    """A property of the edge, or of an edge of a walk by its name; only in `traverse`."""
 
     name: str
     type: ValueType
+    edge: str = "e"
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,31 @@ class PairSource:
     def type(self) -> ValueType:
         """The number of a vertex."""
         return INT
+
+
+@dataclass(frozen=True)
+class Joined:
+    """True where a live edge leads from one position of a walk to another; only in walks.
+
+    Forward, backward or either way: `out`, `in`, `both`, seen from `source`.
+    """
+
+    source: Vertex
+    target: Vertex
+    way: Literal["out", "in", "both"]
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class GlobalRef:
+    """What an accumulator of the whole graph holds after all walks; only in `update`."""
+
+    name: str
+    type: ValueType
 
 
 @dataclass(frozen=True)
@@ -249,6 +277,8 @@ Expression = (
     | VertexFact
     | Member
     | PairSource
+    | Joined
+    | GlobalRef
     | Local
     | Iteration
     | Unary

@@ -23,7 +23,9 @@ from graphtide.plan.expressions import (
     Const,
     EdgeProperty,
     Expression,
+    GlobalRef,
     Iteration,
+    Joined,
     Local,
     Member,
     PairSource,
@@ -135,6 +137,8 @@ def lane_expression(node: Expression, places: LanePlaces) -> str:
             return f"choose({write(condition)}, {write(yes)}, {write(no)})"
         case Call(function, arguments):
             return _call(function, arguments[0].type, list(map(write, arguments)))
+        case Joined() | GlobalRef():
+            raise AssertionError(f"{node} stands in walks only")
 
 
 def _folded(function: str, terms: list[str]) -> str:
