@@ -20,6 +20,7 @@ from graphtide.plan.expressions import (
     Choice,
     Compare,
     Const,
+    Distinct,
     EdgeProperty,
     Expression,
     GlobalRef,
@@ -27,6 +28,7 @@ from graphtide.plan.expressions import (
     Joined,
     Local,
     Member,
+    OverPath,
     PairSource,
     ParameterRef,
     StateRef,
@@ -94,7 +96,7 @@ def write_expression(node: Expression, places: Places) -> str:
             return f"({write(yes)} if {write(condition)} else {write(no)})"
         case Call(function, arguments):
             return _call(function, [write(argument) for argument in arguments])
-        case Joined() | GlobalRef():
+        case Joined() | GlobalRef() | Distinct() | OverPath():
             raise AssertionError(f"{node} stands in walks only")
 
 

@@ -162,6 +162,49 @@ class GlobalRef:
 
     name: str
     type: ValueType
+    index: Expression | None = None
+
+
+@dataclass(frozen=True)
+class PathItems:
+    """Vertices or edges of a path, `start` and `stop` being those of a slice in Python."""
+
+    path: str
+    kind: Literal["vertices", "edges"]
+    start: int | None = None
+    stop: int | None = None
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """True where all these vertices are different; only in walks that are not unrolled."""
+
+    vertices: tuple[Vertex | PathItems, ...]
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class OverPath:
+    """One value made of many along a path; only in walks that are not unrolled.
+
+    `value` speaks of the item at hand by the one of `names`, or, where there are two, of each two
+    that follow each other: `all(a.time < b.time for a, b in pairwise(path.edges))`. `each` is a
+    list of all of them, which only a row of matches takes.
+    """
+
+    function: Literal["all", "any", "sum", "min", "max", "each"]
+    names: tuple[str, ...]
+    items: PathItems
+    value: Expression
+
+    @property
+    def type(self) -> ValueType:
+        """The type of the value: `all` and `any` are of truth values."""
+        return self.value.type
 
 
 @dataclass(frozen=True)
@@ -279,6 +322,8 @@ Expression = (
     | PairSource
     | Joined
     | GlobalRef
+    | Distinct
+    | OverPath
     | Local
     | Iteration
     | Unary
@@ -303,7 +348,11 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (condition, yes, no)
         case Call(_, arguments, _):
             return arguments
-        case StateRef(index=index) | AccumulatorRef(index=index) if index is not None:
+        case OverPath(value=value):
+            return (value,)
+        case StateRef(index=index) | AccumulatorRef(index=index) | GlobalRef(index=index) if (
+            index is not None
+        ):
             return (index,)
         case _:
             return ()

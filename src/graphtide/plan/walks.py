@@ -16,9 +16,10 @@ says so. `Joined` asks for a live edge, whatever its number. Conditions, values 
 positions and edges that are bound there, state of the iteration before, facts and parameters, and
 no local names: the language that builds a plan has put their values in their place.
 
-Positions and edges have unique names in the whole program; a `Paths` repeats steps as often as a
-parameter says, and `unrolled` replaces it by plain steps. What a plan needs to be maintained is
-found out by `walk_terms`.
+Positions and edges have unique names in the whole program. `Paths` repeats steps, and `ForEach`
+statements, as often as a parameter says: `walk_unrolling.unrolled` replaces both by plain
+statements once parameters have values, and whoever runs a program sees those alone. What a plan
+needs to be maintained is found out by `walk_terms`.
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ from graphtide.plan.programs import (
     Body,
     Direction,
     Parameter,
+    ParameterKind,
     Size,
     StateField,
+    expressions_of,
+    subexpressions,
 )
 
 
@@ -42,12 +46,14 @@ class Matches:
     """Rows that walks report: a name and the type of each column, and how many are kept.
 
     A column is the number of a vertex (`vertex`), or a number. `limit` is a number or the name of
-    an int parameter; None keeps all.
+    an int parameter; None keeps all. A column that `sizes` names stands for as many columns of its
+    type; there is none such in a plan that is unrolled.
     """
 
     name: str
     columns: tuple[tuple[str, ValueType | str], ...]
     limit: int | str | None = None
+    sizes: tuple[tuple[str, Size], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,28 +105,38 @@ class Step:
 
 @dataclass(frozen=True)
 class Paths:
-    """A step repeated: `length` steps one behind the other, and then the body.
+    """`for vertex, path in origin.out_edges.repeat(length)`: so many steps one behind the other.
 
-    The positions are `vertex` with the number of the step behind it (`p1`, `p2`, ...), and so are
-    the edges. `first` is a condition on the first step, `each` on every later one; both speak of
-    the step's own vertex and edge by `vertex` and `edge`, and `each` of those before it by
-    `before` and `edge_before`. In the body, `last` and `last_edge` are the end of the path, and
-    `first_vertex` and `first_edge` its beginning.
+    `vertex` is the end of the path. What is inside calls the others `path.vertices[2]`, in so many
+    characters, and the edges `path.edges[-1]`. The first vertex is the origin, so that there is one
+    more of them than of edges. `OverPath` and `Distinct` speak of many at once.
     """
 
     origin: str
     way: Direction
     vertex: str
-    edge: str | None
+    path: str
+    edges: bool
+    """Whether each live edge is gone along, or each distinct neighbour visited once."""
     length: Size
-    first: Expression | None
-    each: Expression | None
-    distinct: bool
-    """Whether no two vertices of the path, its origin included, may be the same."""
     body: tuple[WalkStatement, ...]
 
 
-WalkStatement = SendAt | SendGlobal | Report | When | Step | Paths
+@dataclass(frozen=True)
+class ForEach:
+    """`for variable in range(start, stop, step)`, as a copy of the body for each number.
+
+    Bounds are numbers or names of int parameters; inside, the number is a `Local`.
+    """
+
+    variable: str
+    start: Size
+    stop: Size
+    body: tuple[WalkStatement, ...]
+    step: int = 1
+
+
+WalkStatement = SendAt | SendGlobal | Report | When | Step | Paths | ForEach
 
 
 @dataclass(frozen=True)
@@ -142,6 +158,19 @@ class WalkProgram:
     documentation: str = ""
 
     @property
+    def pairs(self) -> Parameter | None:
+        """The parameter that lists pairs of vertices; None where results are those of vertices."""
+        return next((item for item in self.parameters if item.kind is ParameterKind.PAIRS), None)
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of that name; KeyError if there is none."""
+        return {item.name: item for item in self.parameters}[name]
+
+    def accumulator(self, name: str) -> Accumulator:
+        """The accumulator of that name, of vertices or of the graph; KeyError if there is none."""
+        return {item.name: item for item in (*self.accumulators, *self.globals)}[name]
+
+    @property
     def sized(self) -> tuple[StateField | Accumulator, ...]:
         """All state fields and accumulators: what may be an array."""
         return (*self.state, *self.accumulators, *self.globals)
@@ -152,7 +181,7 @@ def inner(statement: WalkStatement) -> tuple[WalkStatement, ...]:
     match statement:
         case When(_, then, otherwise):
             return (*then, *otherwise)
-        case Step(body=body) | Paths(body=body):
+        case Step(body=body) | Paths(body=body) | ForEach(body=body):
             return body
         case _:
             return ()
@@ -163,3 +192,30 @@ def walk_statements(body: tuple[WalkStatement, ...]) -> Iterator[WalkStatement]:
     for statement in body:
         yield statement
         yield from walk_statements(inner(statement))
+
+
+def roots(statement: WalkStatement) -> tuple[Expression, ...]:
+    """The expressions that stand in a statement itself, not in those inside of it."""
+    match statement:
+        case SendAt(_, _, value, index) | SendGlobal(_, value, index):
+            return (value,) if index is None else (index, value)
+        case Report(_, values):
+            return values
+        case When(condition):
+            return (condition,)
+        case _:
+            return ()
+
+
+def walk_expressions(body: tuple[WalkStatement, ...]) -> Iterator[Expression]:
+    """Every expression of a walk, each followed by the ones inside of it."""
+    for statement in walk_statements(body):
+        for expression in roots(statement):
+            yield from subexpressions(expression)
+
+
+def all_expressions(program: WalkProgram) -> Iterator[Expression]:
+    """Every expression of the three functions."""
+    yield from expressions_of(program.initialize)
+    yield from walk_expressions(program.traverse)
+    yield from expressions_of(program.update)

@@ -21,6 +21,7 @@ from graphtide.plan.expressions import (
     Choice,
     Compare,
     Const,
+    Distinct,
     EdgeProperty,
     Expression,
     GlobalRef,
@@ -28,6 +29,7 @@ from graphtide.plan.expressions import (
     Joined,
     Local,
     Member,
+    OverPath,
     PairSource,
     ParameterRef,
     StateRef,
@@ -137,7 +139,7 @@ def lane_expression(node: Expression, places: LanePlaces) -> str:
             return f"choose({write(condition)}, {write(yes)}, {write(no)})"
         case Call(function, arguments):
             return _call(function, arguments[0].type, list(map(write, arguments)))
-        case Joined() | GlobalRef():
+        case Joined() | GlobalRef() | Distinct() | OverPath():
             raise AssertionError(f"{node} stands in walks only")
 
 

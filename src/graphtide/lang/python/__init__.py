@@ -13,7 +13,10 @@ from graphtide.lang.python.dataflow_program import (
 )
 from graphtide.lang.python.declarations import (
     And,
+    Columns,
     Count,
+    Global,
+    Matches,
     Max,
     Min,
     Or,
@@ -24,6 +27,7 @@ from graphtide.lang.python.declarations import (
     Sum,
     Vertex,
     Vertices,
+    distinct,
     inf,
 )
 from graphtide.lang.python.program import AnyProgram, Program, program
@@ -34,8 +38,11 @@ __all__ = [
     "And",
     "AnyProgram",
     "BoundDataflow",
+    "Columns",
     "Count",
     "DataflowProgram",
+    "Global",
+    "Matches",
     "Max",
     "Min",
     "Or",
@@ -48,6 +55,7 @@ __all__ = [
     "Vertex",
     "Vertices",
     "dataflow_program",
+    "distinct",
     "inf",
     "program",
     "read_program",

@@ -14,6 +14,10 @@ from dataclasses import dataclass, field
 from graphtide.lang.python.declarations import (
     UNSET,
     AccumulatorDeclaration,
+    Columns,
+    Declaration,
+    Global,
+    Matches,
     Pairs,
     Property,
     State,
@@ -23,6 +27,7 @@ from graphtide.lang.python.declarations import (
 from graphtide.lang.python.settings import Settings, read_settings
 from graphtide.lang.python.source import FUNCTIONS, ClassSource
 from graphtide.lang.python.values import constant
+from graphtide.plan import walks as plan
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Number, ValueType
 from graphtide.plan.programs import (
     Accumulator,
@@ -65,6 +70,8 @@ class Fields:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     state: dict[str, StateField] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
+    globals: dict[str, Accumulator] = field(default_factory=dict)
+    matches: dict[str, plan.Matches] = field(default_factory=dict)
     properties: dict[str, ValueType] = field(default_factory=dict)
     places: dict[str, ast.stmt] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
@@ -128,14 +135,14 @@ class _FieldReader:
             raise self.source.error(
                 node,
                 f"a program has no function '{name}'",
-                "it has initialize(self, v), traverse(self, u, e, v) and update(self, v); "
-                "write the rest into these",
+                "it has initialize(self, v), traverse(self, u, e, v), or traverse(self, u) with "
+                "loops, and update(self, v); write the rest into these",
             )
 
     def _read_annotated(self, name: str, node: ast.AnnAssign) -> None:
         value = self.values.get(name, UNSET)
         setting = name == "direction" or (name in _SETTINGS and value is None)
-        if setting or isinstance(value, State | Property | AccumulatorDeclaration):
+        if setting or isinstance(value, Declaration):
             self._read_plain(name, node)
         elif name in self.assigned:
             value_type = self._annotated_type(name, node)
@@ -188,6 +195,16 @@ class _FieldReader:
                 self.fields.properties[name] = self._type(node, declared)
             case AccumulatorDeclaration() as item:
                 self.fields.accumulators[name] = self._accumulator(name, node, item)
+            case Global(AccumulatorDeclaration() as item):
+                self.fields.globals[name] = self._accumulator(name, node, item)
+            case Global():
+                raise self.source.error(
+                    node,
+                    f"'{name}' does not say how what is sent becomes one",
+                    f"write `{name} = gt.Global(gt.Sum(int))`",
+                )
+            case Matches() as rows:
+                self.fields.matches[name] = self._matches(name, node, rows)
             case _:
                 raise self.source.error(
                     node,
@@ -209,6 +226,40 @@ class _FieldReader:
                 node, f"{word} holds numbers", "use int or float, or gt.Or() and gt.And()"
             )
         return Accumulator(name, item.kind, value_type, self._size(node, item.size))
+
+    def _matches(self, name: str, node: ast.stmt, rows: Matches) -> plan.Matches:
+        if not rows.columns:
+            raise self.source.error(
+                node, f"'{name}' has no columns", f"write `{name} = gt.Matches(first=gt.Vertex)`"
+            )
+        columns: list[tuple[str, ValueType | str]] = []
+        sizes: list[tuple[str, Size]] = []
+        for column, kind in rows.columns.items():
+            size = self._size(node, kind.size) if isinstance(kind, Columns) else None
+            kind = kind.type if isinstance(kind, Columns) else kind
+            columns.append((column, "vertex" if kind is Vertex else self._column(node, kind)))
+            sizes += [] if size is None else [(column, size)]
+        return plan.Matches(name, tuple(columns), self._limit(node, rows.limit), tuple(sizes))
+
+    def _column(self, node: ast.stmt, kind: object) -> ValueType:
+        if isinstance(kind, type) and kind in _TYPES:
+            return _TYPES[kind]
+        raise self.source.error(
+            node,
+            "columns of matches have no such kind",
+            "use gt.Vertex, int, float, bool, or gt.Columns(gt.Vertex, size=...) for several",
+        )
+
+    def _limit(self, node: ast.stmt, limit: object) -> Size | None:
+        if limit is None or isinstance(limit, str):
+            return limit
+        if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0:
+            return limit
+        raise self.source.error(
+            node,
+            f"{limit!r} is no number of rows",
+            "`limit` is a number, the name of an int parameter, or None to keep all rows",
+        )
 
     def _annotation(self, name: str) -> object:
         found = self.annotations.get(name)
@@ -255,14 +306,22 @@ class _FieldReader:
         """Sizes that are names are int parameters; only now are all parameters known."""
         sizes = {name: item.size for name, item in self.fields.state.items()}
         sizes |= {name: item.size for name, item in self.fields.accumulators.items()}
+        sizes |= {name: item.size for name, item in self.fields.globals.items()}
         for name, size in sizes.items():
-            known = self.fields.parameters.get(size) if isinstance(size, str) else None
-            if isinstance(size, str) and (known is None or known.kind is not ParameterKind.INT):
-                raise self.source.error(
-                    self.fields.places[name],
-                    f"'{size}' is no int parameter, so it is no size",
-                    f"declare it: `{size}: int`",
-                )
+            self._check_size(name, size, "size")
+        for name, rows in self.fields.matches.items():
+            self._check_size(name, rows.limit, "limit")
+            for _, size in rows.sizes:
+                self._check_size(name, size, "size")
+
+    def _check_size(self, name: str, size: Size | None, word: str) -> None:
+        known = self.fields.parameters.get(size) if isinstance(size, str) else None
+        if isinstance(size, str) and (known is None or known.kind is not ParameterKind.INT):
+            raise self.source.error(
+                self.fields.places[name],
+                f"'{size}' is no int parameter, so it is no {word}",
+                f"declare it: `{size}: int`",
+            )
 
 
 _ARTICLE = {INT: "an int", FLOAT: "a float", BOOL: "a bool"}
