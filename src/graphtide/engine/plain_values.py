@@ -151,6 +151,8 @@ def value_of(node: x.Expression, scene: Scene, mask: Mask) -> Rows:
             return np.where(holds, *chosen)
         case x.Call(function, arguments, type_):
             return _called(function, list(map(evaluated, arguments)), type_)
+        case x.Joined() | x.GlobalRef() | x.Distinct() | x.OverPath():
+            raise AssertionError(f"{node} stands in walks only")
 
 
 def _same_texts(one: Rows, other: Rows) -> Mask:

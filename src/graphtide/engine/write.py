@@ -20,11 +20,15 @@ from graphtide.plan.expressions import (
     Choice,
     Compare,
     Const,
+    Distinct,
     EdgeProperty,
     Expression,
+    GlobalRef,
     Iteration,
+    Joined,
     Local,
     Member,
+    OverPath,
     PairSource,
     ParameterRef,
     StateRef,
@@ -103,6 +107,8 @@ def write_expression(node: Expression, places: Places) -> str:
             return f"({write(yes)} if {write(condition)} else {write(no)})"
         case Call(function, arguments):
             return _call(function, [write(argument) for argument in arguments])
+        case Joined() | GlobalRef() | Distinct() | OverPath():
+            raise AssertionError(f"{node} stands in walks only")
 
 
 def may_be_missing(node: Compare) -> bool:

@@ -1,9 +1,10 @@
-"""The typed expressions of vertex programs.
+"""The typed expressions of vertex programs and walk programs.
 
 A tree is already checked: every name is known, and the operands of an operation have one type.
 Where Python would mix int and float, the tree says `float(...)` in so many words, so whoever
 evaluates it never has to choose. `u` is the vertex that an edge is traversed from and `v` the
-vertex it is traversed to; in `initialize` and `update` there is `v` alone.
+vertex it is traversed to; in `initialize` and `update` there is `v` alone. The positions of a walk
+have names of their own.
 
 Texts and moments (dates, timestamps) come from properties and parameters only: texts know `==` and
 `!=`, moments are ordered, and `int(...)` makes a number of a moment.
@@ -21,7 +22,8 @@ from typing import Literal
 
 Number = int | float | bool
 Constant = int | float | bool | str
-Vertex = Literal["u", "v"]
+Vertex = str
+"""`u` or `v`, or the name of a position of a walk."""
 Fact = Literal["id", "out_degree", "in_degree", "degree"]
 Function = Literal[
     "min",
@@ -119,10 +121,11 @@ class AccumulatorRef:
 
 @dataclass(frozen=True)
 class EdgeProperty:
-    """A property of the edge; only in `traverse`."""
+    """A property of the edge, or of an edge of a walk by its name; only in `traverse`."""
 
     name: str
     type: ValueType
+    edge: str = "e"
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,74 @@ class PairSource:
     def type(self) -> ValueType:
         """The number of a vertex."""
         return INT
+
+
+@dataclass(frozen=True)
+class Joined:
+    """True where a live edge leads from one position of a walk to another; only in walks.
+
+    Forward, backward or either way: `out`, `in`, `both`, seen from `source`.
+    """
+
+    source: Vertex
+    target: Vertex
+    way: Literal["out", "in", "both"]
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class GlobalRef:
+    """What an accumulator of the whole graph holds after all walks; only in `update`."""
+
+    name: str
+    type: ValueType
+    index: Expression | None = None
+
+
+@dataclass(frozen=True)
+class PathItems:
+    """Vertices or edges of a path, `start` and `stop` being those of a slice in Python."""
+
+    path: str
+    kind: Literal["vertices", "edges"]
+    start: int | None = None
+    stop: int | None = None
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """True where all these vertices are different; only in walks that are not unrolled."""
+
+    vertices: tuple[Vertex | PathItems, ...]
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class OverPath:
+    """One value made of many along a path; only in walks that are not unrolled.
+
+    `value` speaks of the item at hand by the one of `names`, or, where there are two, of each two
+    that follow each other: `all(a.time < b.time for a, b in pairwise(path.edges))`. `each` is a
+    list of all of them, which only a row of matches takes.
+    """
+
+    function: Literal["all", "any", "sum", "min", "max", "each"]
+    names: tuple[str, ...]
+    items: PathItems
+    value: Expression
+
+    @property
+    def type(self) -> ValueType:
+        """The type of the value: `all` and `any` are of truth values."""
+        return self.value.type
 
 
 @dataclass(frozen=True)
@@ -295,6 +366,10 @@ Expression = (
     | VertexProperty
     | Member
     | PairSource
+    | Joined
+    | GlobalRef
+    | Distinct
+    | OverPath
     | Local
     | Iteration
     | Unary
@@ -319,7 +394,11 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (condition, yes, no)
         case Call(_, arguments, _):
             return arguments
-        case StateRef(index=index) | AccumulatorRef(index=index) if index is not None:
+        case OverPath(value=value):
+            return (value,)
+        case StateRef(index=index) | AccumulatorRef(index=index) | GlobalRef(index=index) if (
+            index is not None
+        ):
             return (index,)
         case _:
             return ()

@@ -6,7 +6,7 @@ message that reads v must be taken anew when v changes, not only when u does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -31,6 +31,7 @@ from graphtide.plan.programs import (
     expressions_of,
     subexpressions,
 )
+from graphtide.plan.walks import WalkProgram, all_expressions
 
 
 @dataclass(frozen=True)
@@ -97,27 +98,28 @@ def edge_properties(program: VertexProgram) -> dict[str, ValueType]:
 
 
 @cache
-def vertex_properties(program: VertexProgram) -> dict[str, VertexProperty]:
+def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, VertexProperty]:
     """The vertex properties that the program needs, by name; each as one of v."""
     found = {
         item.name: replace(item, vertex="v")
-        for body in (program.initialize, program.traverse, program.update)
-        for item in expressions_of(body)
+        for item in _all_expressions(program)
         if isinstance(item, VertexProperty)
     }
     return dict(sorted(found.items()))
 
 
 @cache
-def text_constants(program: VertexProgram) -> tuple[str, ...]:
+def text_constants(program: VertexProgram | WalkProgram) -> tuple[str, ...]:
     """The texts that a program compares others with, each once."""
-    found = {
-        item.value
-        for body in (program.initialize, program.traverse, program.update)
-        for item in expressions_of(body)
-        if isinstance(item, Text)
-    }
+    found = {item.value for item in _all_expressions(program) if isinstance(item, Text)}
     return tuple(sorted(found))
+
+
+def _all_expressions(program: VertexProgram | WalkProgram) -> Iterator[Expression]:
+    if isinstance(program, WalkProgram):
+        return all_expressions(program)
+    bodies = program.initialize, program.traverse, program.update
+    return (item for body in bodies for item in expressions_of(body))
 
 
 def invertible(program: VertexProgram) -> Invertible | None:

@@ -1,7 +1,7 @@
-"""Vertex programs as text: the functions as Python would write them, and `explain`.
+"""Programs as text: the functions as Python would write them, and `explain` of vertex programs.
 
 The text of a function, put back into a class, reads as the same plan: parentheses stand exactly
-where precedence needs them, and every conversion is written out.
+where precedence needs them, and every conversion is written out. Walks are in `walk_text`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,18 @@ from graphtide.plan.expressions import (
     Compare,
     Const,
     Constant,
+    Distinct,
     EdgeProperty,
     Expression,
+    GlobalRef,
     Iteration,
+    Joined,
     Local,
     Member,
+    OverPath,
     PairSource,
     ParameterRef,
+    PathItems,
     StateRef,
     Text,
     Unary,
@@ -49,6 +54,14 @@ from graphtide.plan.programs import (
     Statement,
     VertexProgram,
 )
+from graphtide.plan.walks import WalkProgram
+
+NEIGHBOURS = {
+    Direction.OUT: "out_neighbours",
+    Direction.IN: "in_neighbours",
+    Direction.BOTH: "neighbours",
+}
+"""What the neighbours of a vertex are called, by the way that leads to them."""
 
 _CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _TERM, _SIGN, _POWER, _ATOM = range(10)
 _BINARY = {"+": _SUM, "-": _SUM, "*": _TERM, "/": _TERM, "//": _TERM, "%": _TERM, "**": _POWER}
@@ -65,18 +78,18 @@ def explain(program: VertexProgram) -> str:
     lines = [f"program {program.name}"]
     if program.documentation:
         lines.append(f"{_INDENT}{program.documentation.splitlines()[0]}")
-    lines += _section("parameters", map(parameter_text, program.parameters))
-    lines += _section("state", map(field_text, program.state))
-    lines += _section("accumulators", map(_accumulator_line, program.accumulators))
-    lines += _section("edge properties", _property_texts(program))
-    lines += _section("vertex properties", _vertex_property_texts(program))
+    lines += section("parameters", map(parameter_text, program.parameters))
+    lines += section("state", map(field_text, program.state))
+    lines += section("accumulators", map(accumulator_text, program.accumulators))
+    lines += section("edge properties", _property_texts(program))
+    lines += section("vertex properties", vertex_property_texts(program))
     lines.append(f"direction {_DIRECTIONS[program.direction]}")
-    lines.append(f"iterations {_iterations_text(program)}")
+    lines.append(f"iterations {iterations_text(program)}")
     if program.tolerance != 0.0:
         lines.append(f"tolerance {program.tolerance}, relative")
-    lines += _section("initialize(v)", body_lines(program.initialize, program))
-    lines += _section("traverse(u, e, v)", body_lines(program.traverse, program))
-    lines += _section("update(v)", body_lines(program.update, program))
+    lines += section("initialize(v)", body_lines(program.initialize, program))
+    lines += section("traverse(u, e, v)", body_lines(program.traverse, program))
+    lines += section("update(v)", body_lines(program.update, program))
     return "\n".join(lines)
 
 
@@ -91,7 +104,7 @@ def field_text(field: StateField) -> str:
     return f"{field.name}: {field.type}{_size_text(field.size)} = {number_text(field.default)}"
 
 
-def body_lines(body: Body, program: VertexProgram) -> list[str]:
+def body_lines(body: Body, program: VertexProgram | WalkProgram) -> list[str]:
     """The statements of a function, a line each, indented below the ones they stand in."""
     return [line for statement in body for line in _statement_lines(statement, program)]
 
@@ -108,13 +121,21 @@ def number_text(value: Constant) -> str:
     return repr(value)
 
 
-def property_text(name: str) -> str:
+def property_text(name: str, edge: str = "e") -> str:
     """`e.weight`, or `e["my weight"]` where the name is no Python name."""
     plain = name.isidentifier() and not keyword.iskeyword(name)
-    return f"e.{name}" if plain else f"e[{json.dumps(name, ensure_ascii=False)}]"
+    return f"{edge}.{name}" if plain else f"{edge}[{json.dumps(name, ensure_ascii=False)}]"
 
 
-def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+def items_text(items: PathItems) -> str:
+    """`path.edges`, `path.vertices[1:]`."""
+    start, stop = ("" if end is None else str(end) for end in (items.start, items.stop))
+    cut = f"[{start}:{stop}]" if start or stop else ""
+    return f"{items.path}.{items.kind}{cut}"
+
+
+def section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """A title, and lines indented below it; nothing where there are no lines."""
     found = list(lines)
     if found:
         yield title
@@ -125,7 +146,8 @@ def _size_text(size: int | str | None) -> str:
     return "" if size is None else f"[{size}]"
 
 
-def _accumulator_line(item: Accumulator) -> str:
+def accumulator_text(item: Accumulator) -> str:
+    """`best: min of float, inf if nothing is sent`."""
     of = "" if item.kind is AccumulatorKind.COUNT else f" of {item.type}"
     held = f"{item.kind}{of}{_size_text(item.size)}"
     return f"{item.name}: {held}, {number_text(item.identity)} if nothing is sent"
@@ -135,28 +157,30 @@ def _property_texts(program: VertexProgram) -> list[str]:
     return [f"{property_text(name)}: {kind}" for name, kind in edge_properties(program).items()]
 
 
-def _vertex_property_texts(program: VertexProgram) -> Iterator[str]:
+def vertex_property_texts(program: VertexProgram | WalkProgram) -> Iterator[str]:
+    """The vertex properties that a program reads, with what stands for missing ones."""
     for item in vertex_properties(program).values():
         missing = "" if item.missing is None else f", {number_text(item.missing)} where missing"
         yield f"v.{item.name}: {item.type}{missing}"
 
 
-def _iterations_text(program: VertexProgram) -> str:
+def iterations_text(program: VertexProgram | WalkProgram) -> str:
+    """When a run ends."""
     if program.iterations is None:
         return "until nothing changes"
     return f"{program.iterations}, or until nothing changes"
 
 
-def _statement_lines(statement: Statement, program: VertexProgram) -> list[str]:
+def _statement_lines(statement: Statement, program: VertexProgram | WalkProgram) -> list[str]:
     match statement:
         case AssignState(name, value, index):
-            return [f"v.{name}{_index_text(index)} = {expression_text(value)}"]
+            return [f"v.{name}{index_text(index)} = {expression_text(value)}"]
         case AssignLocal(name, value):
             return [f"{name} = {expression_text(value)}"]
         case Send(name, value, index):
             counts = program.accumulator(name).kind is AccumulatorKind.COUNT
             sent = "" if counts else expression_text(value)
-            return [f"v.{name}{_index_text(index)}({sent})"]
+            return [f"v.{name}{index_text(index)}({sent})"]
         case If():
             return _if_lines(statement, "if", program)
         case ForRange(variable, _, _, body, _):
@@ -164,7 +188,7 @@ def _statement_lines(statement: Statement, program: VertexProgram) -> list[str]:
             return [head, *_block(body, program)]
 
 
-def _if_lines(statement: If, word: str, program: VertexProgram) -> list[str]:
+def _if_lines(statement: If, word: str, program: VertexProgram | WalkProgram) -> list[str]:
     head = f"{word} {expression_text(statement.condition)}:"
     lines = [head, *_block(statement.then, program)]
     match statement.otherwise:
@@ -176,7 +200,7 @@ def _if_lines(statement: If, word: str, program: VertexProgram) -> list[str]:
             return [*lines, "else:", *_block(statement.otherwise, program)]
 
 
-def _block(body: Body, program: VertexProgram) -> list[str]:
+def _block(body: Body, program: VertexProgram | WalkProgram) -> list[str]:
     return [_INDENT + line for line in body_lines(body, program) or ["pass"]]
 
 
@@ -187,7 +211,8 @@ def _range_arguments(loop: ForRange) -> list[str]:
     return [stop] if start == "0" else [start, stop]
 
 
-def _index_text(index: Expression | None) -> str:
+def index_text(index: Expression | None) -> str:
+    """`[k]`, or nothing where there is no index."""
     return "" if index is None else f"[{expression_text(index)}]"
 
 
@@ -212,6 +237,8 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"{head} else {_within(no, _CHOICE)}", _CHOICE
         case Member(vertex, parameter):
             return f"{vertex} in self.{parameter}", _COMPARE
+        case Joined(source, target, way):
+            return f"{target} in {source}.{NEIGHBOURS[Direction(way)]}", _COMPARE
         case _:
             return _atom_text(expression), _ATOM
 
@@ -225,11 +252,18 @@ def _atom_text(expression: Expression) -> str:
         case PairSource(parameter):
             return f"self.{parameter}.source"
         case StateRef(vertex, name, _, index):
-            return f"{vertex}.{name}{_index_text(index)}"
+            return f"{vertex}.{name}{index_text(index)}"
         case AccumulatorRef(name, _, index):
-            return f"v.{name}{_index_text(index)}"
-        case EdgeProperty(name):
-            return property_text(name)
+            return f"v.{name}{index_text(index)}"
+        case GlobalRef(name, _, index):
+            return f"self.{name}{index_text(index)}"
+        case EdgeProperty(name, _, edge):
+            return property_text(name, edge)
+        case Distinct(vertices):
+            listed = (items_text(one) if isinstance(one, PathItems) else one for one in vertices)
+            return f"distinct({', '.join(listed)})"
+        case OverPath():
+            return _over_path_text(expression)
         case VertexFact(vertex, fact):
             return f"{vertex}.{fact}"
         case VertexProperty(vertex, name):
@@ -242,6 +276,14 @@ def _atom_text(expression: Expression) -> str:
             return f"{function}({', '.join(map(expression_text, arguments))})"
         case _:
             raise AssertionError(f"not an atom: {expression!r}")
+
+
+def _over_path_text(item: OverPath) -> str:
+    value, names = expression_text(item.value), ", ".join(item.names)
+    items = items_text(item.items)
+    along = items if len(item.names) == 1 else f"pairwise({items})"
+    said = f"{value} for {names} in {along}"
+    return f"[{said}]" if item.function == "each" else f"{item.function}({said})"
 
 
 def _binary_text(operator: str, left: Expression, right: Expression) -> tuple[str, int]:

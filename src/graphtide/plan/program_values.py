@@ -10,6 +10,7 @@ import datetime as dt
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar, overload
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
@@ -23,6 +24,8 @@ from graphtide.plan.programs import (
     StateField,
     VertexProgram,
 )
+from graphtide.plan.walk_unrolling import unrolled
+from graphtide.plan.walks import WalkProgram
 
 _MOST_TOLD = 6
 _MOMENTS = (ParameterKind.DATE, ParameterKind.TIMESTAMP)
@@ -31,11 +34,14 @@ ParameterValue = Hashable
 """A number, a text, a moment, the id of a vertex, a tuple of such ids, or of pairs of them."""
 
 
-@dataclass(frozen=True, repr=False)
-class BoundProgram:
-    """A program and the values of all its parameters, in the order they are declared."""
+Plan = TypeVar("Plan", VertexProgram, WalkProgram)
 
-    program: VertexProgram
+
+@dataclass(frozen=True, repr=False)
+class BoundPlan(Generic[Plan]):
+    """A plan and the values of all its parameters, in the order they are declared."""
+
+    program: Plan
     values: tuple[tuple[str, ParameterValue], ...]
 
     def value(self, name: str) -> ParameterValue:
@@ -51,7 +57,7 @@ class BoundProgram:
     def iterations(self) -> int | None:
         """How many iterations to run; None: until nothing changes."""
         found = self.program.iterations
-        return self._whole(found) if isinstance(found, str) else found
+        return self.whole(found) if isinstance(found, str) else found
 
     @property
     def tolerance(self) -> float:
@@ -63,15 +69,29 @@ class BoundProgram:
 
     def size(self, item: StateField | Accumulator) -> int | None:
         """The length of an array; None for a scalar."""
-        return self._whole(item.size) if isinstance(item.size, str) else item.size
+        return self.whole(item.size) if isinstance(item.size, str) else item.size
 
-    def _whole(self, name: str) -> int:
+    def whole(self, name: str) -> int:
+        """The value of an int parameter."""
         value = self.value(name)
         assert isinstance(value, int)
         return value
 
     def __repr__(self) -> str:
         return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
+
+
+class BoundProgram(BoundPlan[VertexProgram]):
+    """A vertex program with values."""
+
+
+class BoundWalk(BoundPlan[WalkProgram]):
+    """A walk program with values."""
+
+    @property
+    def unrolled(self) -> WalkProgram:
+        """The program with loops that are repeated as often as the values say."""
+        return unrolled(self.program, dict(self.values))
 
 
 def told_values(
@@ -97,11 +117,23 @@ def _told_list(value: ParameterValue) -> str:
     return f"[{', '.join(shown)}]"
 
 
-def bind(program: VertexProgram, given: Mapping[str, object]) -> BoundProgram:
+@overload
+def bind(program: VertexProgram, given: Mapping[str, object]) -> BoundProgram: ...
+@overload
+def bind(program: WalkProgram, given: Mapping[str, object]) -> BoundWalk: ...
+def bind(
+    program: VertexProgram | WalkProgram, given: Mapping[str, object]
+) -> BoundProgram | BoundWalk:
     """The program with the given values, and defaults for the rest; InputError if it cannot be."""
-    bound = BoundProgram(program, bound_values(program.name, program.parameters, given))
-    _check_settings(bound)
-    return bound
+    values = bound_values(program.name, program.parameters, given)
+    if isinstance(program, VertexProgram):
+        bound = BoundProgram(program, values)
+        _check_settings(bound)
+        return bound
+    walk = BoundWalk(program, values)
+    _check_settings(walk)
+    _check_walk(walk)
+    return walk
 
 
 def bound_values(
@@ -258,7 +290,18 @@ _WANTED = {
 }
 
 
-def _check_settings(bound: BoundProgram) -> None:
+def _check_walk(bound: BoundWalk) -> None:
+    """Refuse limits and repetitions that cannot be; columns are sized before walks are unrolled."""
+    for item in bound.program.matches:
+        if isinstance(item.limit, str) and bound.whole(item.limit) < 0:
+            _refuse(bound, item.limit, f"the limit of {item.name}", "0 or more")
+        for column, size in item.sizes:
+            if isinstance(size, str) and bound.whole(size) < 1:
+                _refuse(bound, size, f"the size of {column}", "1 or more")
+    _ = bound.unrolled
+
+
+def _check_settings(bound: BoundProgram | BoundWalk) -> None:
     program = bound.program
     if isinstance(program.iterations, str) and (bound.iterations or 0) < 0:
         _refuse(bound, program.iterations, "the number of iterations", "0 or more")
@@ -269,7 +312,7 @@ def _check_settings(bound: BoundProgram) -> None:
             _refuse(bound, item.size, f"the size of {item.name}", "1 or more")
 
 
-def _refuse(bound: BoundProgram, name: Size, what: str, wanted: str) -> None:
+def _refuse(bound: BoundProgram | BoundWalk, name: Size, what: str, wanted: str) -> None:
     raise InputError(
         f"{bound.program.name}: '{name}' is {what} and cannot be {bound.value(str(name))!r}",
         hint=f"give {wanted}",

@@ -21,11 +21,15 @@ from graphtide.plan.expressions import (
     Choice,
     Compare,
     Const,
+    Distinct,
     EdgeProperty,
     Expression,
+    GlobalRef,
     Iteration,
+    Joined,
     Local,
     Member,
+    OverPath,
     PairSource,
     ParameterRef,
     StateRef,
@@ -147,6 +151,8 @@ def lane_expression(node: Expression, places: LanePlaces) -> str:
             return f"choose({write(condition)}, {write(yes)}, {write(no)})"
         case Call(function, arguments):
             return _call(function, arguments[0].type, list(map(write, arguments)))
+        case Joined() | GlobalRef() | Distinct() | OverPath():
+            raise AssertionError(f"{node} stands in walks only")
 
 
 def _folded(function: str, terms: list[str]) -> str:

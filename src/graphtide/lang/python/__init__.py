@@ -13,8 +13,11 @@ from graphtide.lang.python.dataflow_program import (
 )
 from graphtide.lang.python.declarations import (
     And,
+    Columns,
     Count,
     Date,
+    Global,
+    Matches,
     Max,
     Min,
     Or,
@@ -27,6 +30,7 @@ from graphtide.lang.python.declarations import (
     Vertex,
     VertexProperty,
     Vertices,
+    distinct,
     inf,
 )
 from graphtide.lang.python.program import AnyProgram, Program, program
@@ -37,9 +41,12 @@ __all__ = [
     "And",
     "AnyProgram",
     "BoundDataflow",
+    "Columns",
     "Count",
     "DataflowProgram",
     "Date",
+    "Global",
+    "Matches",
     "Max",
     "Min",
     "Or",
@@ -54,6 +61,7 @@ __all__ = [
     "VertexProperty",
     "Vertices",
     "dataflow_program",
+    "distinct",
     "inf",
     "program",
     "read_program",

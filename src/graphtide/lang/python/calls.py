@@ -44,7 +44,7 @@ def read_call(node: ast.Call, scope: Scope, read: Read) -> Expression:
 
 
 def _called(node: ast.Call, scope: Scope) -> str:
-    if isinstance(node.func, ast.Attribute) and scope.role(node.func.value) in ("u", "v"):
+    if isinstance(node.func, ast.Attribute) and scope.vertex(node.func.value) is not None:
         raise scope.error(
             node,
             "sending to an accumulator has no value",

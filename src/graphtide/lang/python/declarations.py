@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from graphtide.model.errors import InputError
 from graphtide.plan.programs import AccumulatorKind
 
 __all__ = [
     "And",
+    "Columns",
     "Count",
     "Date",
     "Declaration",
+    "Global",
+    "Matches",
     "Max",
     "Min",
     "Or",
@@ -29,6 +33,7 @@ __all__ = [
     "Vertex",
     "VertexProperty",
     "Vertices",
+    "distinct",
     "inf",
 ]
 
@@ -166,4 +171,50 @@ class And(AccumulatorDeclaration):
     kind = AccumulatorKind.AND
 
 
-Declaration = State | Property | VertexProperty | AccumulatorDeclaration
+@dataclass(frozen=True)
+class Global:
+    """An accumulator of the whole graph: `total = gt.Global(gt.Sum(int))`.
+
+    A walk sends to it with `self.total(1)`; `update` reads it as `self.total`, and it is a result.
+    """
+
+    accumulator: AccumulatorDeclaration
+
+
+@dataclass(frozen=True)
+class Columns:
+    """As many columns of one kind: `member=gt.Columns(gt.Vertex, size="length")`.
+
+    A size is a number or the name of an int parameter; the columns are `member_1`, `member_2`, ...
+    """
+
+    type: object
+    size: object
+
+
+class Matches:
+    """Rows that walks report: `rings = gt.Matches(first=gt.Vertex, amount=float, limit=1000)`.
+
+    Each argument is a column and its kind: `gt.Vertex`, int, float, bool, or `gt.Columns`. No more
+    than `limit` rows are kept: a number, the name of an int parameter, or None for all. A walk
+    reports a row with `self.rings(u, e.amount)`.
+    """
+
+    def __init__(self, *, limit: object = None, **columns: object) -> None:
+        self.limit = limit
+        self.columns = columns
+
+
+def distinct(*vertices: object) -> bool:
+    """Whether all these vertices of a walk are different: `distinct(u, v, w)`.
+
+    Vertices of a path may be among them: `distinct(path.vertices[1:])`. It has a meaning in the
+    `traverse` of a walk program alone.
+    """
+    raise InputError(
+        "distinct() is a part of walk programs, and cannot be called by itself",
+        hint="use it in `traverse`, in a class that is decorated with @gt.program",
+    )
+
+
+Declaration = State | Property | VertexProperty | AccumulatorDeclaration | Global | Matches

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import Literal, cast
+from typing import Literal
 
 from graphtide.lang.python.calls import read_call
 from graphtide.lang.python.members import read_member
 from graphtide.lang.python.mistakes import unsupported
 from graphtide.lang.python.references import (
     read_attribute,
+    read_global,
     read_of_parameter,
     read_vertex_attribute,
     unknown_attribute,
 )
 from graphtide.lang.python.scope import COMPARED_ONLY, TYPE_WORDS, Scope, as_float
 from graphtide.lang.python.values import MISSING, constant, look_up
+from graphtide.lang.python.walk_paths import read_along
+from graphtide.lang.python.walk_scope import is_walk
 from graphtide.plan.expressions import (
     BOOL,
     DATE,
@@ -92,7 +95,8 @@ def read_expression(node: ast.expr, scope: Scope) -> Expression:
             yes, no = read_expression(body, scope), read_expression(orelse, scope)
             return Choice(condition, *same_type(node, yes, no, scope))
         case ast.Call():
-            return read_call(node, scope, read_expression)
+            along = read_along(node, scope, read_expression) if is_walk(scope) else None
+            return read_call(node, scope, read_expression) if along is None else along
         case _:
             raise unsupported(node, scope)
 
@@ -187,8 +191,10 @@ def _read_constant(node: ast.Constant, scope: Scope) -> Expression:
 
 def _read_name(node: ast.Name, scope: Scope) -> Expression:
     name = node.id
-    if scope.role(node) is not None:
+    if scope.is_given(name):
         raise _bare_argument(node, scope)
+    if name in scope.values:
+        return scope.values[name]
     if name in scope.types:
         if name in scope.assigned:
             return Local(name, scope.types[name])
@@ -199,13 +205,13 @@ def _read_name(node: ast.Name, scope: Scope) -> Expression:
 
 
 def _bare_argument(node: ast.Name, scope: Scope) -> Exception:
-    name, role = node.id, scope.role(node)
-    hints = {
-        "self": "parameters are written self.name",
-        "e": f"properties of the edge are written {name}.weight",
-    }
-    usual = f"write {name}.id for its number; a vertex itself can be compared with == and `in`"
-    return scope.error(node, f"'{name}' alone is no value", hints.get(role or "", usual))
+    name = node.id
+    hint = f"write {name}.id for its number; a vertex itself can be compared with == and `in`"
+    if name == scope.me:
+        hint = "parameters are written self.name"
+    elif scope.edge(node):
+        hint = f"properties of the edge are written {name}.weight"
+    return scope.error(node, f"'{name}' alone is no value", hint)
 
 
 def _outside(node: ast.expr, scope: Scope) -> Expression:
@@ -218,6 +224,8 @@ def _outside(node: ast.expr, scope: Scope) -> Expression:
     if text in scope.fields.parameters:
         raise scope.error(node, f"nothing here is called '{text}'", f"write self.{text}")
     if value is MISSING:
+        if is_walk(scope) and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            raise scope.not_reached(node.value)
         raise scope.error(node, f"nothing here is called '{text}'", _names_hint(scope))
     raise scope.error(
         node,
@@ -227,40 +235,43 @@ def _outside(node: ast.expr, scope: Scope) -> Expression:
 
 
 def _names_hint(scope: Scope) -> str:
-    given = [name for name, role in scope.roles.items() if role != "self"]
+    given = scope.at_hand()
     outside = "numbers and texts from outside"
     return f"there are {', '.join(given)}, self, names assigned before, and {outside}"
 
 
 def _read_attribute(node: ast.Attribute, scope: Scope) -> Expression:
-    role = scope.role(node.value)
-    if role is not None:
-        return read_attribute(node, role, scope)
+    found = read_attribute(node, scope)
+    if found is not None:
+        return found
     match node.value:
-        case ast.Attribute(value=owner) as inner if scope.role(owner) == "self":
+        case ast.Attribute(value=owner) as inner if scope.is_self(owner):
             return read_of_parameter(node, inner, scope)
     return _outside(node, scope)
 
 
 def _read_subscript(node: ast.Subscript, scope: Scope) -> Expression:
     match node.value:
-        case ast.Name() if scope.role(node.value) == "e":
-            return _quoted_property(node, scope)
-        case ast.Attribute(value=owner) as attribute if scope.role(owner) in ("u", "v"):
-            vertex = cast(Literal["u", "v"], scope.role(owner))
+        case owner if (edge := scope.edge(owner)) is not None:
+            return _quoted_property(node, edge, scope)
+        case ast.Attribute(value=owner) as attribute if (vertex := scope.vertex(owner)) is not None:
             if attribute.attr not in {**scope.fields.state, **scope.fields.accumulators}:
                 raise unknown_attribute(attribute, scope)
             index = read_index(node.slice, scope)
             return read_vertex_attribute(attribute, vertex, index, scope)
+        case ast.Attribute(value=owner, attr=name) as attribute if (
+            scope.is_self(owner) and name in scope.fields.globals
+        ):
+            return read_global(attribute, read_index(node.slice, scope), scope)
     raise scope.error(
         node, "only arrays of a vertex have elements", "declare one: `x = gt.State(float, size=8)`"
     )
 
 
-def _quoted_property(node: ast.Subscript, scope: Scope) -> Expression:
+def _quoted_property(node: ast.Subscript, edge: str, scope: Scope) -> Expression:
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         name = node.slice.value
-        return EdgeProperty(name, scope.fields.properties.get(name, FLOAT))
+        return EdgeProperty(name, scope.fields.properties.get(name, FLOAT), edge)
     raise scope.error(
         node.slice, "a property of the edge has a fixed name", 'write e.weight or e["my weight"]'
     )
@@ -303,7 +314,7 @@ def _read_comparison(
     if operator is None:
         raise scope.error(node, "`is` is not known in programs", "use == or !=")
     same = operator in ("==", "!=")
-    one, other = (_read_side(side, same, scope) for side in (left, right))
+    one, other = (_read_side(side, same or is_walk(scope), scope) for side in (left, right))
     one, other = same_type(node, one, other, scope)
     if one.type is BOOL and not same:
         raise scope.error(node, "truth values have no order", "use ==, !=, and, or, not")
@@ -314,9 +325,9 @@ def _read_comparison(
 
 def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> Expression:
     """One side of a comparison, where a vertex may stand for its number."""
-    role = scope.role(node)
-    if vertices and role in ("u", "v"):
-        return VertexFact(role, "id")
+    vertex = scope.vertex(node)
+    if vertices and vertex is not None:
+        return VertexFact(vertex, "id")
     return read_expression(node, scope)
 
 

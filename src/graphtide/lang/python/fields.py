@@ -15,8 +15,11 @@ from dataclasses import dataclass, field
 from graphtide.lang.python.declarations import (
     UNSET,
     AccumulatorDeclaration,
+    Columns,
     Date,
     Declaration,
+    Global,
+    Matches,
     Pairs,
     Property,
     State,
@@ -29,6 +32,7 @@ from graphtide.lang.python.settings import Settings, read_settings
 from graphtide.lang.python.source import FUNCTIONS, ClassSource
 from graphtide.lang.python.values import constant
 from graphtide.plan import expressions as x
+from graphtide.plan import walks as plan
 from graphtide.plan.expressions import BOOL, DATE, FLOAT, INT, TEXT, TIMESTAMP, Number, ValueType
 from graphtide.plan.program_values import date_value, timestamp_value
 from graphtide.plan.programs import (
@@ -90,6 +94,8 @@ class Fields:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     state: dict[str, StateField] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
+    globals: dict[str, Accumulator] = field(default_factory=dict)
+    matches: dict[str, plan.Matches] = field(default_factory=dict)
     properties: dict[str, ValueType] = field(default_factory=dict)
     vertex_properties: dict[str, x.VertexProperty] = field(default_factory=dict)
     places: dict[str, ast.stmt] = field(default_factory=dict)
@@ -154,8 +160,8 @@ class _FieldReader:
             raise self.source.error(
                 node,
                 f"a program has no function '{name}'",
-                "it has initialize(self, v), traverse(self, u, e, v) and update(self, v); "
-                "write the rest into these",
+                "it has initialize(self, v), traverse(self, u, e, v), or traverse(self, u) with "
+                "loops, and update(self, v); write the rest into these",
             )
 
     def _read_annotated(self, name: str, node: ast.AnnAssign) -> None:
@@ -217,6 +223,16 @@ class _FieldReader:
                 self.fields.vertex_properties[name] = self._property(name, node, declared, missing)
             case AccumulatorDeclaration() as item:
                 self.fields.accumulators[name] = self._accumulator(name, node, item)
+            case Global(AccumulatorDeclaration() as item):
+                self.fields.globals[name] = self._accumulator(name, node, item)
+            case Global():
+                raise self.source.error(
+                    node,
+                    f"'{name}' does not say how what is sent becomes one",
+                    f"write `{name} = gt.Global(gt.Sum(int))`",
+                )
+            case Matches() as rows:
+                self.fields.matches[name] = self._matches(name, node, rows)
             case _:
                 raise self.source.error(
                     node,
@@ -261,6 +277,40 @@ class _FieldReader:
                 node, f"{word} holds numbers", "use int or float, or gt.Or() and gt.And()"
             )
         return Accumulator(name, item.kind, value_type, self._size(node, item.size))
+
+    def _matches(self, name: str, node: ast.stmt, rows: Matches) -> plan.Matches:
+        if not rows.columns:
+            raise self.source.error(
+                node, f"'{name}' has no columns", f"write `{name} = gt.Matches(first=gt.Vertex)`"
+            )
+        columns: list[tuple[str, ValueType | str]] = []
+        sizes: list[tuple[str, Size]] = []
+        for column, kind in rows.columns.items():
+            size = self._size(node, kind.size) if isinstance(kind, Columns) else None
+            kind = kind.type if isinstance(kind, Columns) else kind
+            columns.append((column, "vertex" if kind is Vertex else self._column(node, kind)))
+            sizes += [] if size is None else [(column, size)]
+        return plan.Matches(name, tuple(columns), self._limit(node, rows.limit), tuple(sizes))
+
+    def _column(self, node: ast.stmt, kind: object) -> ValueType:
+        if isinstance(kind, type) and kind in _TYPES:
+            return _TYPES[kind]
+        raise self.source.error(
+            node,
+            "columns of matches have no such kind",
+            "use gt.Vertex, int, float, bool, or gt.Columns(gt.Vertex, size=...) for several",
+        )
+
+    def _limit(self, node: ast.stmt, limit: object) -> Size | None:
+        if limit is None or isinstance(limit, str):
+            return limit
+        if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0:
+            return limit
+        raise self.source.error(
+            node,
+            f"{limit!r} is no number of rows",
+            "`limit` is a number, the name of an int parameter, or None to keep all rows",
+        )
 
     def _annotation(self, name: str) -> object:
         found = self.annotations.get(name)
@@ -307,14 +357,22 @@ class _FieldReader:
         """Sizes that are names are int parameters; only now are all parameters known."""
         sizes = {name: item.size for name, item in self.fields.state.items()}
         sizes |= {name: item.size for name, item in self.fields.accumulators.items()}
+        sizes |= {name: item.size for name, item in self.fields.globals.items()}
         for name, size in sizes.items():
-            known = self.fields.parameters.get(size) if isinstance(size, str) else None
-            if isinstance(size, str) and (known is None or known.kind is not ParameterKind.INT):
-                raise self.source.error(
-                    self.fields.places[name],
-                    f"'{size}' is no int parameter, so it is no size",
-                    f"declare it: `{size}: int`",
-                )
+            self._check_size(name, size, "size")
+        for name, rows in self.fields.matches.items():
+            self._check_size(name, rows.limit, "limit")
+            for _, size in rows.sizes:
+                self._check_size(name, size, "size")
+
+    def _check_size(self, name: str, size: Size | None, word: str) -> None:
+        known = self.fields.parameters.get(size) if isinstance(size, str) else None
+        if isinstance(size, str) and (known is None or known.kind is not ParameterKind.INT):
+            raise self.source.error(
+                self.fields.places[name],
+                f"'{size}' is no int parameter, so it is no {word}",
+                f"declare it: `{size}: int`",
+            )
 
 
 _ARTICLE = {

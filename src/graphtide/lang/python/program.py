@@ -7,19 +7,21 @@ from typing import Any, TypeAlias, dataclass_transform
 from graphtide.lang.python.read import read_program
 from graphtide.model.errors import InputError
 from graphtide.plan.program_text import explain
-from graphtide.plan.program_values import BoundProgram, bind
+from graphtide.plan.program_values import BoundProgram, BoundWalk, bind
 from graphtide.plan.programs import Parameter, VertexProgram
+from graphtide.plan.walk_text import explain_walk
+from graphtide.plan.walks import WalkProgram
 
 
 class Program:
     """A program that is ready to be given its parameters: `ShortestPaths(source=3)`."""
 
-    def __init__(self, plan: VertexProgram) -> None:
+    def __init__(self, plan: VertexProgram | WalkProgram) -> None:
         self.plan = plan
         self.__name__ = plan.name
         self.__doc__ = plan.documentation
 
-    def __call__(self, /, *values: object, **parameters: object) -> BoundProgram:
+    def __call__(self, /, *values: object, **parameters: object) -> BoundProgram | BoundWalk:
         """The program with values for its parameters; InputError if they do not fit."""
         if values:
             known = [item.name for item in self.plan.parameters]
@@ -41,6 +43,8 @@ class Program:
 
     def explain(self) -> str:
         """The plan as text."""
+        if isinstance(self.plan, WalkProgram):
+            return explain_walk(self.plan)
         return explain(self.plan)
 
     def __eq__(self, other: object) -> bool:
@@ -56,7 +60,9 @@ class Program:
 
 @dataclass_transform(kw_only_default=True)
 def program(cls: type) -> Program:
-    """Read a class into a program, from its source: see docs/reference/programs.md.
+    """Read a class into a program, from its source.
+
+    See docs/reference/programs.md, and docs/reference/walks.md for patterns of several edges.
 
     Type checkers that take the decorated name for the class still know its parameters.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from graphtide.lang.python.scope import Role, Scope
+from graphtide.lang.python.scope import Scope
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 from graphtide.plan.expressions import (
@@ -20,6 +20,7 @@ from graphtide.plan.expressions import (
     EdgeProperty,
     Expression,
     Fact,
+    GlobalRef,
     Iteration,
     PairSource,
     ParameterRef,
@@ -33,16 +34,15 @@ from graphtide.plan.programs import Accumulator, ParameterKind, Size, StateField
 FACTS: tuple[Fact, ...] = ("id", "out_degree", "in_degree", "degree")
 
 
-def read_attribute(node: ast.Attribute, role: Role, scope: Scope) -> Expression:
-    """The value of `self.x`, `e.x`, `u.x` or `v.x` where x is no array."""
-    match role:
-        case "self":
-            return _read_self(node, scope)
-        case "e":
-            _check_edge_name(node, scope)
-            return EdgeProperty(node.attr, scope.fields.properties.get(node.attr, FLOAT))
-        case "u" | "v":
-            return read_vertex_attribute(node, role, None, scope)
+def read_attribute(node: ast.Attribute, scope: Scope) -> Expression | None:
+    """The value of `self.x`, `e.x`, `u.x` or `v.x` where x is no array; None of anything else."""
+    vertex, edge = scope.vertex(node.value), scope.edge(node.value)
+    if vertex is not None:
+        return read_vertex_attribute(node, vertex, None, scope)
+    if edge is not None:
+        _check_edge_name(node, scope)
+        return EdgeProperty(node.attr, scope.fields.properties.get(node.attr, FLOAT), edge)
+    return _read_self(node, scope) if scope.is_self(node.value) else None
 
 
 def _check_edge_name(node: ast.Attribute, scope: Scope) -> None:
@@ -51,7 +51,7 @@ def _check_edge_name(node: ast.Attribute, scope: Scope) -> None:
         raise scope.error(
             node,
             f"'{name}' is declared as a property of vertices",
-            f"write {scope.name_of('u')}.{name} or {scope.name_of('v')}.{name}; "
+            f"write {' or '.join(f'{vertex}.{name}' for vertex in scope.vertices)}; "
             f'a property of the edge with this name is e["{name}"]',
         )
 
@@ -101,7 +101,7 @@ def check_index(
 
 def array_length(node: ast.expr, scope: Scope) -> Expression:
     """The value of `len(v.x)`: a constant, or the parameter that is its size."""
-    if isinstance(node, ast.Attribute) and scope.role(node.value) in ("u", "v"):
+    if isinstance(node, ast.Attribute) and scope.vertex(node.value) is not None:
         found = scope.fields.state.get(node.attr) or scope.fields.accumulators.get(node.attr)
         if found is not None and found.size is not None:
             size = found.size
@@ -117,8 +117,8 @@ def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
     properties = scope.fields.vertex_properties
     known = [*scope.fields.state, *scope.fields.accumulators, *properties, *FACTS]
     near = closest(name, known)
-    if name in scope.fields.parameters:
-        hint = f"'{name}' is a parameter: write self.{name}"
+    if name in {**scope.fields.parameters, **scope.fields.globals, **scope.fields.matches}:
+        hint = f"'{name}' is no part of a vertex: write self.{name}"
     elif name in scope.fields.properties:
         hint = f"'{name}' is declared as a property of edges: gt.VertexProperty is for vertices"
     elif name in properties:
@@ -140,6 +140,8 @@ def _read_self(node: ast.Attribute, scope: Scope) -> Expression:
         raise scope.error(
             node, f"{scope.function} does not know the iteration", "only `update` does"
         )
+    if name in scope.fields.globals:
+        return read_global(node, None, scope)
     parameter = scope.fields.parameters.get(name)
     if parameter is None:
         raise scope.error(node, f"the program has no parameter '{name}'", _self_hint(name, scope))
@@ -157,6 +159,19 @@ def _read_self(node: ast.Attribute, scope: Scope) -> Expression:
         )
     whole = parameter.kind is ParameterKind.VERTEX
     return ParameterRef(name, INT if whole else ValueType(parameter.kind.value))
+
+
+def read_global(node: ast.Attribute, index: Expression | None, scope: Scope) -> Expression:
+    """The value of `self.total` or `self.total[index]`."""
+    item = scope.fields.globals[node.attr]
+    if scope.function != "update":
+        raise scope.error(
+            node,
+            f"'{node.attr}' cannot be read in {scope.function}",
+            "it is complete, and can be read, in `update`",
+        )
+    check_index(node, item, index, scope)
+    return GlobalRef(node.attr, item.type, index)
 
 
 def read_of_parameter(node: ast.Attribute, owner: ast.Attribute, scope: Scope) -> Expression:
@@ -178,6 +193,8 @@ def read_of_parameter(node: ast.Attribute, owner: ast.Attribute, scope: Scope) -
 
 def _self_hint(name: str, scope: Scope) -> str:
     fields = scope.fields
+    if name in fields.matches:
+        return f"rows are reported in `traverse`: self.{name}(u, v)"
     if name in {**fields.state, **fields.accumulators, **fields.vertex_properties}:
         return f"'{name}' belongs to a vertex: write v.{name}"
     near = closest(name, scope.fields.parameters)

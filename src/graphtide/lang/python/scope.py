@@ -10,14 +10,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
 
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.source import ClassSource
 from graphtide.model.errors import LanguageError
 from graphtide.plan.expressions import FLOAT, INT, Call, Const, Expression, ValueType
 
-Role = Literal["self", "u", "e", "v"]
 TYPE_WORDS = {
     ValueType.INT: "an int",
     ValueType.FLOAT: "a float",
@@ -39,15 +37,20 @@ class WidenedError(Exception):
 class Scope:
     """One function as it is being read.
 
-    `types` outlives a second reading; `assigned` are the local names that surely have a value
-    at the point that is being read.
+    `me` is what the user calls `self`; `vertices` and `edges` are the names of those at hand, and
+    what the plan calls each. `types` outlives a second reading; `assigned` are the local names that
+    surely have a value at the point that is being read, and `values` are those whose value stands
+    in their place.
     """
 
     source: ClassSource
     fields: Fields
     function: str
-    roles: Mapping[str, Role]
+    me: str
+    vertices: dict[str, str]
+    edges: dict[str, str]
     around: Mapping[str, object]
+    values: dict[str, Expression] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
     loops: list[str] = field(default_factory=list)
@@ -56,13 +59,25 @@ class Scope:
         """The error for a mistake at a node, to be raised by the caller."""
         return self.source.error(node, what, hint)
 
-    def role(self, node: ast.AST) -> Role | None:
-        """Which argument of the function a bare name is; None for anything else."""
-        return self.roles.get(node.id) if isinstance(node, ast.Name) else None
+    def is_self(self, node: ast.AST) -> bool:
+        """Whether a node is the bare `self`."""
+        return isinstance(node, ast.Name) and node.id == self.me
 
-    def name_of(self, role: Role) -> str | None:
-        """What the user calls an argument; None where the function has none such."""
-        return next((name for name, item in self.roles.items() if item == role), None)
+    def vertex(self, node: ast.AST) -> str | None:
+        """What the plan calls the vertex that a node is; None for anything else."""
+        return self.vertices.get(node.id) if isinstance(node, ast.Name) else None
+
+    def edge(self, node: ast.AST) -> str | None:
+        """What the plan calls the edge that a node is; None for anything else."""
+        return self.edges.get(node.id) if isinstance(node, ast.Name) else None
+
+    def is_given(self, name: str) -> bool:
+        """Whether a name has its value from the function's arguments or loops over edges."""
+        return name == self.me or name in self.vertices or name in self.edges
+
+    def at_hand(self) -> list[str]:
+        """The vertices and edges that can be used here."""
+        return [*self.vertices, *self.edges]
 
     def assign(self, node: ast.AST, name: str, value: Expression) -> Expression:
         """Give a local name a value: the value converted to the name's type."""

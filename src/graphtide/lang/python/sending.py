@@ -15,21 +15,30 @@ def read_send(node: ast.Call, scope: Scope) -> Body:
     """The statements for a call that stands alone: one for each element that is sent to."""
     attribute, index_node = _target(node, scope)
     item = _accumulator(node, attribute, scope)
+    found = sent_values(node, index_node, item, scope)
+    return tuple(Send(item.name, value, index) for value, index in found)
+
+
+def sent_values(
+    node: ast.Call, index_node: ast.expr | None, item: Accumulator, scope: Scope
+) -> list[tuple[Expression, Expression | None]]:
+    """The values that one call sends, each with the element that it goes to."""
     if node.keywords or any(isinstance(value, ast.Starred) for value in node.args):
         raise scope.error(node, "sending takes one plain value", f"write v.{item.name}(value)")
     if index_node is None and len(node.args) == 1 and isinstance(node.args[0], ast.List):
         return _send_list(node.args[0], item, scope)
     index = None if index_node is None else read_index(index_node, scope)
-    check_index(attribute, item, index, scope)
-    return (Send(item.name, _sent(node, item, scope), index),)
+    place = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+    check_index(place, item, index, scope)
+    return [(_sent(node, item, scope), index)]
 
 
 def _target(node: ast.Call, scope: Scope) -> tuple[ast.Attribute, ast.expr | None]:
     match node.func:
-        case ast.Attribute(value=owner) as attribute if scope.role(owner) in ("u", "v"):
+        case ast.Attribute(value=owner) as attribute if scope.vertex(owner) is not None:
             return attribute, None
         case ast.Subscript(value=ast.Attribute(value=owner) as attribute, slice=index) if (
-            scope.role(owner) in ("u", "v")
+            scope.vertex(owner) is not None
         ):
             return attribute, index
         case _:
@@ -50,11 +59,12 @@ def _accumulator(node: ast.Call, attribute: ast.Attribute, scope: Scope) -> Accu
         raise unknown_attribute(attribute, scope)
     if scope.function != "traverse":
         raise scope.error(node, f"{scope.function} cannot send", "send in `traverse`")
-    if scope.role(attribute.value) != "v":
+    if scope.vertex(attribute.value) != "v":
+        target = next(name for name, plan in scope.vertices.items() if plan == "v")
         raise scope.error(
             node,
             "messages go the way the edge is traversed",
-            f'send to {scope.name_of("v")}; set `direction = "in"` to turn the edges round',
+            f'send to {target}; set `direction = "in"` to turn the edges round',
         )
     return scope.fields.accumulators[name]
 
@@ -82,7 +92,9 @@ def _converted(node: ast.expr, item: Accumulator, scope: Scope) -> Expression:
     return scope.convert(node, value, item.type, f"v.{item.name}")
 
 
-def _send_list(node: ast.List, item: Accumulator, scope: Scope) -> Body:
+def _send_list(
+    node: ast.List, item: Accumulator, scope: Scope
+) -> list[tuple[Expression, Expression | None]]:
     if item.size != len(node.elts):
         held = "no array" if item.size is None else f"an array of {item.size}"
         raise scope.error(
@@ -90,7 +102,4 @@ def _send_list(node: ast.List, item: Accumulator, scope: Scope) -> Body:
             f"'{item.name}' is {held}, and {len(node.elts)} values are sent",
             "send one value to each element",
         )
-    return tuple(
-        Send(item.name, _converted(value, item, scope), Const(at, INT))
-        for at, value in enumerate(node.elts)
-    )
+    return [(_converted(value, item, scope), Const(at, INT)) for at, value in enumerate(node.elts)]

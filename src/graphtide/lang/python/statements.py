@@ -90,9 +90,9 @@ def _assign(target: ast.expr, value: Expression, node: ast.expr, scope: Scope) -
         case ast.Name(id=name):
             _check_local(target, name, scope)
             return AssignLocal(name, scope.assign(node, name, value))
-        case ast.Attribute(value=owner) if scope.role(owner) is not None:
+        case ast.Attribute(value=owner) if _is_owner(owner, scope):
             return _assign_state(target, None, value, node, scope)
-        case ast.Subscript(value=ast.Attribute(value=owner) as field) if scope.role(owner):
+        case ast.Subscript(value=ast.Attribute(value=owner) as field) if _is_owner(owner, scope):
             if field.attr not in scope.fields.state:
                 return _assign_state(field, None, value, node, scope)
             index = read_index(target.slice, scope)
@@ -101,8 +101,13 @@ def _assign(target: ast.expr, value: Expression, node: ast.expr, scope: Scope) -
             raise bad_target(target, scope)
 
 
+def _is_owner(node: ast.expr, scope: Scope) -> bool:
+    """Whether a node is something whose attributes one may want to assign."""
+    return scope.is_self(node) or scope.vertex(node) is not None or scope.edge(node) is not None
+
+
 def _check_local(target: ast.expr, name: str, scope: Scope) -> None:
-    if scope.role(target) is not None or name in scope.loops:
+    if scope.is_given(name) or name in scope.loops:
         raise scope.error(
             target, f"'{name}' cannot be assigned: it has its value already", "use another name"
         )
@@ -133,7 +138,7 @@ def _check_owner(target: ast.Attribute, scope: Scope) -> None:
             "traverse cannot assign: many edges meet at one vertex",
             "send to an accumulator, v.best(...), and assign in `update`",
         )
-    if scope.role(target.value) == "self":
+    if scope.is_self(target.value):
         raise scope.error(
             target, "parameters keep their value", f"state is assigned on a vertex: v.{target.attr}"
         )
@@ -182,11 +187,11 @@ def _read_for(node: ast.For, scope: Scope) -> Statement:
     if not isinstance(node.target, ast.Name) or node.orelse:
         raise scope.error(node, "a loop is `for k in range(...)`", "with one name and no else")
     variable = node.target.id
-    if scope.role(node.target) or variable in scope.assigned:
+    if scope.is_given(variable) or variable in scope.assigned:
         raise scope.error(
             node.target, f"'{variable}' has a value already", "use another name for the loop"
         )
-    start, stop, step = _read_range(node.iter, scope)
+    start, stop, step = read_range(node.iter, scope)
     if scope.types.get(variable, INT) is not INT:
         raise scope.error(node.target, f"'{variable}' is also a float", "use another name")
     with scope.loop(variable):
@@ -194,7 +199,8 @@ def _read_for(node: ast.For, scope: Scope) -> Statement:
     return ForRange(variable, start, stop, body, step)
 
 
-def _read_range(node: ast.expr, scope: Scope) -> tuple[Expression, Expression, int]:
+def read_range(node: ast.expr, scope: Scope) -> tuple[Expression, Expression, int]:
+    """Where `range(...)` begins and ends, and its step."""
     if not (
         isinstance(node, ast.Call)
         and function_name(look_up(node.func, scope.around)) == "range"

@@ -6,9 +6,9 @@ that no class can hold (a loop variable that is also state, say).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from graphtide.plan.expressions import FLOAT, EdgeProperty, ValueType
+from graphtide.plan.expressions import FLOAT, EdgeProperty, Expression, ValueType
 from graphtide.plan.program_reads import vertex_properties
 from graphtide.plan.program_text import body_lines, number_text
 from graphtide.plan.programs import (
@@ -17,10 +17,13 @@ from graphtide.plan.programs import (
     Direction,
     Parameter,
     ParameterKind,
+    Size,
     StateField,
     VertexProgram,
     expressions_of,
 )
+from graphtide.plan.walk_text import walk_lines
+from graphtide.plan.walks import WalkProgram, walk_expressions
 
 _INDENT = "    "
 _KINDS = {
@@ -34,17 +37,24 @@ _MOMENTS = {ValueType.DATE: "gt.Date", ValueType.TIMESTAMP: "gt.Timestamp"}
 _WITHOUT_TYPE = (AccumulatorKind.COUNT, AccumulatorKind.OR, AccumulatorKind.AND)
 
 
-def unparse(program: VertexProgram) -> str:
+def unparse(program: VertexProgram | WalkProgram) -> str:
     """The source of the class, decorator included."""
     lines = list(_documentation(program.documentation))
     lines += [_parameter_line(item) for item in program.parameters]
     lines += [_state_line(item) for item in program.state]
-    lines += [_accumulator_line(item) for item in program.accumulators]
-    lines += _property_lines(program)
+    lines += [f"{item.name} = {_accumulator_text(item)}" for item in program.accumulators]
+    if isinstance(program, WalkProgram):
+        lines += _walk_lines(program)
+    else:
+        lines += _property_lines(expressions_of(program.traverse))
     lines += _vertex_property_lines(program)
     lines += _setting_lines(program)
     lines += _function("initialize(self, v)", body_lines(program.initialize, program))
-    lines += _function("traverse(self, u, e, v)", body_lines(program.traverse, program))
+    if isinstance(program, WalkProgram):
+        head = f"traverse(self, {program.root})"
+        lines += _function(head, walk_lines(program.traverse, program))
+    else:
+        lines += _function("traverse(self, u, e, v)", body_lines(program.traverse, program))
     lines += _function("update(self, v)", body_lines(program.update, program))
     body = "\n".join(_INDENT + line if line else "" for line in lines)
     return f"@gt.program\nclass {program.name}:\n{body}\n"
@@ -67,34 +77,51 @@ def _state_line(field: StateField) -> str:
     return f"{field.name} = gt.State({field.type}{default}{_size_text(field.size)})"
 
 
-def _accumulator_line(item: Accumulator) -> str:
+def _walk_lines(program: WalkProgram) -> Iterator[str]:
+    """What only walk programs declare."""
+    for item in program.globals:
+        yield f"{item.name} = gt.Global({_accumulator_text(item)})"
+    for rows in program.matches:
+        sizes = dict(rows.sizes)
+        columns = [f"{name}={_column_text(kind, sizes.get(name))}" for name, kind in rows.columns]
+        limit = [] if rows.limit is None else [f"limit={rows.limit!r}"]
+        yield f"{rows.name} = gt.Matches({', '.join([*columns, *limit])})"
+    yield from _property_lines(walk_expressions(program.traverse))
+
+
+def _column_text(kind: ValueType | str, size: Size | None) -> str:
+    held = str(kind) if isinstance(kind, ValueType) else "gt.Vertex"
+    return held if size is None else f"gt.Columns({held}{_size_text(size)})"
+
+
+def _accumulator_text(item: Accumulator) -> str:
     declared = "" if item.kind in _WITHOUT_TYPE else item.type.value
     arguments = (declared + _size_text(item.size)).removeprefix(", ")
-    return f"{item.name} = gt.{item.kind.value.capitalize()}({arguments})"
+    return f"gt.{item.kind.value.capitalize()}({arguments})"
 
 
 def _size_text(size: int | str | None) -> str:
     return "" if size is None else f", size={size!r}"
 
 
-def _property_lines(program: VertexProgram) -> list[str]:
+def _property_lines(expressions: Iterable[Expression]) -> list[str]:
     found = {
         item.name: item.type
-        for item in expressions_of(program.traverse)
+        for item in expressions
         if isinstance(item, EdgeProperty) and item.type is not FLOAT
     }
     return [f"{name} = gt.Property({value_type})" for name, value_type in found.items()]
 
 
-def _vertex_property_lines(program: VertexProgram) -> Iterator[str]:
+def _vertex_property_lines(program: VertexProgram | WalkProgram) -> Iterator[str]:
     for item in vertex_properties(program).values():
         missing = "" if item.missing is None else f", missing={number_text(item.missing)}"
         kind = _MOMENTS.get(item.type, item.type.value)
         yield f"{item.name} = gt.VertexProperty({kind}{missing})"
 
 
-def _setting_lines(program: VertexProgram) -> Iterator[str]:
-    if program.direction is not Direction.OUT:
+def _setting_lines(program: VertexProgram | WalkProgram) -> Iterator[str]:
+    if isinstance(program, VertexProgram) and program.direction is not Direction.OUT:
         yield f'direction = "{program.direction}"'
     if program.iterations not in (None, "iterations"):
         yield f"iterations = {program.iterations!r}"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
 from collections.abc import Mapping
 from types import ModuleType
 
+from graphtide.lang.python.declarations import distinct
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Const
 from graphtide.plan.programs import INT_MAX, INT_MIN
 
@@ -39,6 +41,8 @@ _WITHOUT_IMPORT = {
     "log": math.log,
     "floor": math.floor,
     "ceil": math.ceil,
+    "pairwise": itertools.pairwise,
+    "distinct": distinct,
 }
 CALLABLE = "min, max, abs, int, float, bool, len, and sqrt, exp, log, floor, ceil, pow of math"
 

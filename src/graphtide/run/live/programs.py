@@ -10,7 +10,7 @@ from typing import Any
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.plan.program_values import BoundProgram, moment_number
+from graphtide.plan.program_values import BoundProgram, BoundWalk, moment_number
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.dataflow.compiled import CompiledDataflow, compiled_dataflow
 from graphtide.run.live.compiled import CompiledProgram, compiled_vertex_program
@@ -30,7 +30,7 @@ Compiled = CompiledProgram | CompiledDataflow
 
 def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
     """Bind a program and choose its mode; InputError if that cannot be."""
-    bound = _bound(program)
+    bound = bound_program(program)
     if isinstance(bound, BoundDataflow):
         return compiled_dataflow(bound, mode)
     return compiled_vertex_program(bound, mode)
@@ -112,11 +112,17 @@ def _numbers(bound: Bound, name: str, given: list[Any], ids: VertexIds) -> list[
     return numbers
 
 
-def _bound(program: AnyProgram) -> Bound:
+def bound_program(program: AnyProgram) -> Bound:
+    """The program with its parameters; InputError if it lacks some, or cannot be run."""
     if isinstance(program, BoundProgram | BoundDataflow):
         return program
     if isinstance(program, Program | DataflowProgram):
-        return program()
+        return bound_program(program())
+    if isinstance(program, BoundWalk):
+        raise InputError(
+            f"{program.program.name} goes along several edges, and nothing runs such programs yet",
+            hint="a program that looks at one edge at a time can be run: `for v, e in u.out_edges`",
+        )
     raise InputError(f"{program!r} is no program", hint=_program_hint(program))
 
 

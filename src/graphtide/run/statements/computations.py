@@ -23,7 +23,7 @@ from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.paths import given_path
 from graphtide.model.schema import GraphSchema, PropertyType, closest
 from graphtide.run.catalog.rows import table_of
-from graphtide.run.live.programs import Bound
+from graphtide.run.live.programs import Bound, bound_program
 
 ALIASES = {
     "WCC": ("components", "cc", "wccopt"),
@@ -96,7 +96,8 @@ def chosen_computation(statement: Run) -> ChosenComputation:
     known = [item.name for item in program.parameters]
     given = _given(statement, program, known)
     try:
-        return ChosenComputation(program(**given), (_WEIGHTS,) if _CAP in known else ())
+        bound = bound_program(program(**given))
+        return ChosenComputation(bound, (_WEIGHTS,) if _CAP in known else ())
     except InputError as error:
         place = error_place(error, statement)
         raise language_error(error.what, place, error.hint) from None

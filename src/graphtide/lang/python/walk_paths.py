@@ -1,0 +1,173 @@
+"""What is said of many vertices or edges of a walk at once.
+
+distinct(u, v, w)                                             no two are the same
+distinct(path.vertices[1:])
+all(e.amount > 100 for e in path.edges)                       also any, sum, min and max
+all(a.time < b.time for a, b in pairwise(path.edges))         each two that follow each other
+[e.time for e in path.edges]                                  in a row of matches
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+from collections.abc import Callable
+from typing import Literal, cast
+
+from graphtide.lang.python.declarations import distinct
+from graphtide.lang.python.scope import TYPE_WORDS, Scope
+from graphtide.lang.python.values import look_up
+from graphtide.lang.python.walk_scope import WalkScope, constant_int
+from graphtide.plan.expressions import (
+    BOOL,
+    Distinct,
+    Expression,
+    OverPath,
+    PathItems,
+    Vertex,
+    VertexFact,
+)
+from graphtide.plan.walk_unrolling import different
+
+Fold = Literal["all", "any", "sum", "min", "max", "each"]
+Read = Callable[[ast.expr, Scope], Expression]
+"""`read_expression`, handed down because what is said holds expressions again."""
+
+_FOLDS: tuple[tuple[object, Fold], ...] = (
+    (builtins.all, "all"),
+    (builtins.any, "any"),
+    (builtins.sum, "sum"),
+    (builtins.min, "min"),
+    (builtins.max, "max"),
+)
+_ITEMS = "write `for e in path.edges`, `for x in path.vertices[1:]`, "
+_ITEMS += "or `for a, b in pairwise(path.edges)`"
+
+
+def read_along(node: ast.Call, scope: WalkScope, read: Read) -> Expression | None:
+    """The value of a call that speaks of many items; None of any other call."""
+    called = look_up(node.func, scope.around)
+    if called is distinct:
+        return _read_distinct(node, scope)
+    fold = next((name for function, name in _FOLDS if called is function), None)
+    match node.args:
+        case [ast.GeneratorExp() | ast.ListComp() as said] if fold is not None:
+            return read_comprehension(said, fold, scope, read)
+        case _:
+            return None
+
+
+def read_comprehension(
+    node: ast.GeneratorExp | ast.ListComp, fold: Fold, scope: WalkScope, read: Read
+) -> OverPath:
+    """`... for a, b in pairwise(path.edges)`, of which the fold makes one value."""
+    if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
+        raise scope.error(node, "one plain `for` stands in a comprehension", _ITEMS)
+    loop = node.generators[0]
+    inner, pairs = _read_source(loop.iter, scope)
+    items = read_items(inner, scope)
+    if items is None:
+        raise scope.error(loop.iter, "a comprehension goes over the items of a path", _ITEMS)
+    names = [item.id for item in _targets(loop.target) if isinstance(item, ast.Name)]
+    if len(names) != 1 + pairs or len(_targets(loop.target)) != len(names):
+        wanted = "two names, as in `for a, b in`" if pairs else "one name, as in `for e in`"
+        raise scope.error(loop.target, f"here stand {wanted}", _ITEMS)
+    if pairs and fold in ("min", "max"):
+        raise scope.error(node, f"{fold}() of pairs may be of nothing", "use all, any or sum")
+    with scope.block():
+        bind = scope.bind_vertex if items.kind == "vertices" else scope.bind_edge
+        for name in names:
+            _check_new(loop.target, name, scope)
+        bound = tuple(bind(name) for name in names)
+        value = read(node.elt, scope)
+    _check_value(node, fold, value, scope)
+    return OverPath(fold, bound, items, value)
+
+
+def read_items(node: ast.expr, scope: WalkScope) -> PathItems | None:
+    """`path.edges` or `path.vertices[1:]`; None of anything else."""
+    match node:
+        case ast.Attribute(attr="vertices" | "edges" as kind):
+            path = scope.path_of(node, kind)
+            return None if path is None else PathItems(path.name, _kind(kind))
+        case ast.Subscript(
+            value=ast.Attribute(attr="vertices" | "edges" as kind) as owner,
+            slice=ast.Slice() as cut,
+        ):
+            path = scope.path_of(owner, kind)
+            if path is None:
+                return None
+            return PathItems(path.name, _kind(kind), *_read_slice(cut, scope))
+        case _:
+            return None
+
+
+def _read_slice(node: ast.Slice, scope: WalkScope) -> tuple[int | None, int | None]:
+    ends = [constant_int(end) for end in (node.lower, node.upper)]
+    written = [end for end in (node.lower, node.upper) if end is not None]
+    if node.step is not None or len(written) != sum(end is not None for end in ends):
+        raise scope.error(node, "a path is cut at fixed places", "write `[1:]`, `[:-1]` or `[1:3]`")
+    return ends[0], ends[1]
+
+
+def _read_distinct(node: ast.Call, scope: WalkScope) -> Expression:
+    found: list[Vertex | PathItems] = []
+    for item in node.args:
+        vertex = scope.vertex(item)
+        items = None if vertex is not None else read_items(item, scope)
+        if vertex is not None:
+            found.append(vertex)
+        elif items is not None and items.kind == "vertices":
+            found.append(items)
+        else:
+            raise scope.error(
+                item,
+                "distinct() takes vertices that the walk has reached",
+                "write distinct(u, v, w) or distinct(path.vertices)",
+            )
+    if node.keywords or not found or (len(found) == 1 and isinstance(found[0], str)):
+        raise scope.error(node, "distinct() takes two or more vertices", "write distinct(u, v, w)")
+    plain = [item for item in found if isinstance(item, str)]
+    return different(plain) if len(plain) == len(found) else Distinct(tuple(found))
+
+
+def each_vertex(items: PathItems, scope: WalkScope) -> OverPath:
+    """The numbers of vertices of a path, for a row of matches."""
+    name = scope.fresh("x")
+    return OverPath("each", (name,), items, VertexFact(name, "id"))
+
+
+def _read_source(node: ast.expr, scope: WalkScope) -> tuple[ast.expr, bool]:
+    match node:
+        case ast.Call(func=function, args=[inner], keywords=[]) if (
+            look_up(function, scope.around) is itertools.pairwise
+        ):
+            return inner, True
+        case _:
+            return node, False
+
+
+def _targets(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _check_new(node: ast.AST, name: str, scope: WalkScope) -> None:
+    if scope.is_given(name) or name in scope.values:
+        raise scope.error(node, f"'{name}' has a value already", "use another name")
+
+
+def _check_value(node: ast.AST, fold: Fold, value: Expression, scope: WalkScope) -> None:
+    truth = fold in ("all", "any")
+    if fold == "each" or truth == (value.type is BOOL):
+        return
+    wanted = "true or false" if truth else "numbers"
+    raise scope.error(
+        node,
+        f"{fold}() is of {wanted}, and this is {TYPE_WORDS[value.type]}",
+        "compare it, for example with `!= 0`" if truth else "write int(...) around it",
+    )
+
+
+def _kind(word: str) -> Literal["vertices", "edges"]:
+    return cast(Literal["vertices", "edges"], word)

@@ -1,0 +1,134 @@
+"""A walk program as a whole: a class whose `traverse(self, u)` has loops, read into a plan."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+from graphtide.lang.python.fields import Fields
+from graphtide.lang.python.functions import (
+    argument_names,
+    check_used,
+    find_function,
+    read_function,
+)
+from graphtide.lang.python.source import ClassSource, names_around
+from graphtide.lang.python.walk_scope import WalkScope
+from graphtide.lang.python.walk_statements import read_walk
+from graphtide.plan.expressions import Expression, ParameterRef, ValueType
+from graphtide.plan.one_hop import one_hop
+from graphtide.plan.programs import VertexProgram
+from graphtide.plan.walks import (
+    ForEach,
+    Paths,
+    Report,
+    SendAt,
+    SendGlobal,
+    Step,
+    WalkProgram,
+    WalkStatement,
+    all_expressions,
+    walk_statements,
+)
+
+Walk = tuple[WalkStatement, ...]
+
+
+def is_walk_program(fields: Fields) -> bool:
+    """Whether `traverse` is given one vertex, or has loops over neighbours."""
+    node = fields.places.get("traverse")
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    return len(node.args.posonlyargs) + len(node.args.args) == 2
+
+
+def check_no_walk(source: ClassSource, fields: Fields) -> None:
+    """Refuse what only walks can fill in a program without one."""
+    for name in (*fields.globals, *fields.matches):
+        raise source.error(
+            fields.places[name],
+            f"only walks send to '{name}', and this program has none",
+            "write `def traverse(self, u)` with loops: `for v, e in u.out_edges`",
+        )
+
+
+def read_walk_program(
+    cls: type, source: ClassSource, fields: Fields
+) -> WalkProgram | VertexProgram:
+    """The plan of the class; that of a vertex program where it is the same thing."""
+    root, walk = _read_traverse(cls, source, fields)
+    program = WalkProgram(
+        name=cls.__name__,
+        parameters=tuple(fields.parameters.values()),
+        state=tuple(fields.state.values()),
+        accumulators=tuple(fields.accumulators.values()),
+        globals=tuple(fields.globals.values()),
+        matches=tuple(fields.matches.values()),
+        initialize=read_function(cls, "initialize", source, fields),
+        root=root,
+        traverse=walk,
+        update=read_function(cls, "update", source, fields),
+        iterations=fields.settings.iterations,
+        tolerance=fields.settings.tolerance,
+        documentation=inspect.cleandoc(cls.__doc__ or ""),
+    )
+    _check(program, source, fields)
+    return one_hop(program) or program
+
+
+def _read_traverse(cls: type, source: ClassSource, fields: Fields) -> tuple[str, Walk]:
+    found = find_function(cls, "traverse", source, fields)
+    assert found is not None
+    node, function = found
+    me, root = argument_names(node, ("self", "u"), source)
+    scope = WalkScope(source, fields, "traverse", me, {}, {}, names_around(function))
+    scope.bind_vertex(root)
+    return root, read_walk(node.body, scope)
+
+
+def _check(program: WalkProgram, source: ClassSource, fields: Fields) -> None:
+    if "direction" in fields.places:
+        raise source.error(
+            fields.places["direction"],
+            "a walk has no one direction",
+            "its loops say it: u.neighbours, u.out_neighbours or u.in_neighbours",
+        )
+    statements = list(walk_statements(program.traverse))
+    if not any(isinstance(item, Step | Paths) for item in statements):
+        raise source.error(
+            fields.places["traverse"],
+            "this walk goes nowhere",
+            "write a loop, `for v in u.neighbours`; "
+            "a vertex program is `def traverse(self, u, e, v)`",
+        )
+    sent = {item.accumulator for item in statements if isinstance(item, SendAt)}
+    expressions = [*all_expressions(program), *map(_named, _sizes(program, statements))]
+    check_used(program, sent, expressions, source, fields)
+    reached = {item.accumulator for item in statements if isinstance(item, SendGlobal)}
+    reached |= {item.matches for item in statements if isinstance(item, Report)}
+    for name in (*fields.globals, *fields.matches):
+        if name not in reached:
+            raise source.error(
+                fields.places[name],
+                f"nothing sends to '{name}'",
+                f"write self.{name}(...) in `traverse`, or remove it",
+            )
+
+
+def _sizes(program: WalkProgram, statements: list[WalkStatement]) -> list[str]:
+    """The parameters that say how often something is there."""
+    found: list[object] = [item.limit for item in program.matches]
+    found += [size for item in program.matches for _, size in item.sizes]
+    for statement in statements:
+        match statement:
+            case Paths(length=length):
+                found.append(length)
+            case ForEach(start=start, stop=stop):
+                found += [start, stop]
+            case _:
+                pass
+    return [item for item in found if isinstance(item, str)]
+
+
+def _named(name: str) -> Expression:
+    return ParameterRef(name, ValueType.INT)

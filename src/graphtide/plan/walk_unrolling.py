@@ -1,0 +1,291 @@
+"""Walks whose loops are repeated as often as a parameter says, as plain steps.
+
+    for v, path in u.out_edges.repeat(3):     for path_1, path_edge_1 in u.out_edges:
+        if path.edges[0].time > 0:                for path_2, path_edge_2 in path_1.out_edges:
+            v.found(1)                                for v, path_edge_3 in path_2.out_edges:
+                                                          if path_edge_1.time > 0:
+                                                              v.found(1)
+
+What holds along a path becomes a conjunction of what holds at each of its items, so that whoever
+runs the steps can test each part as soon as its positions are bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial, reduce
+from itertools import combinations, pairwise
+
+from graphtide.model.errors import InputError
+from graphtide.plan.expressions import (
+    BOOL,
+    INT,
+    Binary,
+    Boolean,
+    Call,
+    Compare,
+    Const,
+    Distinct,
+    Expression,
+    OverPath,
+    PathItems,
+    StateRef,
+    VertexFact,
+)
+from graphtide.plan.program_symbols import rewrite
+from graphtide.plan.programs import Size
+from graphtide.plan.walk_names import (
+    changed,
+    names_in,
+    renamed,
+    renamed_walk,
+    with_locals,
+    within_index,
+)
+from graphtide.plan.walks import (
+    ForEach,
+    Matches,
+    Paths,
+    Report,
+    SendAt,
+    Step,
+    WalkProgram,
+    WalkStatement,
+    When,
+    walk_statements,
+)
+
+MOST_STEPS = 32
+"""Of one path: each is a loop within the one before, and Python reads no more than a hundred."""
+Body = tuple[WalkStatement, ...]
+
+
+def unrolled(program: WalkProgram, values: Mapping[str, object]) -> WalkProgram:
+    """The program without `Paths` and `ForEach`; InputError where values do not fit it."""
+    again = _Unrolling(program, values)
+    matches = tuple(map(again.matches, program.matches))
+    return replace(program, matches=matches, traverse=again.body(program.traverse))
+
+
+class _Unrolling:
+    def __init__(self, program: WalkProgram, values: Mapping[str, object]) -> None:
+        self.program, self.values = program, values
+        self.sizes = {item.name: dict(item.sizes) for item in program.matches}
+        self.columns = {item.name: item.columns for item in program.matches}
+        self.used = {program.root, *_bound_names(program.traverse)}
+        self.paths: dict[str, tuple[list[str], list[str]]] = {}
+
+    def number(self, size: Size) -> int:
+        """The number itself, or the value of the parameter."""
+        value = self.values[size] if isinstance(size, str) else size
+        assert isinstance(value, int)
+        return value
+
+    def matches(self, item: Matches) -> Matches:
+        """Matches in which every column is one."""
+        columns = []
+        for name, kind in item.columns:
+            size = self.sizes[item.name].get(name)
+            if size is None:
+                columns.append((name, kind))
+            else:
+                columns += [(f"{name}_{at + 1}", kind) for at in range(self.number(size))]
+        names = [name for name, _ in columns]
+        if len(set(names)) < len(names):
+            raise InputError(
+                f"{self.program.name}: two columns of '{item.name}' have one name",
+                hint="call the columns of the class something else",
+            )
+        return replace(item, columns=tuple(columns), sizes=())
+
+    def body(self, body: Body) -> Body:
+        """All statements, one after the other."""
+        return tuple(found for statement in body for found in self.statement(statement))
+
+    def statement(self, statement: WalkStatement) -> Body:
+        """What stands in place of one statement."""
+        match statement:
+            case Paths():
+                return (self.path(statement),)
+            case ForEach():
+                return tuple(self.copies(statement))
+            case Step(origin=origin, body=inner):
+                self.check(origin)
+                return (replace(statement, body=self.body(inner)),)
+            case SendAt(vertex=vertex):
+                self.check(vertex)
+                return changed((statement,), self.plain)
+            case When(condition, then, otherwise):
+                return (When(self.plain(condition), self.body(then), self.body(otherwise)),)
+            case Report(name, values):
+                return (Report(name, self.row(name, values)),)
+            case _:
+                return changed((statement,), self.plain)
+
+    def copies(self, loop: ForEach) -> Iterator[WalkStatement]:
+        """The body for each number; from the second on, with names of their own."""
+        numbers = range(self.number(loop.start), self.number(loop.stop), loop.step)
+        for at, number in enumerate(numbers):
+            known = {loop.variable: Const(number, INT)}
+            body = changed(loop.body, partial(with_locals, values=known))
+            if at:
+                body = renamed_walk(body, {name: self.fresh(name) for name in _bound_names(body)})
+            yield from self.body(body)
+
+    def path(self, loop: Paths) -> WalkStatement:
+        """The steps of a path, each within the one before."""
+        self.check(loop.origin)
+        length = self.number(loop.length)
+        if not 1 <= length <= MOST_STEPS:
+            told = f"'{loop.length}'" if isinstance(loop.length, str) else "the number of steps"
+            raise InputError(
+                f"{self.program.name}: {told} is how often a loop is repeated, "
+                f"and cannot be {length}",
+                hint=f"give 1 to {MOST_STEPS}",
+            )
+        between = [self.fresh(f"{loop.path}_{at}") for at in range(1, length)]
+        vertices = [loop.origin, *between, loop.vertex]
+        edges = [self.fresh(f"{loop.path}_edge_{at + 1}") for at in range(length * loop.edges)]
+        self.paths[loop.path] = vertices, edges
+        body = self.body(renamed_walk(loop.body, _item_names(loop.path, vertices, edges)))
+        for at in reversed(range(length)):
+            edge = edges[at] if loop.edges else None
+            body = (Step(vertices[at], loop.way, vertices[at + 1], edge, body),)
+        return body[0]
+
+    def plain(self, expression: Expression) -> Expression:
+        """The expression in terms of positions and edges alone."""
+
+        def leaf(item: Expression) -> Expression:
+            match item:
+                case Distinct(vertices):
+                    return different([name for one in vertices for name in self.items(one)])
+                case OverPath():
+                    return self.folded(item)
+                case StateRef():
+                    return within_index(item, self.plain)
+                case _:
+                    return item
+
+        found = rewrite(expression, leaf)
+        for name in names_in(found):
+            self.check(name)
+        return found
+
+    def check(self, name: str) -> None:
+        """Refuse an item that its path does not have: all others have names of their own."""
+        path, dot, _ = name.partition(".")
+        if dot:
+            raise InputError(
+                f"{self.program.name}: there is no {name} in a path of "
+                f"{len(self.paths[path][0]) - 1} steps",
+                hint="let the path be longer",
+            )
+
+    def row(self, name: str, values: tuple[Expression, ...]) -> tuple[Expression, ...]:
+        """A row of matches with a value for each of its columns."""
+        found: list[Expression] = []
+        for (column, _), value in zip(self.columns[name], values, strict=True):
+            if not isinstance(value, OverPath) or value.function != "each":
+                found.append(self.plain(value))
+                continue
+            each = self.values_along(value)
+            size = self.number(self.sizes[name][column])
+            if len(each) != size:
+                raise InputError(
+                    f"{self.program.name}: '{column}' of '{name}' takes {size} values, "
+                    f"and gets {len(each)}",
+                    hint=f"give it as many with the size in gt.Columns(..., size={size})",
+                )
+            found += each
+        return tuple(found)
+
+    def values_along(self, item: OverPath) -> list[Expression]:
+        """The value for each item of the path, or for each two that follow each other."""
+        names = self.items(item.items)
+        turns = [(name,) for name in names] if len(item.names) == 1 else list(pairwise(names))
+        return [
+            self.plain(renamed(item.value, dict(zip(item.names, turn, strict=True))))
+            for turn in turns
+        ]
+
+    def folded(self, item: OverPath) -> Expression:
+        """The one value made of all."""
+        values = self.values_along(item)
+        match item.function:
+            case "all" | "any":
+                return _joined("and" if item.function == "all" else "or", values)
+            case "sum":
+                zero = Const(0 if item.type is INT else 0.0, item.type)
+                return reduce(lambda one, other: Binary("+", one, other), values or [zero])
+            case "min" | "max" as function if values:
+                return values[0] if len(values) == 1 else Call(function, tuple(values), item.type)
+            case _:
+                raise InputError(
+                    f"{self.program.name}: {item.function}() of nothing has no value",
+                    hint=f"let '{item.items.path}' be longer",
+                )
+
+    def items(self, wanted: str | PathItems) -> list[str]:
+        """The positions or edges that are meant."""
+        if isinstance(wanted, str):
+            return [wanted]
+        vertices, edges = self.paths[wanted.path]
+        found = vertices if wanted.kind == "vertices" else edges
+        return found[wanted.start : wanted.stop]
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else has."""
+        found = fresh_name(name, self.used)
+        self.used.add(found)
+        return found
+
+
+def fresh_name(wanted: str, used: set[str]) -> str:
+    """The name itself, or with the first number behind it that makes it new."""
+    found, number = wanted, 1
+    while found in used:
+        number += 1
+        found = f"{wanted}_{number}"
+    return found
+
+
+def different(vertices: list[str]) -> Expression:
+    """That no two of these positions are the same vertex; each two are compared once."""
+    found: list[Expression] = [
+        Compare("!=", VertexFact(one, "id"), VertexFact(other, "id"))
+        for one, other in combinations(vertices, 2)
+    ]
+    return _joined("and", found)
+
+
+def _joined(operator: str, terms: list[Expression]) -> Expression:
+    if len(terms) == 1:
+        return terms[0]
+    if not terms:
+        return Const(operator == "and", BOOL)
+    return Boolean("and" if operator == "and" else "or", tuple(terms))
+
+
+def _item_names(path: str, vertices: list[str], edges: list[str]) -> dict[str, str]:
+    """What `path.vertices[1]`, `path.vertices[-2]` and so on are called."""
+    found = {}
+    for kind, names in (("vertices", vertices), ("edges", edges)):
+        for at, name in enumerate(names):
+            found[f"{path}.{kind}[{at}]"] = name
+            found[f"{path}.{kind}[{at - len(names)}]"] = name
+    return found
+
+
+def _bound_names(body: Body) -> Iterator[str]:
+    for statement in walk_statements(body):
+        match statement:
+            case Step(vertex=vertex, edge=edge):
+                yield vertex
+                if edge is not None:
+                    yield edge
+            case Paths(vertex=vertex, path=path):
+                yield from (vertex, path)
+            case _:
+                pass
