@@ -12,6 +12,7 @@ from collections import Counter
 
 import pytest
 
+import graphtide.lang.python as gt
 from graphtide.run.live.modes import choose_mode
 from tests.equivalence.random_programs.cases import Case, Step, pasteable
 from tests.equivalence.random_programs.making import SHARES, make_case
@@ -41,6 +42,8 @@ def test_the_generator_writes_all_that_the_language_has() -> None:
     words += ["iterations = ", "iterations: int", "'rounds'", "self.iteration", "for k in range"]
     words += ["elif", "else:", "+=", "**", "//", "%", "abs(", "sqrt(", "inf", "int(", "float("]
     words += ["v.degree", "v.in_degree", "u.out_degree", "e.weight", "e.toll", "e.open", "len("]
+    words += ["u.rank", "v.level", "u.worth", "v.worth", "u.active", "u.kind ==", "kind !="]
+    words += ["v.town", "v.born", " in (", "word: str", "day: gt.Date", ".born) %"]
     counts = Counter(word for text in texts for word in words if word in text)
     assert [word for word in words if counts[word] < 2] == []
 
@@ -55,6 +58,13 @@ def test_every_text_is_a_legal_program_and_every_way_of_the_engine_gets_its_shar
     assert modes["fixpoint True"] > 20
     assert min(modes["exact True"], modes["exact False"]) > 60
     assert all(modes[family] for family in SHARES)
+
+
+def test_every_plan_is_written_as_a_class_that_reads_as_it() -> None:
+    for seed in range(300):
+        plan = read(make_case(f"written {seed}").text, math=math).plan
+        text = gt.unparse(plan)
+        assert read(text).plan == plan, text
 
 
 def test_the_same_seed_makes_the_same_case() -> None:

@@ -189,6 +189,8 @@ class Sentences:
         chance = self.pick.random()
         kind = self.pick.choice(("int", "float"))
         one, other = (self.write(kind, depth) for _ in range(2))
+        if chance < 0.1:
+            return self.about_properties()
         if chance < 0.45:
             return f"({one} {self.pick.choice(('<', '<=', '>', '>=', '==', '!='))} {other})"
         if chance < 0.55:
