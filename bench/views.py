@@ -3,7 +3,7 @@
 Times are ratios within one run: the median time to make a collection, over the median time that
 Spark takes to read the same edge table and group it by one column, measured in turns after a
 few rounds of warming up. Differences are counted. `loading` measures the way to the stored graph,
-and `many_views` plans a hundred thousand.
+`appending` changes of it, and `many_views` plans a hundred thousand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import graphtide as gt
-from bench import data, loading, many_views
+from bench import appending, data, loading, many_views
 from bench.figures import Figure
 from graphtide.lang.gvdl.requests import view_items
 from graphtide.lang.gvdl.statements import CreateCollection
@@ -46,6 +46,7 @@ def run(*, quick: bool) -> list[Figure]:
         figures += windows(session, quick)
         figures += outages(session)
         figures += loading.run(session, quick=quick)
+        figures += appending.run(session, quick=quick)
         session.spark.stop()
     figures += many_views.run(quick=quick)
     return figures

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from graphtide.api.collection import Collection
@@ -17,12 +17,15 @@ from graphtide.model.cells import COUNTS
 from graphtide.model.schema import GraphSchema
 from graphtide.optimize.planner import Order
 from graphtide.plan.predicates import EVERYTHING
+from graphtide.run.append.append import AppendRequest, append_to_graph
+from graphtide.run.append.merging import merge_graph
 from graphtide.run.catalog.listings import schema_table
 from graphtide.run.catalog.making import make_collection, make_grouped, make_view
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.html import titled_html
 from graphtide.run.views.networkx_export import to_networkx
 from graphtide.store.graph import StoredGraph
+from graphtide.store.merged import live_edges
 from graphtide.store.tables import edge_rows, vertex_rows
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class CatalogGraph:
-    """A graph in the catalog, as it was last loaded."""
+    """A graph in the catalog, in the state that it had when it was opened or last appended to."""
 
     def __init__(self, space: Workspace, stored: StoredGraph) -> None:
         self._space = space
@@ -61,9 +64,9 @@ class CatalogGraph:
     def to_memory(self, *, simple: bool = False) -> Graph:
         """The graph in memory, without Spark, ready to maintain programs on.
 
-        Vertices keep their order and edges their numbers; where vertices have several labels, an
-        id is the pair of label and id. All properties come along: programs read numbers and truth
-        values, views all of them.
+        Vertices and edges keep their order, and edges their numbers as long as none was deleted;
+        where vertices have several labels, an id is the pair of label and id. All properties come
+        along: programs read numbers and truth values, views all of them.
         """
         return Graph.from_stored(self._stored, simple=simple)
 
@@ -127,6 +130,36 @@ class CatalogGraph:
         statement = grouped_statement(name, self.name, *asked, replace=replace)
         return CatalogGraph(self._space, make_grouped(self._space, statement))
 
+    def append(
+        self,
+        edges: Any = None,
+        delete: Any = None,
+        *,
+        vertices: Any = None,
+        update: Any = None,
+        match: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        """Go on to the next state of the graph: edges in and out, vertices, new values.
+
+        Tables are what `session.load` takes, and have the columns of `edges()` and `vertices()`.
+        `delete` names edges by their ends, and by properties where rows give these: each row takes
+        one edge that has all that it says. `vertices` are new, or get the values that rows give.
+        `update` gives edges new values; its rows name one edge each, by its ends and the properties
+        in `match`. Rows in memory need no Spark. All or nothing: what cannot be is refused.
+        """
+        request = AppendRequest(edges, vertices, delete, update, tuple(match))
+        self._stored = append_to_graph(self._space, self.name, request, options)
+
+    def merge(self, *, renumber: bool = False) -> None:
+        """Make one base of the graph and all that was appended; an append does so when it pays.
+
+        Edges keep their numbers and collections stay as they are, unless more than half of the
+        numbers are of deleted edges, or `renumber` asks for it: then those are given back, and
+        collections have to be made again (`Collection.refresh` does it).
+        """
+        self._stored = merge_graph(self._space, self.name, renumber=renumber)
+
     def vertices(self) -> pa.Table:
         """All vertices: id, label, properties."""
         return vertex_rows(self._stored)
@@ -137,7 +170,7 @@ class CatalogGraph:
 
     def head(self, rows: int = 10) -> pa.Table:
         """The first edges, as `edges` gives them."""
-        return edge_rows(self._stored, np.arange(min(rows, self.num_edges), dtype=np.int32))
+        return edge_rows(self._stored, live_edges(self._stored, max(rows, 0)))
 
     def vertices_to_spark(self) -> DataFrame:
         """All vertices as a Spark DataFrame."""

@@ -8,6 +8,8 @@ from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.api.view_sequence import ViewSequence
 from graphtide.lang.python import AnyProgram
+from graphtide.run.catalog.refresh import refresh_collection
+from graphtide.run.catalog.staleness import state_text
 from graphtide.run.catalog.stored_runs import RunRequest, explain_run, run_collection
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.arranged_views import plan_flips
@@ -17,7 +19,7 @@ from graphtide.run.collection.start import check_kept, check_strategy, check_ver
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.statements.run_answers import left_off
-from graphtide.store.behind import graph_behind
+from graphtide.store.behind import graph_behind, latest_behind, state_behind
 from graphtide.store.collection import StoredCollection
 
 if TYPE_CHECKING:
@@ -41,6 +43,27 @@ class Collection(ViewSequence[View]):
     def statement(self) -> str:
         """The GVDL that makes this collection."""
         return self._stored.facts.statement
+
+    @property
+    def stale(self) -> int:
+        """How many appends the graph has taken since this was made; 0 if it is up to date."""
+        graph = latest_behind(self._space.catalog, self._stored)
+        return state_behind(self._stored, graph).behind
+
+    def refresh(self) -> str:
+        """Bring the collection to the state that the graph is in now, and say what was done.
+
+        Only edges that have come or changed since are looked at, without Spark. Where the statement
+        gives other views now, or a merge has replaced rows of then, the collection is made again.
+        """
+        found = refresh_collection(self._space, self.name)
+        super().__init__(found.stored)
+        self._stored = found.stored
+        return found.how
+
+    def explain(self) -> str:
+        """The plan as text, with what chain and tree would cost, and the state of the graph."""
+        return f"{super().explain()}\n{state_text(self._space.catalog, self._stored)}"
 
     def to_spark(self) -> DataFrame:
         """Every difference as a Spark DataFrame: `step`, `_edge`, `sign` (+1 or -1)."""

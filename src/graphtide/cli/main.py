@@ -9,13 +9,16 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
+from graphtide.cli.append import AppendOptions, MergeOptions, append, merge
 from graphtide.cli.check import CheckOptions, check
 from graphtide.cli.delete import DeleteOptions, delete
 from graphtide.cli.explain import ExplainOptions, explain
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.load import LoadCommand, LoadOptions, load
+from graphtide.cli.load import LoadOptions, load
 from graphtide.cli.options import GlobalOptions, taking
 from graphtide.cli.outcome import prepare_output, reported
+from graphtide.cli.reading_options import TablesCommand
+from graphtide.cli.refresh import RefreshOptions, refresh
 from graphtide.cli.results import results
 from graphtide.cli.results_options import ResultsOptions
 from graphtide.cli.run import RunOptions, run
@@ -74,7 +77,10 @@ def before_command(context: typer.Context, **given: Any) -> None:
 
 
 app.callback()(taking(ProgramOptions, before_command))
-add_command(LoadOptions, load, LoadCommand)
+add_command(LoadOptions, load, TablesCommand)
+add_command(AppendOptions, append, TablesCommand)
+add_command(MergeOptions, merge)
+add_command(RefreshOptions, refresh)
 add_command(RunOptions, run)
 add_command(ResultsOptions, results)
 add_command(ShellOptions, shell)

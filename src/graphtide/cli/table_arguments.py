@@ -17,7 +17,7 @@ from graphtide.model.errors import InputError
 
 Kind = Literal["edges", "vertices"]
 Label = str | tuple[str, str, str]
-_TABLE_OPTIONS = ("--edges", "--vertices")
+_TABLE_OPTIONS = ("--edges", "--vertices", "--delete", "--update")
 
 
 def spread_files(arguments: Sequence[str], flags: Collection[str]) -> list[str]:

@@ -6,7 +6,8 @@ Jobs run on a private session with our settings; frames handed to users belong t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -30,7 +31,8 @@ from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
 from graphtide.spark.grouping import DST, ID, LABEL, SRC, grouped_edges, grouped_vertices
 from graphtide.spark.ingest.job import write_graph
 from graphtide.spark.ingest.options import IngestOptions, Progress
-from graphtide.spark.ingest.source import DerivedSource, GraphSource
+from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSource
+from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
 
@@ -75,6 +77,20 @@ class SparkGateway:
     ) -> GraphSummary:
         """Write the tables of a graph into a folder that somebody else commits."""
         return write_graph(self.session, folder, source, options, progress)
+
+    @contextmanager
+    def read(
+        self, parent: Path, table: TableSource, options: IngestOptions
+    ) -> Iterator[tuple[Path, GraphSummary]]:
+        """A table as that of a graph of its own, in a folder under `parent` that is there for the
+        block: its rows read and checked as a load does it."""
+        ends: dict[str, list[object]] = {"src": [], "dst": []}
+        source = GraphSource(edges=_labelled(table))
+        if table.kind == "vertices":
+            source = GraphSource(edges=pa.table(ends), vertices=_labelled(table))
+        with scratch_folder(parent, "reading") as folder:
+            chosen = options.of_kind(table.kind)
+            yield folder, write_graph(self.session, folder, source, chosen)
 
     def group(
         self,
@@ -181,6 +197,13 @@ class SparkGateway:
     def _class_edges(self, collection: ClassTables) -> DataFrame:
         path = reading_path(collection.edges_folder(self.checksums))
         return self.session.read.schema("_edge int, _class int").parquet(path)
+
+
+def _labelled(table: TableSource) -> object:
+    """A table as a source has it: under its label, and those of its ends."""
+    if table.src_space is not None:
+        return {(table.src_space, table.label, table.dst_space): table.data}
+    return table.data if table.label is None else {table.label: table.data}
 
 
 def graph_frames(session: SparkSession, stored: CountedTables) -> GraphFrames:

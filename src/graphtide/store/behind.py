@@ -1,4 +1,4 @@
-"""What a stored collection was made of, found again."""
+"""The graph behind a collection, in the state that the collection was made from."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from graphtide.model.wording import shortened
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.history import FoundState, find_state
 
 
 def open_view(catalog: Catalog, name: str) -> StoredCollection:
@@ -21,20 +22,47 @@ def open_view(catalog: Catalog, name: str) -> StoredCollection:
 
 
 def graph_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
-    """The graph that a collection was made of; an error if it is gone or has been loaded anew."""
+    """The graph that a collection was made of, as it was then.
+
+    An error if it is gone, has been loaded anew, or if a merge has replaced rows of then.
+    """
     facts = stored.facts
-    remedy = f"create the {facts.kind} again: {shortened(facts.statement)}"
+    found = state_behind(stored, latest_behind(catalog, stored))
+    if found.graph is None:
+        raise StoreError(
+            f"the graph '{facts.graph}' has changed since the {facts.kind} '{stored.name}' was "
+            f"made of it (generation {found.state.generation}), and a merge has replaced rows of "
+            "then",
+            hint=f"bring the {facts.kind} up to date: collection.refresh(), or "
+            f"'graphtide refresh {stored.name}'",
+        )
+    return found.graph
+
+
+def latest_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
+    """The graph that a collection was made of, as it is now; an error if it is gone."""
+    facts = stored.facts
     try:
-        graph = open_graph(catalog, facts.graph)
+        return open_graph(catalog, facts.graph)
     except NotFoundError:
         raise StoreError(
             f"the graph '{facts.graph}' behind the {facts.kind} '{stored.name}' is gone",
-            hint="load the graph again, then " + remedy,
+            hint="load the graph again, then " + _again(stored),
         ) from None
-    if graph.identity != facts.graph_identity:
+
+
+def state_behind(stored: StoredCollection, graph: StoredGraph) -> FoundState:
+    """The state of a graph that a collection was made from; an error if it was loaded anew."""
+    facts = stored.facts
+    found = find_state(graph, facts.graph_identity)
+    if found is None:
         raise StoreError(
             f"the graph '{facts.graph}' has been loaded anew since the {facts.kind} "
             f"'{stored.name}' was made of it",
-            hint=remedy,
+            hint=_again(stored),
         )
-    return graph
+    return found
+
+
+def _again(stored: StoredCollection) -> str:
+    return f"create the {stored.facts.kind} again: {shortened(stored.facts.statement)}"

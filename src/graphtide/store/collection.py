@@ -17,10 +17,11 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, get_args
 
 import numpy as np
@@ -35,7 +36,7 @@ from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.plan.collection import CollectionPlan, PlanKind, PlanStep, PlanTotals
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
-from graphtide.store.files import Damage
+from graphtide.store.files import Damage, FileFacts
 from graphtide.store.generation import MANIFEST, Generation, Manifest
 
 Kind = Literal["view", "collection"]
@@ -54,7 +55,11 @@ class StoredView:
 
 @dataclass(frozen=True)
 class CollectionFacts:
-    """What is known of a collection beside its tables."""
+    """What is known of a collection beside its tables.
+
+    `graph_identity` is that of the state that the graph was in; `changed` counts the edges that
+    have come, gone or changed since the collection was planned.
+    """
 
     kind: Kind
     graph: str
@@ -62,6 +67,7 @@ class CollectionFacts:
     base: str
     statement: str
     seconds: float
+    changed: int = 0
 
 
 @dataclass(frozen=True)
@@ -144,14 +150,18 @@ def write_collection(
     weights: NDArray[np.int64],
     *,
     checksums: Checksums = checksums_by_threads,
+    carried: Mapping[str, FileFacts] = MappingProxyType({}),
 ) -> Path:
-    """Write all but the edges, which are already there, and commit. Returns the generation."""
+    """Write all but the edges, which are already there, and commit. Returns the generation.
+
+    Parts of the edges that are `carried` over from the generation before are not read again.
+    """
     path = commit.path
     with disk_errors(commit.what, path):
         pq.write_table(pa.table({"weight": weights}), path / _CLASSES)
         pq.write_table(_views_table(views), path / _VIEWS)
         pq.write_table(_steps_table(plan.steps), path / _STEPS)
-    return commit.finish(_manifest(facts, plan), checksums=checksums)
+    return commit.finish(_manifest(facts, plan), checksums=checksums, carried=carried)
 
 
 def open_collection(catalog: Catalog, name: str) -> StoredCollection:

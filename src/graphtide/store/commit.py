@@ -18,15 +18,16 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.disk import disk_errors, reason_of
 from graphtide.model.errors import ExistsError, NotFoundError, StoreError
 from graphtide.store import pointer as pointers
-from graphtide.store.files import Damage, find_missing, inventory_from
+from graphtide.store.files import Damage, FileFacts, find_missing, inventory_from
 from graphtide.store.folders import (
     PARTIAL,
     complete,
@@ -75,17 +76,19 @@ class Commit:
         *,
         growing: str = "",
         checksums: Checksums = checksums_by_threads,
+        carried: Mapping[str, FileFacts] = MappingProxyType({}),
     ) -> Path:
         """Make the generation current and return its final path. Not to be called twice.
 
         Every file in it is listed with its checksum, but for what is below the folder `growing`.
+        Those that are `carried` over from the generation before are not read again.
         """
         if self.finished:
             raise StoreError(f"the {self.what} has already been committed", where=str(self.folder))
         content = {"generation": self.generation, **manifest}
         final, current = self.folder / self.generation, self.folder / CURRENT
         with disk_errors(self.what, self.folder):
-            checksum = write_manifest(self.path, content, checksums, growing)
+            checksum = write_manifest(self.path, content, checksums, growing, carried)
             sync_tree(self.path)
             previous = find_pointer(self.folder)
             pointers.prepare(current, Pointer(self.generation, checksum))

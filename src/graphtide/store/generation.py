@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -30,7 +31,9 @@ from graphtide.store.files import (
 from graphtide.store.pointer import CURRENT, Pointer, read_pointer, write_synced
 from graphtide.store.seal import seal, unseal
 
-FORMAT = 2
+FORMAT = 3
+"""Format 3 has graphs with states; whatever has format 2 can be read as it is."""
+
 MANIFEST = "manifest.json"
 
 Manifest = dict[str, Any]
@@ -134,13 +137,21 @@ def damaged_error(what: str, damage: Damage, remedy: str, others: int = 0) -> Da
     )
 
 
-def write_manifest(path: Path, content: Manifest, checksums: Checksums, growing: str) -> str:
+def write_manifest(
+    path: Path,
+    content: Manifest,
+    checksums: Checksums,
+    growing: str = "",
+    carried: Mapping[str, FileFacts] = MappingProxyType({}),
+) -> str:
     """List all files below a folder in a manifest, write it there, and return its checksum.
 
     What is below the folder `growing` is left out: it is written later, and has lists of its own.
+    Files that are `carried` over from another generation are listed as they were there, unread.
     """
-    found = take_inventory(path, files_below(path, growing), checksums)
-    files = {name: facts.to_json() for name, facts in found.items()}
+    written = [name for name in files_below(path, growing) if name not in carried]
+    found = {**carried, **take_inventory(path, written, checksums)}
+    files = {name: facts.to_json() for name, facts in sorted(found.items())}
     data, checksum = seal({"format": FORMAT, **content, "files": files})
     write_synced(path / MANIFEST, data)
     return checksum
@@ -161,6 +172,12 @@ def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Da
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         return Damage(file, f"has changed: {error}")
     return content, found
+
+
+def own_entries(manifest: Manifest) -> Manifest:
+    """A manifest without what belongs to the generation that it described."""
+    theirs = ("format", "generation", "files")
+    return {key: value for key, value in manifest.items() if key not in theirs}
 
 
 def outdated(path: Path, what: str) -> StoreError:

@@ -1,16 +1,17 @@
 """A stored graph: its schema, its sizes, and where its tables are.
 
 A generation of a graph holds `vertices/` and `edges/` (Parquet; parts named by the number of their
-first row, so that sorted names are the order of the numbers), and `quarantine/` where rows were set
-aside. The manifest describes them; this module turns it into a StoredGraph and back. Whoever has
-the rows writes the tables; the generation compares what is read with what was written.
+first row, so that sorted names are the order of the numbers), `quarantine/` where rows were set
+aside, and what appends delete and change (`states`). The manifest describes them; this module turns
+it into a StoredGraph and back. Whoever has the rows writes the tables; the generation compares what
+is read with what was written. What the tables are once all states are put together is in `merged`.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.commit import open_committed
 from graphtide.store.files import Damage
 from graphtide.store.generation import MANIFEST, Generation, Manifest
+from graphtide.store.states import GraphState, append_file, states_from_json
 
 QUARANTINE_SCHEMA = pa.schema(
     [
@@ -37,11 +39,13 @@ QUARANTINE_SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class StoredGraph:
-    """One committed generation of a graph.
+    """One state of a graph: that of a committed generation, or one before it.
 
-    `identity` differs between any two generations ever written: a collection keeps the
-    identity of its graph, to notice that the graph has been loaded anew since. The first `listed`
-    vertices are those of vertex tables, in their order.
+    `identity` differs between any two states ever written: a collection keeps the identity of the
+    state that it was made from, to notice that the graph has changed, or been loaded anew, since.
+    The first `listed` vertices are those of vertex tables, in their order. Edge numbers below
+    `numbers` are taken, some of them perhaps by edges that are deleted. `number` counts the appends
+    that have made this state.
     """
 
     name: str
@@ -55,6 +59,41 @@ class StoredGraph:
     timezone: str = "UTC"
     listed: int = 0
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
+    numbers: int = 0
+    number: int = 0
+    states: tuple[GraphState, ...] = ()
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether this is the state that the generation was committed with."""
+        return bool(self.identity == self.states[-1].identity)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether the number of an edge is not always its place among the edges."""
+        return self.edges < self.numbers
+
+    def at(self, state: GraphState) -> StoredGraph:
+        """The graph as it was in an earlier state that can still be read."""
+        return replace(
+            self,
+            vertices=state.vertices,
+            edges=state.edges,
+            numbers=state.numbers,
+            identity=state.identity,
+            number=state.number,
+        )
+
+    def append_files(self, folder: str) -> list[str]:
+        """The files of a folder that appends up to this state have written, in their order."""
+        last = f"{folder}/{append_file(self.number)}"
+        return [name for name, _ in self.generation.parts(folder) if name <= last]
+
+    def append_paths(self, folder: str, checksums: Checksums = checksums_by_threads) -> list[Path]:
+        """The same as paths, for somebody who reads them, after the files have been compared."""
+        names = self.append_files(folder)
+        self.generation.compare(names, checksums)
+        return [self.path / name for name in names]
 
     @property
     def path(self) -> Path:
@@ -81,7 +120,7 @@ def graph_manifest(summary: GraphSummary) -> Manifest:
     """The manifest of a generation about to be committed, with a new identity."""
     return {
         "kind": "graph",
-        "schema": _schema_to_json(summary.schema),
+        "schema": schema_to_json(summary.schema),
         "vertices": summary.vertices,
         "edges": summary.edges,
         "quarantined": summary.quarantined,
@@ -108,25 +147,30 @@ def stored_graph(name: str, generation: Generation) -> StoredGraph:
     try:
         if manifest["kind"] != "graph":
             raise ValueError(manifest["kind"])
+        states = states_from_json(manifest)
         return StoredGraph(
             name=name,
             generation=generation,
-            schema=_schema_from_json(manifest["schema"]),
-            vertices=manifest["vertices"],
-            edges=manifest["edges"],
+            schema=schema_from_json(manifest["schema"]),
+            vertices=states[-1].vertices,
+            edges=states[-1].edges,
             quarantined=manifest["quarantined"],
             created=dt.datetime.fromisoformat(manifest["created"]),
             source=manifest["source"],
             timezone=manifest["timezone"],
             listed=manifest["listed"] if "listed" in manifest else manifest["vertices"],
-            identity=manifest["identity"],
+            identity=states[-1].identity,
+            numbers=states[-1].numbers,
+            number=states[-1].number,
+            states=states,
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         damage = Damage(generation.path / MANIFEST, f"is not that of a graph: {error!r}")
         raise generation.damaged(damage) from None
 
 
-def _schema_to_json(schema: GraphSchema) -> dict[str, Any]:
+def schema_to_json(schema: GraphSchema) -> dict[str, Any]:
+    """As a manifest holds it."""
     return {
         "id_type": schema.id_type.value,
         "vertex": [[item.name, item.type.value] for item in schema.vertex],
@@ -136,7 +180,8 @@ def _schema_to_json(schema: GraphSchema) -> dict[str, Any]:
     }
 
 
-def _schema_from_json(data: dict[str, Any]) -> GraphSchema:
+def schema_from_json(data: dict[str, Any]) -> GraphSchema:
+    """The schema that a manifest holds."""
     return GraphSchema(
         id_type=PropertyType(data["id_type"]),
         vertex=_properties_from_json(data["vertex"]),

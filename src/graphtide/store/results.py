@@ -225,7 +225,7 @@ class PartsOnDisk:
             write_differences(table, partial / f"{field}.field.parquet")
         before = self._last.checksum if len(self) else self._root
         content = {"part": len(self), "follows": before}
-        checksum = write_manifest(partial, content, checksums_by_threads, "")
+        checksum = write_manifest(partial, content, checksums_by_threads)
         sync_tree(partial)
         return checksum
 

@@ -1,23 +1,25 @@
 """Tables of a stored graph as Arrow, without Spark.
 
-Rows stand in the order of their numbers, so an edge's number is its row: a view's edges are taken
-by position, and an endpoint's id is taken from the vertex table the same way. Before this module
-reads a file it compares that file with the manifest, and no other.
+A row stands at its number: a view's edges are taken by position, and an endpoint's id is taken from
+the vertex table the same way. Before this module reads a file it compares that file with the
+manifest, and no other.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphtide.model.delta import EdgeIds
-from graphtide.store.generation import Generation
+from graphtide.model.graph_folders import CHANGED
 from graphtide.store.graph import StoredGraph
+from graphtide.store.merged import changed_rows, edge_table, live_edges, put_changed, vertex_table
 
 _OURS = ("_edge", "_src", "_dst", "_label")
 
@@ -26,13 +28,13 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
     """Edges as users know them: src and dst by their own ids, label, properties.
 
     Where vertices have several labels, `src_label` and `dst_label` tell their ids apart.
-    `edges` are sorted numbers; None stands for all. Reads only the parts that hold them.
+    `edges` are sorted numbers; None stands for all that are there. Reads only the parts that hold
+    them.
     """
-    parts = list(_chosen_rows(stored.generation, edges))
-    table = pa.concat_tables(parts).combine_chunks()
+    table = edge_table_rows(stored, edges)
     several = len(stored.schema.vertex_labels) > 1
     known = {"_id": "", "_label": "_label"} if several else {"_id": ""}
-    vertices = stored.generation.table("vertices", list(known))
+    vertices = vertex_table(stored, list(known))
     columns = {
         side + suffix: vertices.column(name).combine_chunks().take(table.column(f"_{side}"))
         for name, suffix in known.items()
@@ -47,26 +49,39 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
 def vertex_rows(stored: StoredGraph) -> pa.Table:
     """All vertices as users know them: id, label, properties."""
     hidden = ["_vertex"] if stored.schema.vertex_labels else ["_vertex", "_label"]
-    table = stored.generation.table("vertices").drop_columns(hidden)
+    table = vertex_table(stored).drop_columns(hidden)
     names = {"_id": "id", "_label": "label"}
     return table.rename_columns([names.get(name, name) for name in table.column_names])
 
 
 def vertex_ids(stored: StoredGraph) -> pa.Array:
     """The users' ids of all vertices, in the order of their numbers."""
-    column = stored.generation.table("vertices", ["_id"]).column("_id")
+    column = vertex_table(stored, ["_id"]).column("_id")
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def edge_bounds(stored: StoredGraph, column: str) -> tuple[Any, Any] | None:
-    """Smallest and largest value of a property of the edges, from the footers of their files.
+def edge_table_rows(
+    stored: StoredGraph, edges: EdgeIds | None, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Rows of the edge table by their sorted numbers; None stands for all that are there."""
+    if edges is None and stored.has_gaps:
+        edges = live_edges(stored)
+    if edges is None:
+        return edge_table(stored, columns).combine_chunks()
+    return pa.concat_tables(list(_chosen_rows(stored, edges, columns))).combine_chunks()
 
-    None where a footer does not say, or not exactly: strings may be cut short there, and floats
-    leave out NaN as they please.
+
+def edge_bounds(stored: StoredGraph, column: str) -> tuple[Any, Any] | None:
+    """Smallest and largest value of a property of the edges.
+
+    From the footers of their files, where no edge was deleted or changed. None where a footer does
+    not say, or not exactly: strings may be cut short there, and floats leave out NaN at will.
     """
+    generation = stored.generation
+    if stored.has_gaps or stored.append_files(CHANGED["edges"]) or not stored.is_latest:
+        return _exact_bounds(edge_table_rows(stored, None, [column]).column(column))
     low: list[Any] = []
     high: list[Any] = []
-    generation = stored.generation
     names = [name for name, _ in generation.parts("edges")]
     generation.compare(names)
     for name in names:
@@ -85,13 +100,22 @@ def edge_bounds(stored: StoredGraph, column: str) -> tuple[Any, Any] | None:
     return min(low), max(high)
 
 
-def _chosen_rows(generation: Generation, edges: EdgeIds | None) -> Iterator[pa.Table]:
-    if edges is None:
-        yield generation.table("edges")
-        return
-    start = 0
-    for name, rows in generation.parts("edges"):
+def _exact_bounds(values: pa.ChunkedArray) -> tuple[Any, Any] | None:
+    """By the values themselves; None for the types of which footers do not say them either."""
+    if pa.types.is_floating(values.type) or not values.drop_null():
+        return None
+    found = pc.min_max(values)
+    low, high = found["min"].as_py(), found["max"].as_py()
+    return (low, high) if isinstance(low, int | dt.date) else None
+
+
+def _chosen_rows(
+    stored: StoredGraph, edges: EdgeIds, columns: Sequence[str] | None
+) -> Iterator[pa.Table]:
+    start, changed = 0, changed_rows(stored, "edges", columns)
+    for name, rows in stored.generation.parts("edges"):
         first, last = np.searchsorted(edges, [start, start + rows])
         if first < last or start == 0:
-            yield generation.table(name).take(edges[first:last].astype(np.int64) - start)
+            part = put_changed(stored.generation.table(name, columns), changed, start)
+            yield part.take(edges[first:last].astype(np.int64) - start)
         start += rows

@@ -16,7 +16,7 @@ from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.model.names import name_of_folder
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, begin, open_committed
-from graphtide.store.generation import Generation, Manifest
+from graphtide.store.generation import Generation, own_entries
 
 
 def copy_out(folder: Path, target: Path) -> Path:
@@ -25,7 +25,7 @@ def copy_out(folder: Path, target: Path) -> Path:
     source = open_committed(folder, f"'{name}'")
     with begin(target, replace=True, what=f"the copy in {target}") as commit:
         _copy(source, commit)
-        commit.finish(_own(source.manifest) | {"name": name})
+        commit.finish(own_entries(source.manifest) | {"name": name})
     return target
 
 
@@ -49,7 +49,7 @@ def copy_in(catalog: Catalog, source: Path, wanted: str) -> str:
     folder = catalog.graph_folder(name) if found == "graph" else catalog.collection_folder(name)
     with begin(folder, replace=True, what=f"the {found} '{name}'") as commit:
         _copy(copy, commit)
-        commit.finish(_own(manifest))
+        commit.finish(own_entries(manifest))
     return name
 
 
@@ -61,9 +61,3 @@ def _copy(source: Generation, commit: Commit) -> None:
             target = commit.path / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source.path / name, target)
-
-
-def _own(manifest: Manifest) -> Manifest:
-    """A manifest without what belongs to the generation that it described."""
-    theirs = ("format", "generation", "files")
-    return {key: value for key, value in manifest.items() if key not in theirs}

@@ -2,7 +2,8 @@
 
 A list looks at every item: its manifest, its small tables, and whether its files are all there.
 What cannot be read has a row all the same, with its name and nothing else, and a note that names
-the damage. Where something is damaged, a column `state` says what is.
+the damage. Where something is damaged, or its graph has changed since it was made, a column `state`
+says what is: `ok`, `stale` or `damaged`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.run.catalog.rows import table_of
+from graphtide.run.catalog.staleness import is_stale_by_name
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import collection_names, open_collection, view_names
@@ -27,6 +30,9 @@ from graphtide.store.results import StoredRun, open_run
 Row = tuple[object, ...]
 Look = Callable[[str], tuple[Row, list[Generation]]]
 """What an item shows in a list, and the folders it is made of."""
+
+Stale = Callable[[str], bool]
+"""Whether the graph of an item that is whole has changed since the item was made."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,8 @@ def list_views(catalog: Catalog) -> Listing:
         view = item.views[0]
         return (name, item.facts.graph, view.size, view.predicate), [item.generation]
 
-    return _listing(("view", "graph", "edges", "predicate"), view_names(catalog), row)
+    columns = ("view", "graph", "edges", "predicate")
+    return _listing(columns, view_names(catalog), row, partial(is_stale_by_name, catalog))
 
 
 def list_collections(catalog: Catalog) -> Listing:
@@ -71,7 +78,7 @@ def list_collections(catalog: Catalog) -> Listing:
         known = (name, item.facts.graph, len(item.views), plan.kind)
         return (*known, *numbers, _minute(item.created)), [item.generation]
 
-    return _listing(names, collection_names(catalog), row)
+    return _listing(names, collection_names(catalog), row, partial(is_stale_by_name, catalog))
 
 
 def list_runs(catalog: Catalog) -> Listing:
@@ -114,14 +121,22 @@ def finished_views(stored: StoredRun) -> tuple[int, int]:
     return int(np.count_nonzero(views[:done])), int(np.count_nonzero(views))
 
 
-def _listing(columns: Sequence[str], names: Sequence[str], look: Look) -> Listing:
+def _listing(
+    columns: Sequence[str], names: Sequence[str], look: Look, stale: Stale = lambda name: False
+) -> Listing:
     found = [item for name in names if (item := _looked_at(name, look, len(columns))) is not None]
     table = table_of(columns, [row for row, _ in found])
     damages = tuple(damage for _, damage in found if damage is not None)
-    if damages:
-        states = ["ok" if damage is None else "damaged" for _, damage in found]
+    states = [_state(str(row[0]), damage, stale) for row, damage in found]
+    if set(states) - {"ok"}:
         table = table.append_column("state", pa.array(states, pa.string()))
     return Listing(table, damages)
+
+
+def _state(name: str, damage: str | None, stale: Stale) -> str:
+    if damage is not None:
+        return "damaged"
+    return "stale" if stale(name) else "ok"
 
 
 def _looked_at(name: str, look: Look, width: int) -> tuple[Row, str | None] | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.lower_groups import lower_groups
-from graphtide.lang.gvdl.parse import parse_predicate
+from graphtide.lang.gvdl.parse import parse_predicate, parse_script
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.lang.gvdl.unparse import unparse_statement
@@ -17,9 +17,9 @@ from graphtide.plan.predicates import EVERYTHING, Predicate
 from graphtide.run.catalog.build import CollectionRequest
 from graphtide.run.catalog.facts import StoredGraphFacts
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.store.behind import graph_behind
+from graphtide.store.behind import latest_behind, state_behind
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import open_collection, view_names
+from graphtide.store.collection import StoredCollection, open_collection, view_names
 from graphtide.store.graph import StoredGraph, open_graph
 
 
@@ -80,8 +80,21 @@ def collection_request(
     )
 
 
+def request_again(space: Workspace, stored: StoredCollection) -> CollectionRequest:
+    """What the statement of a collection asks for as of now, in place of the collection."""
+    (statement,) = parse_script(stored.facts.statement)
+    assert isinstance(statement, CreateView | CreateCollection)
+    base = statement.base or stored.facts.graph
+    if isinstance(statement, CreateView):
+        return view_request(space, replace(statement, base=base, replace=True))
+    return collection_request(space, replace(statement, base=base, replace=True))
+
+
 def _base(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
-    """The graph behind a name and the predicate of the view that the name stands for."""
+    """The graph behind a name and the predicate of the view that the name stands for.
+
+    The graph is as it is now, whatever state of it the view was made from.
+    """
     name = name or space.current_graph()
     if space.catalog.has_graph(name):
         return open_graph(space.catalog, name), EVERYTHING
@@ -93,7 +106,8 @@ def _base(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
             f"'{name}' is a collection: a view needs a graph or a single view to stand on",
             hint="name a graph or a view behind 'on'",
         )
-    graph = graph_behind(space.catalog, stored)
+    graph = latest_behind(space.catalog, stored)
+    state_behind(stored, graph)
     text = stored.views[0].predicate
     return graph, resolve_predicate(parse_predicate(text), graph.schema)
 

@@ -26,6 +26,8 @@ from graphtide.store.behind import graph_behind
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.history import find_state
+from graphtide.store.merged import edge_table
 from graphtide.store.results import (
     Parts,
     PartsInMemory,
@@ -102,19 +104,21 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
         graph = open_graph(catalog, facts.graph)
     except NotFoundError:
         graph = None
-    if graph is None or graph.identity != facts.graph_identity:
+    found = None if graph is None else find_state(graph, facts.graph_identity)
+    if graph is None or found is None:
         raise StoreError(
             f"the graph '{facts.graph}' behind the run '{name}' "
             + ("is gone" if graph is None else "has been loaded anew since"),
             hint="the ids of its results are not known any more: run the program again",
         )
     steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.fields)
-    rows = _rows(graph, facts.pairs)
-    touched = partial(_touched, catalog, facts, graph)
+    # Vertices keep their numbers and ids for good: the first so many are those of then.
+    rows = _rows(graph.at(found.state), facts.pairs)
+    touched = partial(_touched, catalog, facts)
     return RunContents(facts, steps, differences, base_values(stored.base()), rows, touched)
 
 
-def _touched(catalog: Catalog, facts: RunFacts, graph: StoredGraph) -> TouchedVertices:
+def _touched(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
     """The vertices that views touch, from the collection as it was when the run was made."""
     try:
         stored = open_collection(catalog, facts.collection)
@@ -126,9 +130,8 @@ def _touched(catalog: Catalog, facts: RunFacts, graph: StoredGraph) -> TouchedVe
             + ("is gone" if stored is None else "has been made anew since"),
             hint="which vertices its views touch is not known any more: run the program again",
         )
-    src, dst = (
-        graph.generation.table("edges", [name]).column(name).to_numpy() for name in ("_src", "_dst")
-    )
+    ends_of = edge_table(graph_behind(catalog, stored), ["_src", "_dst"])
+    src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
     names = [view.name for view in stored.views]
     ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
     return TouchedVertices(stored.plan, names, stored.grouped_edges, ends)
@@ -176,7 +179,7 @@ def _run_unkept(catalog: Catalog, stored: StoredCollection, work: _Work) -> RunC
     work.go(base, parts)
     differences = Differences(parts, work.facts.fields)
     graph = graph_behind(catalog, stored)
-    rows, touched = _rows(graph, pairs), partial(_touched, catalog, work.facts, graph)
+    rows, touched = _rows(graph, pairs), partial(_touched, catalog, work.facts)
     return RunContents(work.facts, work.hand.steps, differences, base, rows, touched)
 
 

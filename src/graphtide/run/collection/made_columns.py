@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.store.graph import StoredGraph
+from graphtide.store.merged import live_edges
 
 ENDS = "_ends"
 """The sum of the numbers of both ends. No property of a file can have this name."""
@@ -20,7 +21,8 @@ ENDS = "_ends"
 def with_ends(edges: pa.Table, stored: StoredGraph) -> pa.Table:
     """All edges of a graph (`_src`, `_dst`, ...) with the column `_ends`."""
     src, dst = (edges.column(name).to_numpy() for name in ("_src", "_dst"))
-    numbers = numbers_by_appearance(src, dst, stored.vertices, stored.listed)
+    there = live_edges(stored)
+    numbers = numbers_by_appearance(src[there], dst[there], stored.vertices, stored.listed)
     return edges.append_column(ENDS, pa.array(numbers[src] + numbers[dst]))
 
 
@@ -34,5 +36,8 @@ def numbers_by_appearance(
     met = np.empty(2 * len(src), np.int32)
     met[0::2], met[1::2] = src, dst
     found, first = np.unique(met[met >= listed], return_index=True)
-    numbers[found[np.argsort(first)]] = np.arange(listed, listed + len(found))
+    order = found[np.argsort(first)]
+    # Behind those that edges meet come those whose edges are all deleted.
+    order = np.concatenate([order, np.setdiff1d(np.arange(listed, vertices), order)])
+    numbers[order] = np.arange(listed, vertices)
     return numbers

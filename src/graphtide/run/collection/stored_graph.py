@@ -26,6 +26,7 @@ from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
+from graphtide.store.merged import edge_table, vertex_table
 
 _TOLD = 3
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
@@ -37,7 +38,7 @@ class StoredVertices(VertexIds):
     def __init__(self, stored: StoredGraph) -> None:
         self._several = len(stored.schema.vertex_labels) > 1
         columns = ["_id", "_label"] if self._several else ["_id"]
-        self._rows = stored.generation.table("vertices", columns).combine_chunks()
+        self._rows = vertex_table(stored, columns).combine_chunks()
 
     def __len__(self) -> int:
         return int(self._rows.num_rows)
@@ -118,11 +119,11 @@ def load_graph(
     needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()})
     grouped = collection.grouped_edges
     wanted = [name for name in needed.properties if name != ENDS]
-    table = stored.generation.table("edges", ["_src", "_dst", *wanted])
+    table = edge_table(stored, ["_src", "_dst", *wanted])
     if ENDS in needed.properties:
         table = with_ends(table, stored)
     places = grouped.edges
-    if 2 * len(grouped.edges) < stored.edges:
+    if 2 * len(grouped.edges) < stored.numbers:
         chosen = np.sort(grouped.edges)
         places = np.searchsorted(chosen, grouped.edges).astype(np.int32)
         table = table.take(pa.array(chosen))

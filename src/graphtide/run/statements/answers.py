@@ -53,6 +53,8 @@ def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Mad
         f"graph '{stored.name}': {stored.vertices:,} vertices and {stored.edges:,} edges"
         f" ({stored.source})"
     )
+    if stored.number:
+        text += f"; after {counted(stored.number, 'append')}"
     if stored.quarantined:
         text += f"; in quarantine: {counted(stored.quarantined, 'bad row')}"
     return Answer(text, schema_table(stored), stored, notes)

@@ -7,12 +7,14 @@ vertex and taken by the edges, and the views are evaluated on the distinct signa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.plan.classes import EdgeClasses, classify_signatures
-from graphtide.plan.predicates import Predicate
+from graphtide.plan.predicates import Predicate, PropertyRef
 from graphtide.plan.signatures import SignatureLayout, Word, layout_signatures
 from graphtide.run.views.feature_codes import Codes, word_codes
 from graphtide.run.views.snapshot import Snapshot
@@ -20,14 +22,37 @@ from graphtide.run.views.snapshot import Snapshot
 OfRow = NDArray[np.int32]
 
 
-def edge_classes(snapshot: Snapshot, predicates: Sequence[Predicate]) -> tuple[OfRow, EdgeClasses]:
+class EdgesWithEnds(Protocol):
+    """Edges that can be classified: what they and the vertices have, and which are their ends."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def src(self) -> NDArray[Any]:
+        """The place of each edge's source among the vertices."""
+
+    @property
+    def dst(self) -> NDArray[Any]:
+        """The place of each edge's target among the vertices."""
+
+    def edge_values(self, item: PropertyRef) -> pa.Array:
+        """A property of each edge, or of its end."""
+
+    def vertex_values(self, item: PropertyRef) -> pa.Array:
+        """A property of each vertex."""
+
+
+def edge_classes(
+    snapshot: EdgesWithEnds, predicates: Sequence[Predicate]
+) -> tuple[OfRow, EdgeClasses]:
     """The class of each edge, -1 where no predicate is true of it, and the classes."""
 
     def codes(word: Word) -> Codes:
         if word.side not in ("src", "dst"):
             return word_codes(word, snapshot.edge_values)
         ends = snapshot.src if word.side == "src" else snapshot.dst
-        return word_codes(word, snapshot.vertex_values)[ends]
+        found: Codes = word_codes(word, snapshot.vertex_values)[ends]
+        return found
 
     return _classes(len(snapshot), codes, predicates)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import GraphSchema, closest
 from graphtide.spark.ingest.wording import OptionValue, Wording, option_text
 
 BadRows = Literal["refuse", "quarantine"]
@@ -48,6 +48,8 @@ class IngestOptions:
     - `types`, `formats`: by column name; `vertices.name` and `edges.name` tell two columns of one
       name apart. Text columns that are not named are inferred, or strings if `infer_types` is off.
     - `drop`: columns to leave out. `timezone`: of timestamps without an offset.
+    - `known`: the schema of the graph that rows are appended to; columns that nothing is said of
+      have its types.
     - `hints`: the language in which errors name options, that of the one who loads.
     """
 
@@ -71,6 +73,7 @@ class IngestOptions:
     drop: tuple[str, ...] = ()
     timezone: str = "UTC"
     on_bad_rows: BadRows = "refuse"
+    known: GraphSchema | None = None
     hints: Wording = "python"
 
     def __post_init__(self) -> None:
@@ -99,6 +102,26 @@ class IngestOptions:
                     hint="give the table, or leave the option out",
                 )
 
+    def of_kind(self, kind: str) -> IngestOptions:
+        """What was said about tables of one kind, for a load of those alone."""
+        about = {
+            "vertices": ("id", "label", "vertex_columns"),
+            "edges": ("src", "dst", "edge_label", "edge_columns"),
+        }
+        (other,) = set(about) - {kind}
+
+        def own(names: Collection[str]) -> list[str]:
+            return [name for name in names if not name.startswith(f"{other}.")]
+
+        cleared: dict[str, Any] = dict.fromkeys(about[other])
+        return replace(
+            self,
+            types={name: self.types[name] for name in own(self.types)},
+            formats={name: self.formats[name] for name in own(self.formats)},
+            drop=tuple(own(self.drop)),
+            **cleared,
+        )
+
     def said(self, name: str, value: OptionValue) -> str:
         """An option with a value, for a hint."""
         return option_text(self.hints, name, value)
@@ -106,7 +129,8 @@ class IngestOptions:
 
 def ingest_options(given: Mapping[str, Any]) -> IngestOptions:
     """Options by name; an unknown one is an error that names the nearest."""
-    known = [item.name for item in fields(IngestOptions) if item.name != "hints"]
+    inner = ("known", "hints")
+    known = [item.name for item in fields(IngestOptions) if item.name not in inner]
     for name in given:
         if name not in (*known, "hints"):
             near = closest(name, known)

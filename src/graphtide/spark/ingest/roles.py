@@ -17,7 +17,7 @@ from graphtide.model.schema import closest
 from graphtide.spark.ingest.headers import DeclaredColumn, places_by_order
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.source import Kind, TableSource
-from graphtide.spark.ingest.type_spec import TypeSpec, given_spec
+from graphtide.spark.ingest.type_spec import TypeSpec, given_spec, key_spec
 
 RESERVED = {"_vertex", "_id", "_label", "_edge", "_src", "_dst", "_space", "_ends"}
 _SINGULAR: dict[Kind, str] = {"vertices": "vertex", "edges": "edge"}
@@ -76,7 +76,7 @@ def assign_roles(
     _check_reserved(table, properties, options)
     return Roles(
         tuple(
-            PropertyColumn(place, columns[place], given_spec(options, table.kind, columns[place]))
+            PropertyColumn(place, columns[place], key_spec(options, table.kind, columns[place]))
             for place in keys
         ),
         _spaces(table, keys, declared),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType, closest, parse_property_type
@@ -36,12 +36,29 @@ def parse_type_spec(text: str, format: str | None = None) -> TypeSpec:
 
 
 def given_spec(options: IngestOptions, kind: str, name: str) -> TypeSpec | None:
-    """What the user said about the column of that name, if he did."""
+    """What the user said about the column of that name, or what is known of it."""
     format = options.formats.get(f"{kind}.{name}", options.formats.get(name))
-    text = options.types.get(f"{kind}.{name}", options.types.get(name))
+    text = options.types.get(f"{kind}.{name}", options.types.get(name)) or _known(
+        options, kind, name
+    )
     if text is not None:
         return parse_type_spec(text, format)
     return TypeSpec(PropertyType.TIMESTAMP, format=format) if format is not None else None
+
+
+def key_spec(options: IngestOptions, kind: str, name: str) -> TypeSpec | None:
+    """The same for an id or an end."""
+    said = given_spec(replace(options, known=None), kind, name)
+    if said is None and options.known is not None:
+        return TypeSpec(options.known.id_type)
+    return said
+
+
+def _known(options: IngestOptions, kind: str, name: str) -> str | None:
+    if options.known is None:
+        return None
+    declared = options.known.vertex if kind == "vertices" else options.known.edge
+    return next((item.type.value for item in declared if item.name == name), None)
 
 
 def check_names_are_columns(options: IngestOptions, columns: dict[str, set[str]]) -> None:

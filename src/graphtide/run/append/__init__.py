@@ -1,0 +1,1 @@
+"""Changes to stored graphs: rows as users give them, found in the graph and written beside it."""

@@ -1,0 +1,116 @@
+"""One append to a stored graph, from the rows that were given to the next state of the graph.
+
+The graph is locked from the start, so that a second writer fails at once; it is opened under the
+lock, so that what rows are about is the state that the append follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphtide.model.errors import InputError
+from graphtide.model.progress import Report
+from graphtide.run.append.bad_rows import BadRows
+from graphtide.run.append.given import GivenRows, is_in_memory, joined, read_here
+from graphtide.run.append.given_files import FileReader
+from graphtide.run.append.merging import merge_if_due
+from graphtide.run.append.resolve import Given, resolve
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.progress import shown
+from graphtide.spark.ingest.options import IngestOptions, ingest_options
+from graphtide.spark.ingest.source import GraphSource, Kind, TableSource
+from graphtide.store.append import write_append
+from graphtide.store.commit import begin
+from graphtide.store.graph import StoredGraph, open_graph
+
+# The options that rows in memory are read with; others are left to the load, which knows them all.
+_READ_HERE = {"id", "src", "dst", "label", "edge_label", "drop", "on_bad_rows", "hints"}
+
+
+@dataclass(frozen=True)
+class AppendRequest:
+    """What a user gives: tables in any form, and how to read them."""
+
+    edges: Any = None
+    vertices: Any = None
+    delete: Any = None
+    update: Any = None
+    match: tuple[str, ...] = ()
+
+
+def append_to_graph(
+    space: Workspace, name: str, request: AppendRequest, options: dict[str, Any]
+) -> StoredGraph:
+    """Append to a graph, and return its next state. All or nothing."""
+    with shown(f"append {name}", enabled=space.progress) as report:
+        _append(space, name, request, options, report)
+        return merge_if_due(space, open_graph(space.catalog, name), report)
+
+
+def _append(
+    space: Workspace,
+    name: str,
+    request: AppendRequest,
+    options: dict[str, Any],
+    report: Report,
+) -> None:
+    folder = space.catalog.existing_graph(name)
+    with begin(folder, replace=True, what=f"the graph '{name}'") as commit:
+        stored = open_graph(space.catalog, name)
+        chosen = ingest_options({"timezone": stored.timezone, **options})
+        report("reading", None)
+        bad = BadRows(chosen)
+        files = FileReader(space, stored.schema, commit.path)
+        reader = _Reader(stored, chosen, bad, files, set(options) <= _READ_HERE)
+        given = Given(
+            edges=reader.read("edges", request.edges),
+            vertices=reader.read("vertices", request.vertices),
+            delete=reader.read("edges", request.delete),
+            update=reader.read("edges", request.update),
+            match=request.match,
+        )
+        if not given.tables:
+            raise InputError(
+                "there is nothing to append", hint="give edges=, vertices=, delete= or update="
+            )
+        report("looking up", None)
+        added = resolve(stored, given, bad)
+        if added.rows or added.quarantined.num_rows:
+            report("writing", None)
+            write_append(commit, stored, added)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads what was given, here or by Spark."""
+
+    stored: StoredGraph
+    options: IngestOptions
+    bad: BadRows
+    files: FileReader
+    here: bool
+
+    def read(self, kind: Kind, data: Any) -> GivenRows | None:
+        """The tables of one argument as one; None where it was not given."""
+        return joined([self._read(table) for table in self._tables(kind, data)])
+
+    def _read(self, table: TableSource) -> GivenRows:
+        if self.here and is_in_memory(table.data):
+            return read_here(table, self.stored.schema, self.options)
+        return self.files.read(table, self.options, self.bad)
+
+    def _tables(self, kind: Kind, data: Any) -> tuple[TableSource, ...]:
+        if data is None:
+            return ()
+        if isinstance(data, Mapping) and self._has_keys(kind, data):
+            return (TableSource(kind, data),)
+        if kind == "edges":
+            return GraphSource(edges=data).tables()
+        return tuple(t for t in GraphSource(edges=[], vertices=data).tables() if t.kind == kind)
+
+    def _has_keys(self, kind: Kind, data: Mapping[Any, Any]) -> bool:
+        """Whether a mapping holds columns, and not tables by label."""
+        names = ("id",) if kind == "vertices" else ("src", "dst")
+        return all((getattr(self.options, name) or name) in data for name in names)

@@ -1,0 +1,207 @@
+"""Tables that users give to an append, read into columns of the types that the graph has.
+
+Rows and frames in memory are read here, by Arrow; files, Spark frames, and whatever is to be read
+with options of its own go through the load (`graphtide.spark.ingest`), which takes all of them.
+Either way the columns end up under the names that `graph.edges()` and `graph.vertices()` use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import GraphSchema, PropertyType, closest
+from graphtide.run.live.edge_rows import frame_columns
+from graphtide.run.views.typed_columns import ARROW_TYPES, property_type, typed_column
+from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.roles import assign_roles
+from graphtide.spark.ingest.source import TableSource, describe, is_path_list
+
+Columns = dict[str, Any]
+ENDS = ("src", "dst")
+_LABELS = {"vertices": ("label",), "edges": ("label", "src_label", "dst_label")}
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Rows under the names that users know; `source` says where they came from."""
+
+    rows: pa.Table
+    source: str
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def has(self, name: str) -> bool:
+        """Whether the rows give a column."""
+        return name in self.rows.column_names
+
+    def values(self, name: str) -> list[Any]:
+        """A column as Python values; missing where the rows do not give it."""
+        return self.rows.column(name).to_pylist() if self.has(name) else [None] * len(self)
+
+    def keys(self, label: str, id_: str) -> list[tuple[str | None, Any]]:
+        """Label and id of a vertex of each row."""
+        return list(zip(self.values(label), self.values(id_), strict=True))
+
+    def text(self, at: int) -> str:
+        """One row, for errors."""
+        return ", ".join(f"{key}={value!r}" for key, value in self._row(at).items())
+
+    def _row(self, at: int) -> dict[str, Any]:
+        row: dict[str, Any] = self.rows.slice(at, 1).to_pylist()[0]
+        return row
+
+    def properties(self, declared: Iterable[str]) -> list[str]:
+        """The properties that the rows give, in the order of the schema."""
+        return [name for name in declared if self.has(name)]
+
+
+def is_in_memory(data: Any) -> bool:
+    """Whether rows can be read here: a frame with Arrow, columns by name, or a list of rows."""
+    if isinstance(data, str | bytes) or is_path_list(data) or _is_foreign(data):
+        return False
+    return isinstance(data, Mapping | Sequence) or hasattr(data, "__arrow_c_stream__")
+
+
+def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -> GivenRows:
+    """Rows in memory, in the types of the graph."""
+    columns = _columns(table, schema)
+    labels = {name: columns.pop(name) for name in _labels(table, schema) if name in columns}
+    names = [str(name) for name in columns]
+    roles = assign_roles(table, names, options)
+    values, found = list(columns.values()), {}
+    keys = ("id",) if table.kind == "vertices" else ENDS
+    for name, column in zip(keys, roles.keys, strict=True):
+        found[name] = as_type(values[column.place], schema.id_type, column.name, table.name)
+    if roles.label is not None:
+        labels["label"] = values[roles.label]
+    known = declared_types(schema, table.kind)
+    for column in roles.properties:
+        if column.name not in known:
+            raise unknown_property(table.name, column.name, known)
+        type_ = known[column.name]
+        found[column.name] = as_type(values[column.place], type_, column.name, table.name)
+    _check_lengths(table.name, found)
+    rows = len(found[keys[0]])
+    for name, given in labels.items():
+        found[name] = as_type(given, PropertyType.STRING, name, table.name)
+    return GivenRows(pa.table(found | _said_labels(table, rows)), describe(table.data))
+
+
+def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
+    """The properties of the vertices or of the edges."""
+    declared = schema.vertex if kind == "vertices" else schema.edge
+    return {item.name: item.type for item in declared}
+
+
+def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
+    """Rows have only what the graph was loaded with: what else they give is not dropped."""
+    names = list(known)
+    near = closest(name, names)
+    listed = ", ".join(names) or "none"
+    return InputError(
+        f"{what}: the graph has no property '{name}'",
+        hint=f"did you mean '{near}'?"
+        if near
+        else f"its properties are: {listed}; leave the "
+        f"column out (drop=['{name}']), or load the graph again to add a property",
+    )
+
+
+def as_type(values: Any, wanted: PropertyType, name: str, what: str) -> pa.Array:
+    """A column in the type that the graph has it in; InputError where it holds something else."""
+    found = typed_column(values)
+    target = ARROW_TYPES[wanted]
+    if found is not None and found.null_count == len(found):
+        return pa.nulls(len(found), target)
+    if found is not None and found.type != target:
+        kinds = {property_type(found), wanted}
+        if kinds == {PropertyType.INT, PropertyType.FLOAT} and _is_exact(found, wanted):
+            return found.cast(target, safe=False)
+        found = None
+    if found is None:
+        raise InputError(
+            f"{what}: '{name}' holds values of type {wanted}, and the rows give others",
+            hint="give values of the same type",
+        )
+    return found
+
+
+def joined(given: Sequence[GivenRows]) -> GivenRows | None:
+    """Several tables as one; None where there is none."""
+    if not given:
+        return None
+    rows = pa.concat_tables([item.rows for item in given], promote_options="default")
+    return GivenRows(rows.combine_chunks(), "; ".join(item.source for item in given))
+
+
+def _is_foreign(data: Any) -> bool:
+    """Frames of Spark, and NetworkX graphs, which are mappings in their way."""
+    module = type(data).__module__.split(".")[0]
+    return module in ("pyspark", "networkx")
+
+
+def _is_exact(found: pa.Array, wanted: PropertyType) -> bool:
+    if wanted is PropertyType.FLOAT:
+        return True
+    values = found.drop_null().to_numpy(zero_copy_only=False)
+    return bool((np.floor(values) == values).all() and (np.abs(values) < 2.0**53).all())
+
+
+def _columns(table: TableSource, schema: GraphSchema) -> Columns:
+    data = table.data
+    if isinstance(data, Mapping):
+        return {str(name): values for name, values in data.items()}
+    if hasattr(data, "__arrow_c_stream__"):
+        return frame_columns(table.name, data)
+    rows = list(data)
+    keys = ("id",) if table.kind == "vertices" else ENDS
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        names = dict.fromkeys(str(name) for row in rows for name in row)
+        return {name: [row.get(name) for row in rows] for name in names}
+    order = (*keys, *declared_types(schema, table.kind))
+    bad = [row for row in rows if not _is_row(row, len(keys), len(order))]
+    if bad:
+        raise InputError(
+            f"{table.name}: there are rows that are none",
+            where=repr(bad[0]),
+            hint=f"a row is ({', '.join(order)})",
+        )
+    width = max(map(len, rows), default=len(keys))
+    return {
+        name: [row[at] if at < len(row) else None for row in rows]
+        for at, name in enumerate(order[:width])
+    }
+
+
+def _is_row(row: Any, least: int, most: int) -> bool:
+    return isinstance(row, tuple | list) and least <= len(row) <= most
+
+
+def _labels(table: TableSource, schema: GraphSchema) -> tuple[str, ...]:
+    """The columns that are labels and not properties, as `graph.edges()` calls them."""
+    names: tuple[str, ...] = _LABELS[table.kind]
+    return tuple(name for name in names if name not in declared_types(schema, table.kind))
+
+
+def _said_labels(table: TableSource, rows: int) -> dict[str, pa.Array]:
+    """The labels that the place of a table in a mapping says."""
+    said = {"label": table.label, "src_label": table.src_space, "dst_label": table.dst_space}
+    return {
+        name: pa.array([label] * rows, pa.large_string())
+        for name, label in said.items()
+        if label is not None
+    }
+
+
+def _check_lengths(what: str, columns: Mapping[str, pa.Array]) -> None:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"the columns of {what} differ in length: {told}")

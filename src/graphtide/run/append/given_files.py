@@ -1,0 +1,87 @@
+"""Tables of files and of Spark, for an append: loaded as a graph of their own, and read from it.
+
+So the rows of an append are read, typed and checked as those of a load are. What the load numbers
+is of no use here: ends go back to the ids that they were given by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphtide.model.schema import GraphSchema
+from graphtide.model.summary import GraphSummary
+from graphtide.run.append.bad_rows import BadRows
+from graphtide.run.append.given import GivenRows, as_type, declared_types, unknown_property
+from graphtide.run.catalog.workspace import Workspace
+from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.source import TableSource, describe
+from graphtide.store.graph import QUARANTINE_SCHEMA
+
+
+class FileReader:
+    """Reads tables by Spark, into a folder that nobody sees."""
+
+    def __init__(self, space: Workspace, schema: GraphSchema, folder: Path) -> None:
+        self._space = space
+        self._schema = schema
+        self._folder = folder
+
+    def read(self, table: TableSource, options: IngestOptions, bad: BadRows) -> GivenRows:
+        """The rows of a table in the types of the graph; bad ones are set aside, or refused."""
+        chosen = replace(options, known=self._schema)
+        with self._space.gateway.read(self._folder, table, chosen) as (folder, summary):
+            bad.set_aside(_quarantine(folder))
+            rows = _vertices(folder) if table.kind == "vertices" else _edges(folder, summary)
+            return GivenRows(self._typed(table, rows), describe(table.data))
+
+    def _typed(self, table: TableSource, rows: pa.Table) -> pa.Table:
+        """The columns as rows in memory have them, those of the graph and no others."""
+        known = declared_types(self._schema, table.kind)
+        labels = ("label", "src_label", "dst_label")
+        found = {}
+        for name in rows.column_names:
+            column = rows.column(name).combine_chunks()
+            if name in ("id", "src", "dst"):
+                found[name] = as_type(column, self._schema.id_type, name, table.name)
+            elif name in known:
+                found[name] = as_type(column, known[name], name, table.name)
+            elif name not in labels:
+                raise unknown_property(table.name, name, known)
+            elif column.null_count < len(column):
+                found[name] = column.cast(pa.large_string())
+        return pa.table(found)
+
+
+def _vertices(folder: Path) -> pa.Table:
+    rows = _parts(folder / "vertices").drop_columns(["_vertex"])
+    names = {"_id": "id", "_label": "label"}
+    return rows.rename_columns([names.get(name, name) for name in rows.column_names])
+
+
+def _edges(folder: Path, summary: GraphSummary) -> pa.Table:
+    """Edges with the ids of their ends, and with their labels where ids need them."""
+    vertices, rows = _parts(folder / "vertices"), _parts(folder / "edges")
+    columns = {}
+    for side in ("src", "dst"):
+        ends = vertices.take(rows.column(f"_{side}"))
+        columns[side] = ends.column("_id")
+        if summary.schema.vertex_labels:
+            columns[f"{side}_label"] = ends.column("_label")
+    columns["label"] = rows.column("_label")
+    rest = [name for name in rows.column_names if not name.startswith("_")]
+    return pa.table({**columns, **{name: rows.column(name) for name in rest}})
+
+
+def _parts(folder: Path) -> pa.Table:
+    return pq.read_table(sorted(folder.glob("*.parquet")), partitioning=None)
+
+
+def _quarantine(folder: Path) -> pa.Table:
+    files = sorted((folder / "quarantine").glob("*.parquet"))
+    if not files:
+        return QUARANTINE_SCHEMA.empty_table()
+    return pq.read_table(files, schema=QUARANTINE_SCHEMA, partitioning=None)

@@ -1,0 +1,52 @@
+"""Whether collections are up to date with their graphs, in words."""
+
+from __future__ import annotations
+
+from graphtide.model.errors import StoreError
+from graphtide.model.wording import counted
+from graphtide.store.behind import latest_behind, state_behind
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import StoredCollection, open_collection
+from graphtide.store.history import FoundState
+
+
+def found_behind(catalog: Catalog, stored: StoredCollection) -> FoundState | None:
+    """The state of the graph that a collection was made from; None if that cannot be told."""
+    try:
+        return state_behind(stored, latest_behind(catalog, stored))
+    except StoreError:
+        return None
+
+
+def is_stale(catalog: Catalog, stored: StoredCollection) -> bool:
+    """Whether the graph has changed since a collection was made of it."""
+    found = found_behind(catalog, stored)
+    return found is not None and (found.behind > 0 or found.graph is None)
+
+
+def stale_collections(catalog: Catalog) -> list[str]:
+    """The names of all collections and views whose graphs have changed since."""
+    return [name for name in catalog.collections() if is_stale_by_name(catalog, name)]
+
+
+def is_stale_by_name(catalog: Catalog, name: str) -> bool:
+    """The same of a collection that may be damaged: then it is not called stale."""
+    try:
+        return is_stale(catalog, open_collection(catalog, name))
+    except StoreError:
+        return False
+
+
+def state_text(catalog: Catalog, stored: StoredCollection) -> str:
+    """Which state of the graph a collection was made from, and what has come since."""
+    found = found_behind(catalog, stored)
+    graph = f"the graph '{stored.facts.graph}'"
+    if found is None:
+        return f"made from {graph}, which is gone, or has been loaded anew"
+    text = f"made from generation {found.state.generation} of {graph}"
+    if not found.behind:
+        return f"{text}, which is up to date"
+    text += f", {counted(found.behind, 'append')} behind"
+    if found.graph is None:
+        return f"{text}; a merge has replaced rows of then: refresh it"
+    return f"{text}: refresh it to see them"

@@ -1,0 +1,113 @@
+"""The tables of a state of a graph as Arrow: the base, what was added, and what was changed.
+
+The row of a vertex or an edge stands at its number, whatever the state. So the rows of deleted
+edges are in the table of edges; `live_edges` says which are there. Rows that appends changed are
+taken from the last append that did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from graphtide.model.delta import EdgeIds, no_edges
+from graphtide.model.graph_folders import CHANGED, DELETED, KEYS
+from graphtide.model.schema import PropertyType
+from graphtide.store.graph import StoredGraph
+
+TableName = Literal["vertices", "edges"]
+
+_TYPES = {
+    PropertyType.STRING: pa.string(),
+    PropertyType.INT: pa.int64(),
+    PropertyType.FLOAT: pa.float64(),
+    PropertyType.BOOL: pa.bool_(),
+    PropertyType.DATE: pa.date32(),
+    PropertyType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
+}
+
+
+def vertex_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
+    """All vertices, each at its number."""
+    table = stored.generation.table("vertices", columns).slice(0, stored.vertices)
+    return put_changed(table, changed_rows(stored, "vertices", columns), 0)
+
+
+def edge_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
+    """All edges, each at its number, those that are deleted included."""
+    table = stored.generation.table("edges", columns).slice(0, stored.numbers)
+    return put_changed(table, changed_rows(stored, "edges", columns), 0)
+
+
+def deleted_edges(stored: StoredGraph) -> EdgeIds:
+    """The numbers of the edges that are deleted, sorted."""
+    names = stored.append_files(DELETED)
+    if not names:
+        return no_edges()
+    rows = pa.concat_tables([stored.generation.table(name) for name in names])
+    edges, since = (rows.column(name).to_numpy() for name in ("_edge", "_append"))
+    return np.sort(edges[since <= stored.number])
+
+
+def live_edges(stored: StoredGraph, most: int | None = None) -> EdgeIds:
+    """The numbers of the edges that are there, sorted: all of them, or the first so many."""
+    deleted = deleted_edges(stored)
+    last = stored.numbers if most is None else min(stored.numbers, most + len(deleted))
+    found = np.delete(np.arange(last, dtype=np.int32), deleted[: np.searchsorted(deleted, last)])
+    return found[:most]
+
+
+class Changed:
+    """Rows that appends changed: their numbers, sorted, and the rows in that order."""
+
+    def __init__(self, numbers: NDArray[np.int32], rows: pa.Table) -> None:
+        self.numbers = numbers
+        self.rows = rows
+
+
+def changed_rows(
+    stored: StoredGraph, table: TableName, columns: Sequence[str] | None = None
+) -> Changed | None:
+    """The rows of a table that appends have changed, as they are now; None where there are none."""
+    names = stored.append_files(CHANGED[table])
+    if not names:
+        return None
+    key = KEYS[table]
+    wanted = None if columns is None else list(dict.fromkeys([key, *columns]))
+    rows = pa.concat_tables([stored.generation.table(name, wanted) for name in names])
+    newest_first = rows.column(key).to_numpy()[::-1]
+    numbers, places = np.unique(newest_first, return_index=True)
+    rows = rows.take(pa.array(len(newest_first) - 1 - places))
+    return Changed(numbers, rows if columns is None else rows.select(list(columns)))
+
+
+def put_changed(table: pa.Table, changed: Changed | None, first: int) -> pa.Table:
+    """Rows whose numbers begin with `first`, with those among them that have been changed."""
+    if changed is None:
+        return table
+    low, high = np.searchsorted(changed.numbers, [first, first + table.num_rows])
+    if low == high:
+        return table
+    places = np.arange(table.num_rows)
+    places[changed.numbers[low:high] - first] = table.num_rows + np.arange(high - low)
+    rows = changed.rows.slice(low, high - low).cast(table.schema)
+    return pa.concat_tables([table, rows]).take(pa.array(places))
+
+
+def table_schema(stored: StoredGraph, table: TableName) -> pa.Schema:
+    """The columns of a table as its base has them, so that what is added can be read with it."""
+    parts = stored.generation.parts(table)
+    if parts:
+        path = stored.generation.file(parts[0][0])
+        return pq.read_schema(path).remove_metadata()
+    fixed = [("_vertex", pa.int32()), ("_id", _TYPES[stored.schema.id_type])]
+    if table == "edges":
+        fixed = [(name, pa.int32()) for name in ("_edge", "_src", "_dst")]
+    properties = stored.schema.vertex if table == "vertices" else stored.schema.edge
+    named = [(item.name, _TYPES[item.type]) for item in properties]
+    return pa.schema([*fixed, ("_label", pa.string()), *named])

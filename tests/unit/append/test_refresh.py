@@ -1,0 +1,107 @@
+"""Collections of graphs that change: as they were made, and brought up to date."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+import graphtide as gt
+from graphtide.algorithms import WCC
+from graphtide.model.errors import StoreError
+from graphtide.run.append import merging
+from graphtide.run.catalog import refresh
+from tests.changing import begin_graph, check_views, make_views, random_append
+from tests.oracle.changing_graph import ChangingGraph
+
+SEEDS = range(3 if "GRAPHTIDE_CAMPAIGN" not in os.environ else 100)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_refreshed_collection_is_the_one_that_would_be_made_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """And until then it is the one that was made."""
+    pick = random.Random(seed)
+    monkeypatch.setattr(merging, "is_merge_due", lambda stored: pick.random() < 0.2)
+    monkeypatch.setattr(refresh, "_DRIFT", pick.choice([0.0, 10.0]))
+    graph, known = begin_graph(tmp_path, pick, edges=25)
+    collection = make_views(graph, "c")
+    check_views(collection, known)
+    for _ in range(5):
+        then, numbering = ChangingGraph(known.vertices, known.edges), graph._stored.generation
+        for _ in range(pick.randrange(1, 3)):
+            change = random_append(pick, known)
+            graph.append(**change)
+            known.append(**change)
+        if _can_be_read(collection):
+            check_views(collection, then)
+        else:
+            assert numbering is not graph._stored.generation
+            collection = make_views(graph, "c")
+        assert collection.refresh() in ("brought up to date", "up to date")
+        assert collection.stale == 0
+        check_views(collection, known)
+        check_views(gt.session(tmp_path, progress=False).collection("c"), known)
+
+
+def _can_be_read(collection: gt.Collection) -> bool:
+    if "a merge has replaced rows of then" not in collection.explain():
+        collection.check()
+        return True
+    with pytest.raises(StoreError, match="a merge has replaced rows of then"):
+        collection.check()
+    return False
+
+
+def test_runs_of_an_older_state_keep_their_meaning(tmp_path: Path) -> None:
+    pick = random.Random(5)
+    graph, known = begin_graph(tmp_path, pick, listed=False)
+    collection = make_views(graph, "c", ["early", "calls"])
+    run = collection.run(WCC, name="r")
+    before = run.to_arrow()
+    graph.append([(1, 40, 2000, "call"), (40, 2, 2000, "call")], delete=[known.edges[0]])
+    again = gt.session(tmp_path, progress=False).results("r")
+    assert again.to_arrow() == before
+    assert collection.stale == 1
+    graph.merge(renumber=True)
+    assert gt.session(tmp_path, progress=False).results("r").to_arrow() == before
+
+
+def test_an_extended_plan_is_right_whatever_its_shape(tmp_path: Path) -> None:
+    """Edges only come: parts are shared, classes are added, and the plan keeps its tree."""
+    pick = random.Random(6)
+    graph, known = begin_graph(tmp_path, pick, edges=3)
+    collection = make_views(graph, "c")
+    steps = [step.parent for step in collection.plan.steps]
+    rows = [
+        {"src": a, "dst": b, "year": y, "kind": k}
+        for a in (1, 2)
+        for b in (3, 4)
+        for y in (2000, 2003)
+        for k in ("call", "mail")
+    ]
+    graph.append(rows)
+    known.append(rows)
+    assert collection.refresh() == "brought up to date"
+    check_views(collection, known)
+    totals = collection.plan.totals
+    assert collection.differences >= totals.tree_bound
+    assert len(steps) <= len(collection.plan.steps)
+
+
+def test_a_listing_tells_what_is_stale(tmp_path: Path) -> None:
+    graph, known = begin_graph(tmp_path, random.Random(8))
+    collection = make_views(graph, "c")
+    session = gt.session(tmp_path, progress=False)
+    (answer,) = session.execute("show collections;")
+    assert answer.table is not None
+    assert "state" not in answer.table.column_names
+    assert "which is up to date" in collection.explain()
+    graph.append(known.edges[:1])
+    (answer,) = session.execute("show collections;")
+    assert answer.table is not None
+    assert answer.table.column("state").to_pylist() == ["stale"]
+    assert "1 append behind: refresh it" in collection.explain()
