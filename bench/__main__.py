@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.figures import print_figures, write_json
 
-BENCHMARKS = ("headlines", "views", "engine", "runs", "dataflow")
+BENCHMARKS = ("headlines", "views", "engine", "runs", "dataflow", "walks")
 
 
 def main() -> int:

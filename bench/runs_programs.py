@@ -111,11 +111,15 @@ class RanksBothWays:
 
 @dataclass(frozen=True)
 class Task:
-    """A program of a graph by its title, and the plain loop that checks it."""
+    """A program of a graph by its title, and the plain loop that checks it.
+
+    `field` is the result that is checked, where the program has several.
+    """
 
     title: str
     program: Any
     check: Check
+    field: str | None = None
 
 
 def tasks(graph: EdgeTable) -> dict[str, Task]:

@@ -95,7 +95,7 @@ def _wrong_values(views: Views, task: Task, run: gt.Run) -> int:
     wrong = 0
     for view in np.unique(np.linspace(0, len(views) - 1, CHECKED_VIEWS).astype(int)).tolist():
         right = task.check(plain_version(views.graph, views.held(view)))
-        wrong += int((~_close(run.values(view), right)).sum())
+        wrong += int((~_close(run.values(view, task.field), right)).sum())
     return wrong
 
 

@@ -4,8 +4,9 @@
     outcome = measure(peer, "bfs", arcs, batches)        # seconds, checksums, memory
 
 The program is built once for each state of its sources, into the cache folder of the user. Its
-algorithms are bfs, shortest_paths, components, strong_components (the edges inside them) and
-arrange. `checksum` over our own results tells whether both found the same.
+algorithms are bfs, shortest_paths, components, strong_components (the edges inside them),
+triangles (every vertex, as often as it is in one; a delta query of `dogsdogsdogs`) and arrange.
+`checksum` over our own results tells whether both found the same.
 """
 
 from __future__ import annotations
@@ -103,13 +104,17 @@ def write_stream(path: Path, arcs: Arcs, batches: Sequence[Batch]) -> None:
         rows.astype(np.uint32).tofile(file)
 
 
-def checksum(keys: NDArray[Any], values: NDArray[Any]) -> int:
-    """The checksum of results (key, value), each an integer below 2^32, in any order."""
+def checksum(keys: NDArray[Any], values: NDArray[Any], counts: NDArray[Any] | None = None) -> int:
+    """The checksum of results (key, value), each an integer below 2^32, in any order.
+
+    Each result is there once, or as often as `counts` says.
+    """
     word = (keys.astype(np.uint64) << np.uint64(32)) | values.astype(np.uint64)
     word += np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return int((word ^ (word >> np.uint64(31))).sum(dtype=np.uint64))
+    word ^= word >> np.uint64(31)
+    return int((word if counts is None else word * counts.astype(np.uint64)).sum(dtype=np.uint64))
 
 
 def _parts(batch: Batch) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -14,6 +14,7 @@ mod clock;
 mod memory;
 mod stream;
 mod tally;
+mod triangles;
 
 use differential_dataflow::input::{Input, InputSession};
 use differential_dataflow::{ExchangeData, VecCollection};
@@ -28,7 +29,7 @@ use crate::tally::Tally;
 #[global_allocator]
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const ALGORITHMS: &str = "bfs, shortest_paths, components, strong_components, arrange";
+const ALGORITHMS: &str = "bfs, shortest_paths, components, strong_components, triangles, arrange";
 
 /// What a dataflow needs after every batch to let go of the past.
 pub type Release = Box<dyn FnMut(u32)>;
@@ -53,6 +54,9 @@ fn main() {
         }),
         "strong_components" => run(stream, unweighted, |edges, probe, tally| {
             algorithms::observe(algorithms::strong_components(edges), probe, tally)
+        }),
+        "triangles" => run(stream, unweighted, |edges, probe, tally| {
+            algorithms::observe(triangles::triangles(edges), probe, tally)
         }),
         "arrange" => run(stream, unweighted, |edges, probe, _| algorithms::arrange(edges, probe)),
         other => fail(&format!("no algorithm {other}; there are {ALGORITHMS}")),

@@ -1,0 +1,60 @@
+"""Walks kept current: `python -m bench walks`.
+
+Triangles, clustering coefficients and rings through `graphtide` alone, beside plain compiled loops,
+igraph, NetworKit and the delta queries of Differential Dataflow (`dogsdogsdogs`) in the same run.
+Times are medians of single-threaded calls, in seconds of the processor; all answers are compared.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from bench import data
+from bench.figures import Figure
+from bench.streams import Size
+from bench.walks_batches import SIZES, batch_figures, hub_figures
+from bench.walks_inputs import real_pairs, rmat_pairs
+from bench.walks_memory import memory_figures
+from bench.walks_rings import ring_figures
+from bench.walks_scratch import scratch_figures
+from bench.walks_views import view_figures
+
+REAL, SCALE, HUB = "com-dblp", 16, 100_000
+QUICK = Size(1, 0, 1), Size(5, 5, 1)
+
+
+def run(*, quick: bool) -> list[Figure]:
+    """All figures of this benchmark; quickly on small graphs of the same shape."""
+    if not quick:
+        return _figures(SIZES, SCALE, HUB, quick=False)
+    with data.stand_ins():
+        return _figures(QUICK, 5, 20, quick=True)
+
+
+def _figures(sizes: tuple[Size, ...], scale: int, hub: int, *, quick: bool) -> list[Figure]:
+    figures: list[Figure] = []
+    for name in (REAL, f"RMAT {scale}"):
+        pairs = real_pairs(REAL) if name == REAL else rmat_pairs(scale)
+        if pairs is None:
+            reason = data.missing(f"{REAL}.txt.gz")
+            figures.append(Figure(f"{REAL}, all", None, "at most", 1, "x", reason, REAL))
+            continue
+        _say(f"{name}: from scratch")
+        figures += scratch_figures(pairs, 1 if quick else 5)
+        _say(f"{name}: batches")
+        figures += batch_figures(pairs, sizes, build=not quick)
+    _say("beside a hub")
+    figures += hub_figures(hub, 2 if quick else 300)
+    _say("collections")
+    figures += view_figures(quick=quick)
+    _say("rings")
+    figures += ring_figures()
+    _say("memory")
+    graphs = (REAL, str(scale)) if data.find(f"{REAL}.txt.gz") else (str(scale),)
+    return [*figures, *memory_figures(graphs)]
+
+
+def _say(what: str) -> None:
+    """Show that a long run goes on."""
+    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

@@ -1,0 +1,199 @@
+"""Triangles kept current over batches: beside a plain loop with a hash of pairs, and delta queries.
+
+All are given the same pairs and the same batches: we by columns of users' ids through
+`live.advance`, the plain loop by arrays of vertex numbers, `dogsdogsdogs` by a file. We and the
+plain loop take turns, size by size. After each size everyone's triangles are compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench import plain_triangles
+from bench.figures import Figure
+from bench.maintained import WARM_UP, Rows, median_batch
+from bench.peers import AbsentError, differential
+from bench.streams import Batch, Size, batches
+from bench.timing import clock, without_collector
+from bench.walks_inputs import CLUSTERING, TRIANGLES, Pairs, Walk, scattered_pairs, with_hub
+
+SIZES = (Size(1, 0, 300), Size(25, 25, 100), Size(500, 500, 30))
+OVER_PLAIN, AHEAD_OF_DOGS, BESIDE_A_HUB = 2.0, 10.0, 1.5
+MILLISECONDS: dict[int, float] = {1: 0.03}
+"""By how many edges a batch inserts."""
+DOGS = "dogsdogsdogs"
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Median seconds of a batch of each size, and every vertex's value behind each size."""
+
+    seconds: list[float]
+    values: list[NDArray[Any]]
+
+
+def batch_figures(pairs: Pairs, sizes: tuple[Size, ...], *, build: bool) -> Iterator[Figure]:
+    """Both programs over the same stream, beside everyone who keeps triangles."""
+    groups = list(batches(pairs.given, sizes, WARM_UP))
+    yield from _triangles(pairs, sizes, groups, build=build)
+    yield from _clustering(pairs, sizes, groups)
+
+
+def hub_figures(neighbours: int, rounds: int) -> Iterator[Figure]:
+    """An edge between two vertices that a hub is beside, over the same edge without the hub."""
+    base = scattered_pairs(neighbours)
+    sizes = Size(1, 0, rounds), Size(1, 1, rounds)
+    groups = list(batches(base.given, sizes, WARM_UP))
+    section = f"a hub of {neighbours:,} neighbours"
+    without, beside = (in_turns(TRIANGLES, each, groups) for each in (base, with_hub(base)))
+    for at, size in enumerate(sizes):
+        few, many = without[0].seconds[at], beside[0].seconds[at]
+        note = f"{_text(many)}, without the hub {_text(few)}"
+        name = f"triangles, {size}, times the same without the hub"
+        yield Figure(name, many / few, "at most", BESIDE_A_HUB, "x", note, section)
+    differing = sum(_differing(*both) for both in (without, beside))
+    name = "triangles, values that differ from a plain loop"
+    yield Figure(name, differing, "at most", 0, "", f"{len(sizes)} versions of both", section)
+
+
+def in_turns(walk: Walk, pairs: Pairs, groups: list[list[Batch]]) -> tuple[Timed, Timed]:
+    """We and the plain loop, over the batches of one size after the other."""
+    live = pairs.graph().maintain(walk.find())
+    kept = _loaded(pairs)
+    ours, plain = Timed([], []), Timed([], [])
+    for group in groups:
+        ours.seconds.append(median_batch(live, [_rows(pairs, batch) for batch in group]))
+        ours.values.append(live[walk.field])
+        plain.seconds.append(_median_plain(kept, pairs, group))
+        plain.values.append(kept.found.copy() if walk is TRIANGLES else _shares(kept))
+    return ours, plain
+
+
+def _triangles(
+    pairs: Pairs, sizes: tuple[Size, ...], groups: list[list[Batch]], *, build: bool
+) -> Iterator[Figure]:
+    section = f"{pairs.given.name}: batches"
+    ours, plain = in_turns(TRIANGLES, pairs, groups)
+    for size, seconds, other in zip(sizes, ours.seconds, plain.seconds, strict=True):
+        bar = MILLISECONDS.get(size.insert)
+        yield Figure(
+            f"triangles, {size}, time", seconds * 1e3, "at most", bar, "ms", "columns", section
+        )
+        yield _times_plain(f"triangles, {size}", seconds, other, OVER_PLAIN, section)
+    yield from _beside_dogs(pairs, sizes, groups, ours, section, build=build)
+    stream = [batch for group in groups for batch in group]
+    last = plain_triangles.neighbours(pairs.given.vertices, *pairs.ends(pairs.after(stream)))
+    differing = _differing(ours, plain)
+    differing += int((plain_triangles.triangles(last) != plain.values[-1]).sum())
+    note = f"{len(sizes)} versions; the last one from scratch too"
+    name = "triangles, values that differ from a plain loop"
+    yield Figure(name, differing, "at most", 0, "", note, section)
+
+
+def _clustering(
+    pairs: Pairs, sizes: tuple[Size, ...], groups: list[list[Batch]]
+) -> Iterator[Figure]:
+    """Coefficients kept current have no bar of their own: the plain loop keeps triangles."""
+    section = f"{pairs.given.name}: batches"
+    same = "clustering, values that differ from a plain loop"
+    try:
+        ours, plain = in_turns(CLUSTERING, pairs, groups)
+    except AbsentError as reason:
+        yield Figure(same, None, "at most", 0, "", str(reason), section)
+        return
+    for size, seconds, other in zip(sizes, ours.seconds, plain.seconds, strict=True):
+        yield _times_plain(f"clustering, {size}", seconds, other, None, section)
+    note = f"{len(sizes)} versions"
+    yield Figure(same, _differing(ours, plain), "at most", 0, "", note, section)
+
+
+def _beside_dogs(
+    pairs: Pairs,
+    sizes: tuple[Size, ...],
+    groups: list[list[Batch]],
+    ours: Timed,
+    section: str,
+    *,
+    build: bool,
+) -> Iterator[Figure]:
+    names = [f"triangles, {size}, over {DOGS}" for size in sizes]
+    same = f"triangles, versions that differ from {DOGS}"
+    try:
+        peer = differential.find_peer(build=build)
+        stream = [batch for group in groups for batch in group]
+        found = differential.measure(peer, "triangles", pairs.ranked_arcs(), stream)
+    except AbsentError as reason:
+        for name in names:
+            yield Figure(name, None, "at least", AHEAD_OF_DOGS, "x", str(reason), section)
+        yield Figure(same, None, "at most", 0, "", str(reason), section)
+        return
+    ends = [sum(map(len, groups[:at])) for at in range(len(groups) + 1)]
+    for name, seconds, (start, end) in zip(
+        names, ours.seconds, itertools.pairwise(ends), strict=True
+    ):
+        theirs = statistics.median(found.batch_processor_seconds[start + WARM_UP : end])
+        note = f"{_text(seconds)}; they {_text(theirs)}"
+        yield Figure(name, theirs / seconds, "at least", AHEAD_OF_DOGS, "x", note, section)
+    sums = [_checksum(pairs, values) for values in ours.values]
+    differing = sum(one != found.checksums[end] for one, end in zip(sums, ends[1:], strict=True))
+    yield Figure(same, differing, "at most", 0, "", f"{len(sums)} versions", section)
+
+
+def _checksum(pairs: Pairs, values: NDArray[np.int64]) -> int:
+    """That of every vertex's rank, as often as the vertex is in a triangle."""
+    return differential.checksum(pairs.ranks, np.zeros_like(values), values)
+
+
+def _loaded(pairs: Pairs) -> plain_triangles.Kept:
+    """The plain loop at the first version."""
+    given = pairs.given
+    kept = plain_triangles.begin(given.vertices, given.src, given.dst)
+    plain_triangles.load(kept, *pairs.ends(given.loaded), plain_triangles.triangles(pairs.rows()))
+    return kept
+
+
+def _median_plain(kept: plain_triangles.Kept, pairs: Pairs, group: list[Batch]) -> float:
+    """Median seconds of a batch, as `median_batch` takes it of ours."""
+    seconds = []
+    with without_collector():
+        for batch in group:
+            ends = *pairs.ends(batch.inserted), *pairs.ends(batch.deleted)
+            began = clock()
+            plain_triangles.advance(kept, *ends)
+            seconds.append(clock() - began)
+    return statistics.median(seconds[min(WARM_UP, len(seconds) - 1) :])
+
+
+def _rows(pairs: Pairs, batch: Batch) -> Rows:
+    deleted = pairs.columns(batch.deleted) if len(batch.deleted) else None
+    return Rows(pairs.columns(batch.inserted), deleted)
+
+
+def _shares(kept: plain_triangles.Kept) -> NDArray[np.float64]:
+    return plain_triangles.shares(kept.found, kept.size.astype(np.int64))
+
+
+def _times_plain(
+    what: str, seconds: float, plain: float, bar: float | None, section: str
+) -> Figure:
+    note = f"{_text(seconds)} over {_text(plain)}"
+    name = f"{what}, times a plain loop"
+    return Figure(name, seconds / plain, "at most", bar, "x", note, section)
+
+
+def _differing(ours: Timed, plain: Timed) -> int:
+    return sum(
+        int((~np.isclose(one, other, rtol=1e-12, atol=0)).sum())
+        for one, other in zip(ours.values, plain.values, strict=True)
+    )
+
+
+def _text(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms"
