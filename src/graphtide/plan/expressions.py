@@ -162,6 +162,7 @@ class GlobalRef:
 
     name: str
     type: ValueType
+    index: Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -303,7 +304,9 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (condition, yes, no)
         case Call(_, arguments, _):
             return arguments
-        case StateRef(index=index) | AccumulatorRef(index=index) if index is not None:
+        case (
+            StateRef(index=index) | AccumulatorRef(index=index) | GlobalRef(index=index)
+        ) if index is not None:
             return (index,)
         case _:
             return ()
