@@ -13,6 +13,9 @@ from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import ParameterKind, VertexProgram
+from graphtide.plan.walks import WalkProgram
+
+Program = VertexProgram | WalkProgram
 
 FIELD_TYPES = {ValueType.INT: np.int64, ValueType.FLOAT: np.float64, ValueType.BOOL: np.bool_}
 _PARAMETERS: dict[ParameterKind, Any] = {
@@ -28,12 +31,10 @@ _PARAMETERS: dict[ParameterKind, Any] = {
 def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
     """The edge properties that a program reads, in the order in which its kernels expect them."""
     wanted = edge_properties(program)
-    return tuple(_property(graph, name, type_) for name, type_ in wanted.items())
+    return tuple(edge_array(graph, name, type_) for name, type_ in wanted.items())
 
 
-def kernel_parameters(
-    program: VertexProgram, values: tuple[Any, ...], vertices: int
-) -> tuple[Any, ...]:
+def kernel_parameters(program: Program, values: tuple[Any, ...], vertices: int) -> tuple[Any, ...]:
     """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
     found: list[Any] = []
     for item, value in zip(program.parameters, values, strict=True):
@@ -51,7 +52,7 @@ def kernel_parameters(
 class GrowingParameters:
     """The parameters of a program on a graph that gets more vertices; they are in no set."""
 
-    def __init__(self, program: VertexProgram, values: tuple[Any, ...], vertices: int) -> None:
+    def __init__(self, program: Program, values: tuple[Any, ...], vertices: int) -> None:
         found = kernel_parameters(program, values, vertices)
         self._values = [
             GrowingArray(item.copy()) if isinstance(item, np.ndarray) else item for item in found
@@ -71,13 +72,14 @@ class GrowingParameters:
         return changed
 
 
-def parameter_arrays(program: VertexProgram, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
+def parameter_arrays(program: Program, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
     """Parameters as arrays of the types that kernels expect in a block."""
     found = zip(program.parameters, values, strict=True)
     return tuple(np.atleast_1d(np.asarray(value, _PARAMETERS[item.kind])) for item, value in found)
 
 
-def _property(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:
+def edge_array(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:
+    """An edge property as a program takes it; refuses a name that the edges do not have."""
     if name not in graph.properties:
         known = ", ".join(graph.properties) or "none"
         raise InputError(f"the edges have no property '{name}'", hint=f"they have: {known}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from graphtide.engine.write import Places, write_expression
 from graphtide.plan.expressions import (
     EdgeProperty,
@@ -15,6 +17,7 @@ from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import (
     AccumulatorKind,
     Direction,
+    Parameter,
     ParameterKind,
     VertexProgram,
     subexpressions,
@@ -73,25 +76,29 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
 
 def handed_over(program: VertexProgram) -> list[str]:
     """How properties and parameters are found in a block: the former first, then the latter."""
-    properties = [
-        f"array_at(words, first + {at}, {_KERNEL_TYPES[type_]}), "
-        for at, type_ in enumerate(edge_properties(program).values())
+    return handing_over(edge_properties(program).values(), program.parameters)
+
+
+def handing_over(types: Iterable[ValueType], parameters: Iterable[Parameter]) -> list[str]:
+    """The same, of edge properties of some types and of parameters."""
+    read = [
+        f"array_at(words, first + {at}, {_KERNEL_TYPES[type_]}), " for at, type_ in enumerate(types)
     ]
-    parameters = [
+    given = [
         f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]}), "
         if item.kind is ParameterKind.VERTICES
         else f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]})[0], "
-        for at, item in enumerate(program.parameters, len(properties))
+        for at, item in enumerate(parameters, len(read))
     ]
     return [
         "@joined_kernel",
         "def properties_at(words, first):",
-        f"    return ({''.join(properties)})",
+        f"    return ({''.join(read)})",
         "",
         "",
         "@joined_kernel",
         "def parameters_at(words, first):",
-        f"    return ({''.join(parameters)})",
+        f"    return ({''.join(given)})",
     ]
 
 
