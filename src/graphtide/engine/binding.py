@@ -19,6 +19,9 @@ from graphtide.plan.program_reads import (
     vertex_properties,
 )
 from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
+from graphtide.plan.walks import WalkProgram
+
+Program = VertexProgram | WalkProgram
 
 FIELD_TYPES = {ValueType.INT: np.int64, ValueType.FLOAT: np.float64, ValueType.BOOL: np.bool_}
 _PARAMETERS: dict[ParameterKind, Any] = {
@@ -37,7 +40,7 @@ _PARAMETERS: dict[ParameterKind, Any] = {
 def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
     """The edge properties that a program reads, in the order in which its kernels expect them."""
     wanted = edge_properties(program)
-    return tuple(_property(graph, name, type_) for name, type_ in wanted.items())
+    return tuple(edge_array(graph, name, type_) for name, type_ in wanted.items())
 
 
 def message_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
@@ -66,7 +69,7 @@ def target_slabs(program: VertexProgram) -> tuple[str, ...]:
 
 
 def kernel_parameters(
-    graph: ResidentGraph, program: VertexProgram, values: tuple[Any, ...]
+    graph: ResidentGraph, program: Program, values: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
     found: list[Any] = []
@@ -90,9 +93,7 @@ class GrowingParameters:
     Parameters first, then vertex properties, then codes of texts (`engine.inputs`).
     """
 
-    def __init__(
-        self, graph: ResidentGraph, program: VertexProgram, values: tuple[Any, ...]
-    ) -> None:
+    def __init__(self, graph: ResidentGraph, program: Program, values: tuple[Any, ...]) -> None:
         self._graph = graph
         self._properties = tuple(vertex_properties(program).values())
         self._vertices = graph.vertices
@@ -128,7 +129,7 @@ class GrowingParameters:
         return changed
 
 
-def parameter_arrays(program: VertexProgram, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
+def parameter_arrays(program: Program, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
     """Inputs as arrays of the types that kernels expect in a block."""
     types = [_PARAMETERS[item.kind] for item in program.parameters]
     types += [VALUE_TYPES[item.type] for item in vertex_properties(program).values()]
@@ -137,7 +138,8 @@ def parameter_arrays(program: VertexProgram, values: tuple[Any, ...]) -> tuple[N
     return tuple(np.atleast_1d(np.asarray(value, type_)) for type_, value in found)
 
 
-def _property(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:
+def edge_array(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:
+    """An edge property as a program takes it; refuses a name that the edges do not have."""
     if name not in graph.properties:
         known = ", ".join(graph.properties) or "none"
         raise InputError(f"the edges have no property '{name}'", hint=f"they have: {known}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.program_reads import text_constants, vertex_properties
 from graphtide.plan.programs import ParameterKind, VertexProgram
+from graphtide.plan.walks import WalkProgram
 
 KERNEL_TYPES = {
     ValueType.INT: "np.int64",
@@ -37,7 +38,7 @@ PARAMETER_TYPES = {
 class KernelInputs:
     """The inputs of a program by name; `tuple_name` is what kernels call the tuple."""
 
-    program: VertexProgram
+    program: VertexProgram | WalkProgram
     tuple_name: str = "parameters"
 
     def parameter(self, name: str) -> str:

@@ -23,7 +23,7 @@ from graphtide.plan.program_reads import edge_properties, reads, vertex_properti
 
 State = dict[str, Rows]
 _KINDS = p.AccumulatorKind
-_TAKEN_IN = {
+TAKEN_IN = {
     _KINDS.MIN: np.minimum,
     _KINDS.MAX: np.maximum,
     _KINDS.SUM: np.add,
@@ -32,7 +32,7 @@ _TAKEN_IN = {
     _KINDS.OR: np.logical_or,
     _KINDS.AND: np.logical_and,
 }
-_MOST_ITERATIONS = 100_000
+MOST_ITERATIONS = 100_000
 
 
 def plain_values(
@@ -61,7 +61,7 @@ class _Run:
         self.properties = {
             name: graph.column(name, DTYPES[type_])[edges] for name, type_ in types.items()
         }
-        self.facts = _facts(src, dst, graph.vertices)
+        self.facts = vertex_facts(src, dst, graph.vertices)
         self.given = {
             name: graph.vertex_values.plain(item)
             for name, item in vertex_properties(program).items()
@@ -83,13 +83,13 @@ class _Run:
             iteration += 1
             self._check_length(wanted, iteration)
             before, state = state, self._next(state, iteration)
-            moves = any(_moved(before[name], state[name], tolerance) for name in state)
+            moves = any(moved(before[name], state[name], tolerance) for name in state)
             if not moves and not patient:
                 break
         return state
 
     def _check_length(self, wanted: int | None, iteration: int) -> None:
-        if wanted is None and iteration > max(_MOST_ITERATIONS, self.vertices + 1):
+        if wanted is None and iteration > max(MOST_ITERATIONS, self.vertices + 1):
             raise LimitError(
                 f"{self.program.name} still changes after {iteration - 1:,} iterations",
                 hint="give it a number of iterations, or a tolerance",
@@ -141,7 +141,7 @@ class _Run:
             if kind in (_KINDS.MIN, _KINDS.MAX):
                 mask = mask & (value == value)  # a NaN counts as nothing sent
             place: Any = target[mask] if index is None else (target[mask], index[mask])
-            _TAKEN_IN[kind].at(sent[name], place, value[mask])
+            TAKEN_IN[kind].at(sent[name], place, value[mask])
 
         return Scene(
             count=len(source),
@@ -177,14 +177,15 @@ class _Run:
         return np.ones(count, np.bool_)
 
 
-def _facts(src: NDArray[Any], dst: NDArray[Any], vertices: int) -> dict[str, Rows]:
+def vertex_facts(src: NDArray[Any], dst: NDArray[Any], vertices: int) -> dict[str, Rows]:
+    """The ids and degrees of all vertices, from the ends of all live edges."""
     out = np.bincount(src, minlength=vertices).astype(np.int64)
     into = np.bincount(dst, minlength=vertices).astype(np.int64)
     ids = np.arange(vertices, dtype=np.int64)
     return {"id": ids, "out_degree": out, "in_degree": into, "degree": out + into}
 
 
-def _moved(before: Rows, after: Rows, tolerance: float) -> bool:
+def moved(before: Rows, after: Rows, tolerance: float) -> bool:
     """True if any value moved by more than a share of itself; NaN stays where it is."""
     differs = before != after
     if before.dtype != np.float64:

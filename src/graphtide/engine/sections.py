@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from graphtide.engine.binding import target_slabs
+from collections.abc import Iterable
+
+from graphtide.engine.binding import Program, target_slabs
 from graphtide.engine.inputs import KERNEL_TYPES, KernelInputs
 from graphtide.engine.write import Places, write_expression
 from graphtide.plan.expressions import (
@@ -63,17 +65,22 @@ def handed_over(program: VertexProgram) -> list[str]:
     """How properties and parameters are found in a block: the former first, then the latter."""
     types = [KERNEL_TYPES[type_] for type_ in edge_properties(program).values()]
     types += ["np.int32", "np.int32"] * len(target_slabs(program))
-    properties = [f"array_at(words, first + {at}, {type_}), " for at, type_ in enumerate(types)]
-    parameters = KernelInputs(program).taken_from("words", "first", len(properties))
+    return handing_over(types, program)
+
+
+def handing_over(types: Iterable[str], program: Program) -> list[str]:
+    """The same, behind edge properties and whatever else has these types."""
+    read = [f"array_at(words, first + {at}, {type_}), " for at, type_ in enumerate(types)]
+    given = KernelInputs(program).taken_from("words", "first", len(read))
     return [
         "@joined_kernel",
         "def properties_at(words, first):",
-        f"    return ({''.join(properties)})",
+        f"    return ({''.join(read)})",
         "",
         "",
         "@joined_kernel",
         "def parameters_at(words, first):",
-        f"    return ({''.join(parameters)})",
+        f"    return ({''.join(given)})",
     ]
 
 

@@ -59,6 +59,10 @@ class Places:
     member: Callable[[str, str], str]
     assign: Callable[[str, str | None], str]
     send: Callable[[str, str | None, str], list[str]]
+    special: Callable[[Expression, Callable[[Expression], str]], str | None] = lambda *_: None
+    """What this kernel writes in a way of its own: it is asked first, and given who writes what is
+    inside; None leaves the expression to the rest.
+    """
 
 
 def write_expression(node: Expression, places: Places) -> str:
@@ -67,6 +71,9 @@ def write_expression(node: Expression, places: Places) -> str:
     def write(inner: Expression) -> str:
         return write_expression(inner, places)
 
+    own = places.special(node, write)
+    if own is not None:
+        return own
     match node:
         case Const(value, type_):
             return constant_text(value, type_)

@@ -22,6 +22,7 @@ from graphtide.plan.expressions import (
     PathItems,
     StateRef,
     VertexFact,
+    VertexProperty,
 )
 from graphtide.plan.program_symbols import rewrite
 from graphtide.plan.programs import subexpressions
@@ -53,7 +54,7 @@ def renamed(expression: Expression, names: Names) -> Expression:
                 return replace(within_index(item, again), vertex=called(vertex))
             case AccumulatorRef():
                 return within_index(item, again)
-            case VertexFact(vertex=vertex) | Member(vertex=vertex):
+            case VertexFact(vertex=vertex) | VertexProperty(vertex=vertex) | Member(vertex=vertex):
                 return replace(item, vertex=called(vertex))
             case Joined(source, target, way):
                 return Joined(called(source), called(target), way)
@@ -143,6 +144,8 @@ def names_in(expression: Expression) -> Iterator[str]:
     for item in subexpressions(expression):
         match item:
             case StateRef(vertex=name) | VertexFact(vertex=name) | Member(vertex=name):
+                yield name
+            case VertexProperty(vertex=name):
                 yield name
             case EdgeProperty(edge=name):
                 yield name

@@ -66,8 +66,8 @@ class RowLayout:
 
 def row_layout(program: VertexProgram, *, plain: bool = False) -> RowLayout:
     """Columns in the order in which the program declares them; plain sums have no errors."""
-    state, state_width = _columns([(item, 1) for item in program.state])
-    sums, sums_width = _columns([(item, words_of(item, plain)) for item in program.accumulators])
+    state, state_width = columns_of([(item, 1) for item in program.state])
+    sums, sums_width = columns_of([(item, words_of(item, plain)) for item in program.accumulators])
     return RowLayout(state, sums, state_width, sums_width)
 
 
@@ -83,9 +83,10 @@ def words_of(item: Accumulator, plain: bool = False) -> int:
             return 1
 
 
-def _columns(
+def columns_of(
     items: Sequence[tuple[StateField | Accumulator, int]],
 ) -> tuple[tuple[Column, ...], Extent]:
+    """Items with so many words an element, one behind the other, and where they end."""
     found, offset = [], Extent()
     for item, words in items:
         found.append(Column(item, offset, words))

@@ -1,0 +1,233 @@
+"""Kernels of walk programs: runs from scratch, terms of a batch, and updates of vertices.
+
+The section below is that of a sample: every vertex counts its distinct out-neighbours.
+
+A program whose walks read no state has the same walks in every iteration: `settle` then runs a vertex
+from its start to its own end, alone, and only where something that it reads has changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.walks.batch import clear_batch, take_batch
+from graphtide.kernels.walks.faults import ENDLESS
+from graphtide.kernels.walks.records import (
+    BOUNDED,
+    DIRECT,
+    DIRECT_CAME,
+    DOUBT,
+    LAST,
+    LEFT_OUT,
+    NEW,
+    PAIRS,
+    PATIENT,
+    REPORTED,
+    SLOTS,
+    STATE_WIDTH,
+    SUMS_WIDTH,
+    TOUCHED,
+    walking_at,
+)
+from graphtide.kernels.walks.sums import (
+    touch,
+)
+from graphtide.kernels.walks.versions import (
+    OUT_WAY,
+    bounds,
+    direct_change,
+    is_neighbour,
+)
+
+# program section: begin
+NEEDS = 1
+READS_DEGREES = False
+
+
+@joined_kernel
+def properties_at(words: Any, first: int) -> Any:
+    """The edge properties that it reads, from that place of a block on."""
+    return ()
+
+
+@joined_kernel
+def parameters_at(words: Any, first: int) -> Any:
+    """Its parameters, which come behind them."""
+    return ()
+
+
+@bare_kernel
+def run_walks(words: Any, first: int, last: int) -> None:
+    """All walks that begin at some vertices."""
+    walking = walking_at(words, 0)
+    for vertex in range(first, last):
+        begin, end = bounds(walking, 0, vertex, OUT_WAY, NEW)
+        for place in range(begin, end):
+            if is_neighbour(walking, 0, place, vertex, (DIRECT, DIRECT_CAME, LEFT_OUT, NEW)):
+                walking.sums.whole[vertex] += 1
+
+
+@bare_kernel
+def run_terms(words: Any, inserted: Any, deleted: Any, sources: Any, targets: Any) -> None:
+    """What a batch changes of all walks."""
+    walking = walking_at(words, 0)
+    for rank in range(walking.counts[PAIRS]):
+        for one in (walking.changed.low[rank], walking.changed.high[rank]):
+            change = direct_change(walking.changed, rank, one)
+            touch(walking, one, 1)
+            walking.sums.whole[one] += change
+
+
+@bare_kernel
+def gather_walks(words: Any, vertex: int) -> None:
+    """Take anew what a vertex in doubt was sent."""
+
+
+@inner_kernel
+def clear_vertex(words: Any, vertex: int) -> None:
+    """Empty the accumulators of a vertex."""
+    walking_at(words, 0).sums.whole[vertex] = 0
+
+
+@inner_kernel
+def clear_gathered(words: Any, vertex: int) -> None:
+    """Empty those that may be gathered."""
+
+
+@inner_kernel
+def clear_globals(words: Any) -> None:
+    """Empty those of the whole graph."""
+
+
+@inner_kernel
+def initialize(words: Any, vertex: int) -> None:
+    """The state of iteration 0."""
+    walking_at(words, 0).states.whole[vertex] = 0
+
+
+@inner_kernel
+def update(words: Any, vertex: int, iteration: int) -> None:
+    """The state of the next iteration."""
+    walking = walking_at(words, 0)
+    walking.states.whole[vertex] = walking.sums.whole[vertex]
+
+
+@inner_kernel
+def moved(words: Any, vertex: int, tolerance: float) -> bool:
+    """True if the state differs from the row in `work`."""
+    walking = walking_at(words, 0)
+    return walking.work.whole[0] != walking.states.whole[vertex]
+
+
+# program section: end
+
+
+@bare_kernel
+def clear_all(words: Any) -> None:
+    """Empty all accumulators."""
+    walking = walking_at(words, 0)
+    for vertex in range(len(walking.graph.out.live)):
+        clear_vertex(words, vertex)
+    clear_globals(words)
+    walking.counts[REPORTED], walking.counts[DOUBT] = 0, 0
+
+
+@bare_kernel
+def begin_vertices(words: Any, first: int, last: int) -> None:
+    """Let vertices be at iteration 0, with nothing sent to them."""
+    for vertex in range(first, last):
+        clear_vertex(words, vertex)
+        initialize(words, vertex)
+
+
+@bare_kernel
+def update_all(words: Any, iteration: int, tolerance: float) -> int:
+    """Bring all vertices to the next iteration; how many moved."""
+    walking, count = walking_at(words, 0), 0
+    for vertex in range(len(walking.graph.out.live)):
+        keep_state(words, vertex)
+        update(words, vertex, iteration)
+        if moved(words, vertex, tolerance):
+            count += 1
+    return count
+
+
+@joined_kernel
+def keep_state(words: Any, vertex: int) -> None:
+    """Write down the state of a vertex, in `work`."""
+    walking = walking_at(words, 0)
+    width = walking.counts[STATE_WIDTH]
+    for at in range(width):
+        walking.work.whole[at] = walking.states.whole[vertex * width + at]
+
+
+@inner_kernel
+def settle(words: Any, vertex: int) -> None:
+    """Run a vertex from its start until it stands still, or to the last iteration."""
+    counts = walking_at(words, 0).counts
+    initialize(words, vertex)
+    for iteration in range(1, counts[LAST] + 1):
+        keep_state(words, vertex)
+        update(words, vertex, iteration)
+        if not counts[PATIENT] and not moved(words, vertex, 0.0):
+            return
+    if not counts[BOUNDED]:
+        walking_at(words, 0).fault[0] = ENDLESS
+
+
+@bare_kernel
+def settle_vertices(words: Any, first: int, last: int) -> None:
+    """Settle vertices that follow one another."""
+    for vertex in range(first, last):
+        settle(words, vertex)
+
+
+@bare_kernel
+def follow_walks(words: Any, inserted: Any, deleted: Any, sources: Any, targets: Any) -> None:
+    """Bring the index and all accumulators to the version of the graph."""
+    walking = walking_at(words, 0)
+    counts = walking.counts
+    counts[TOUCHED], counts[REPORTED], counts[DOUBT] = 0, 0, 0
+    take_batch(walking, inserted, deleted, sources, targets, NEEDS)
+    run_terms(words, inserted, deleted, sources, targets)
+    for entry in range(counts[TOUCHED]):
+        if walking.touched.doubt[entry]:
+            vertex = walking.touched.vertex[entry]
+            clear_gathered(words, vertex)
+            gather_walks(words, vertex)
+    if READS_DEGREES:
+        for slot in range(counts[SLOTS]):
+            if walking.changed.out_more[slot] != 0 or walking.changed.into_more[slot] != 0:
+                touch(walking, walking.changed.vertex[slot], counts[SUMS_WIDTH])
+    clear_batch(walking)
+
+
+@bare_kernel
+def follow_updates(words: Any, everyone: bool) -> None:
+    """Settle the vertices that were touched, or all of them; what they had is saved first."""
+    walking = walking_at(words, 0)
+    counts = walking.counts
+    if everyone:
+        for vertex in range(len(walking.graph.out.live)):
+            touch(walking, vertex, counts[SUMS_WIDTH])
+    width = counts[STATE_WIDTH]
+    for entry in range(counts[TOUCHED]):
+        vertex = walking.touched.vertex[entry]
+        for at in range(width):
+            walking.touched.states[entry * width + at] = walking.states.whole[vertex * width + at]
+        settle(words, vertex)
+
+
+@bare_kernel
+def put_rows_back(words: Any, vertices: Any, sums: Any, states: Any) -> None:
+    """Give vertices the rows that they had; no state where none was saved yet."""
+    walking = walking_at(words, 0)
+    width = walking.counts[SUMS_WIDTH]
+    state_width = walking.counts[STATE_WIDTH] if len(states) else 0
+    for entry in range(len(vertices)):
+        vertex = vertices[entry]
+        for at in range(width):
+            walking.sums.whole[vertex * width + at] = sums[entry * width + at]
+        for at in range(state_width):
+            walking.states.whole[vertex * state_width + at] = states[entry * state_width + at]

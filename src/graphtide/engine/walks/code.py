@@ -1,0 +1,44 @@
+"""A walk program on its way from its plan to machine code.
+
+plan --normal form--> walks --rule 7--> terms --orders--> nests --write--> a module
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from typing import Any
+
+from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.walks.layout import WalkLayout, walk_layout
+from graphtide.engine.walks.section import walk_section
+from graphtide.plan.walk_facts import WalkFacts, walk_facts
+from graphtide.plan.walks import WalkProgram
+
+
+class WalkCode:
+    """What was found out about a program, and its module, made when first asked for."""
+
+    def __init__(self, plan: WalkProgram) -> None:
+        self.plan = plan
+
+    @cached_property
+    def facts(self) -> WalkFacts:
+        """What the program looks at."""
+        return walk_facts(self.plan)
+
+    @cached_property
+    def layout(self) -> WalkLayout:
+        """Where its accumulators and state stand."""
+        return walk_layout(self.plan)
+
+    @cached_property
+    def module(self) -> Any:
+        """The compiled module; its kernels are compiled when they are first called."""
+        source = generated_source(walk_section(self.plan, self.facts), "walks")
+        return generated_module(source, f"{self.plan.name}_walks")
+
+
+@cache
+def walk_code(plan: WalkProgram) -> WalkCode:
+    """The one `WalkCode` of a plan."""
+    return WalkCode(plan)

@@ -1,0 +1,165 @@
+"""The maintainer of walk programs.
+
+Where no walk reads state, all accumulators follow a batch by the terms of rule 7 (`plan/walk_terms`),
+and `update` runs again where an accumulator, a degree or a global that it reads has changed. Where
+walks read state, and where a run's end depends on all vertices at once, the program starts anew with
+every advance. So it does for a batch of more than a share of the graph, which costs less so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.changes import change_between
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.walks.changes import WalkChanges, global_changes, same_value
+from graphtide.engine.walks.code import walk_code
+from graphtide.engine.walks.matches import MatchRows, Row, RowChange, row_change
+from graphtide.engine.walks.plain import plain_walks
+from graphtide.engine.walks.runs import Done, WalkRun
+from graphtide.kernels.graph.flips import Delta
+from graphtide.plan.walks import WalkProgram
+
+SHARE = 1e-9
+"""How much of itself a float may differ by from a plain run, which adds up in another order."""
+
+
+class WalkMaintainer(Maintainer):
+    """A walk program on a graph in memory, current after every advance.
+
+    Results are state fields (`values`), accumulators of the whole graph (`globals`: a number or an
+    array by name) and rows (`matches`, by name: `rows()`, `total`, and `cut` where a limit cuts).
+    `follow` returns `WalkChanges`: changes by state field, with `globals` and `matches` beside them.
+    """
+
+    anew_share = 4
+    """A batch of more than one live edge in so many starts anew."""
+
+    def __init__(
+        self, graph: ResidentGraph, program: WalkProgram, parameters: tuple[Any, ...]
+    ) -> None:
+        super().__init__(graph, tuple(item.name for item in program.state))
+        self.program = program
+        self._code = walk_code(program)
+        self._values = parameters
+        self._run = WalkRun(graph, self._code, parameters)
+
+    @property
+    def kernels(self) -> Any:
+        """The compiled module of the program."""
+        return self._code.module
+
+    @property
+    def globals(self) -> Mapping[str, Any]:
+        """What each accumulator of the whole graph holds: a number, or an array of them."""
+        return self._run.globals
+
+    @property
+    def matches(self) -> Mapping[str, MatchRows]:
+        """The rows of each kind of matches."""
+        return {rows.matches.name: rows for rows in self._run.matches}
+
+    def values(self, field: str | None = None) -> NDArray[Any]:
+        """A state field of every vertex, the first if none is named; a view, at a stride."""
+        return self._run.field(field or self.fields[0])
+
+    def start(self) -> None:
+        """Run from scratch on the version that the graph is at. Forgets what could be undone."""
+        self.forget()
+        self._run = self._started()
+
+    def scratch(self) -> dict[str, NDArray[Any]]:
+        """The state fields of the version that the graph is at, apart from the state."""
+        return self.scratch_results()[0]
+
+    def scratch_results(
+        self,
+    ) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any], Mapping[str, MatchRows]]:
+        """State fields, globals and matches of the version that the graph is at, like `scratch`."""
+        run = self._started()
+        rows = {item.matches.name: item for item in run.matches}
+        return {name: run.field(name).copy() for name in self.fields}, run.globals, rows
+
+    def follow(self, delta: Delta) -> WalkChanges:
+        """Follow a graph that has been flipped, and may have got vertices; says what changed."""
+        self.touched = len(delta.sources)
+        if not self._run.ending.alone or len(delta.sources) * self.anew_share > self.graph.live:
+            return self._start_over()
+        done, changes = self._run.follow(delta)
+        self._done.append(done)
+        return changes
+
+    def _start_over(self) -> WalkChanges:
+        before, run = self._run, self._started()
+        self._done.append(before)
+        self._run = run
+        self.touched = self.graph.live
+        known = before.state.vertices
+        fields = {
+            name: change_between(before.field(name), run.field(name)[:known])
+            for name in self.fields
+        }
+        rows = {
+            new.matches.name: _compared(old, new)
+            for old, new in zip(before.matches, run.matches, strict=True)
+        }
+        moved = {name: change for name, change in rows.items() if len(change)}
+        return WalkChanges(fields, global_changes(before.globals, run.globals), moved)
+
+    def _started(self) -> WalkRun:
+        run = WalkRun(self.graph, self._code, self._values)
+        run.start()
+        return run
+
+    def _put_back(self, done: Done | WalkRun) -> None:
+        if isinstance(done, WalkRun):
+            self._run = done
+        else:
+            self._run.put_back(done)
+
+    def verify(self) -> None:
+        """Compare with a plain run, without kernels; AssertionError at the first difference."""
+        expected = plain_walks(self.graph, self.program, self._values)
+        for name in self.fields:
+            found = change_between(expected.state[name], self.values(name))
+            _check_near(name, found.vertices, found.old, found.new)
+        for name, value in expected.globals.items():
+            if not same_value(value, self.globals[name]):
+                _check_near(name, [0], value, self.globals[name])
+        for name, rows in self.matches.items():
+            counted: dict[Row, int] = {}
+            for row in expected.matches[name]:
+                counted[row] = counted.get(row, 0) + 1
+            if rows.total != len(expected.matches[name]):
+                raise AssertionError(
+                    f"{name} has {rows.total} rows, from scratch {len(expected.matches[name])}"
+                )
+            shown = sorted(expected.matches[name])[: rows.limit]
+            if shown != rows.rows():
+                raise AssertionError(f"{name} has other rows than a run from scratch")
+
+
+def _compared(before: MatchRows, after: MatchRows) -> RowChange:
+    """The difference of two runs; of the rows that are kept, where there is a limit."""
+    counts = dict(after.kept)
+    for row, times in before.kept.items():
+        counts[row] = counts.get(row, 0) - times
+    return row_change((row, times) for row, times in counts.items() if times)
+
+
+def _check_near(name: str, rows: Any, expected: Any, found: Any) -> None:
+    """Refuse values that differ by more than rounding."""
+    wanted, given = np.atleast_1d(expected), np.atleast_1d(found)
+    near = np.zeros(wanted.shape, np.bool_)
+    if wanted.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            near = np.isclose(given, wanted, rtol=SHARE, atol=0.0, equal_nan=True)
+    wrong = np.flatnonzero(~(near.all(axis=1) if near.ndim == 2 else near))
+    if len(wrong):
+        at = int(wrong[0])
+        raise AssertionError(f"{name} of {int(rows[at])} is {given[at]}, from scratch {wanted[at]}")

@@ -1,0 +1,297 @@
+"""The loops of a walk as text: one nest for each run, term or gathering.
+
+A nest is given what is known at first, and writes a loop for each further level of its order: bind,
+test, then the loops inside. A counting accumulator of a position that an outer loop binds is added
+up in a local name (`held_n`), and sent once behind the inner loops.
+
+Where a position has several links, the loop runs over the smallest neighbourhood: its bounds, the
+marks of its entries and its version are chosen before it, and the other links are asked inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graphtide.engine.walks import sending
+from graphtide.engine.walks.layout import is_counted
+from graphtide.engine.walks.names import WAYS, Versions, WalkNames, joined_text
+from graphtide.engine.walks.sending import Mode
+from graphtide.engine.write import write_expression
+from graphtide.plan.expressions import FLOAT, Expression, Joined
+from graphtide.plan.programs import Accumulator
+from graphtide.plan.walk_forms import Hop, Report, SendAt, SendGlobal, Sending
+from graphtide.plan.walk_orders import Level, Link, Order
+from graphtide.plan.walk_terms import HopFactor, JoinFactor
+
+Wanted = Callable[[Sending], bool]
+_REVERSED = {"out": "in", "in": "out", "both": "both"}
+_MARKS = {
+    "out": ("DIRECT", "DIRECT_CAME", "LEFT_OUT"),
+    "in": ("DIRECT", "DIRECT_CAME", "LEFT_IN"),
+    "both": ("EITHER", "EITHER_CAME", "LEFT_EITHER"),
+}
+_EDGE_KINDS = {
+    "out": "LEFT_EDGE_OUT",
+    "in": "LEFT_EDGE_IN",
+    "both": "LEFT_EDGE_OUT | LEFT_EDGE_IN",
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """A send whose amount is added up in a local name, from the level that binds its target on."""
+
+    send: SendAt | SendGlobal
+    name: str
+    level: int
+
+
+class Nest:
+    """Writes the loops of one order."""
+
+    def __init__(
+        self,
+        names: WalkNames,
+        order: Order,
+        versions: Versions,
+        edge_versions: dict[Hop, str],
+        mode: Mode,
+        wanted: Wanted = lambda _: True,
+    ) -> None:
+        self.names, self.order, self.versions, self.mode = names, order, versions, mode
+        self.edge_versions, self.wanted = edge_versions, wanted
+        self.places = names.loop_places(versions)
+        self.held = self._held()
+
+    def before(self) -> list[str]:
+        """What stands before the outermost loop: sums of the whole graph that are held."""
+        return [f"{item.name} = np.int64(0)" for item in self.held if item.level < 0]
+
+    def behind(self) -> list[str]:
+        """What stands behind it."""
+        return [line for item in self.held if item.level < 0 for line in self._flush(item)]
+
+    def body(self, number: int = 0, asked: Sequence[str] = ()) -> list[str]:
+        """The tests and inner loops of a level, once it is bound; inside of some loop.
+
+        `asked` are tests of the level's links, which come behind those that look at numbers.
+        """
+        lines = self._tests(self.order.levels[number], asked)
+        if number + 1 == len(self.order.levels):
+            return [*lines, *self._leaves()]
+        mine = [item for item in self.held if item.level == number]
+        lines += [f"{item.name} = np.int64(0)" for item in mine]
+        lines += self._loop(number + 1)
+        return [*lines, *(line for item in mine for line in self._flush(item))]
+
+    def _tests(self, level: Level, asked: Sequence[str]) -> list[str]:
+        texts = [*(self._write(item) for item in level.conditions), *asked]
+        texts += [joined_text(_atom(item), self.versions) for item in level.checks]
+        texts += [self._write(item) for item in level.late]
+        return [line for text in texts for line in _unless(text)]
+
+    def _loop(self, number: int) -> list[str]:
+        level = self.order.levels[number]
+        if level.hop is not None:
+            return self._edge_loop(number, level, level.hop)
+        return self._link_loop(number, level)
+
+    def _link_loop(self, number: int, level: Level) -> list[str]:
+        """Over the distinct neighbours that the smallest link names."""
+        assert level.position is not None
+        links, at = level.links, f"at_{level.position}"
+        lines = self._choose(number, links)
+        near, how, way = f"near_{number}", f"how_{number}", f"way_{number}"
+        stretch, place = f"stretch_{number}", f"place_{number}"
+        lines += [
+            f"for {stretch} in range({self._stretches(links)}):",
+            f"    neighbours_{number}, _ = entries(walking, {stretch})",
+            f"    begin_{number}, end_{number} = bounds(",
+            f"        walking, {stretch}, {near}, {way}, {how}[3]",
+            "    )",
+            f"    for {place} in range(begin_{number}, end_{number}):",
+            f"        if not is_neighbour(walking, {stretch}, {place}, {near}, {how}):",
+            "            continue",
+            f"        {at} = neighbours_{number}[{place}]",
+        ]
+        asked = [
+            f"(pick_{number} == {choice} or {joined_text(_atom(link.factor), self.versions)})"
+            for choice, link in enumerate(links)
+            if len(links) > 1
+        ]
+        return lines + _indented(self.body(number, asked), 2)
+
+    def _choose(self, number: int, links: tuple[Link, ...]) -> list[str]:
+        """Choose the link whose neighbourhood is the smallest."""
+        lines = self._take(number, links[0])
+        if len(links) == 1:
+            return lines
+        lines += [f"pick_{number} = 0"]
+        lines += [f"size_{number} = size_of(walking.graph, near_{number}, way_{number})"]
+        for choice, link in enumerate(links[1:], 1):
+            way = WAYS[_way_from(link)]
+            lines += [
+                f"other_{number} = size_of(walking.graph, at_{link.near}, {way})",
+                f"if other_{number} < size_{number}:",
+                f"    pick_{number}, size_{number} = {choice}, other_{number}",
+                *_indented(self._take(number, link)),
+            ]
+        return lines
+
+    def _take(self, number: int, link: Link) -> list[str]:
+        way, upto = _way_from(link), self.versions.joined.get(_atom(link.factor), "NEW")
+        return [
+            f"near_{number}, way_{number} = at_{link.near}, {WAYS[way]}",
+            f"how_{number} = ({', '.join(_MARKS[way])}, {upto})",
+        ]
+
+    def _stretches(self, links: tuple[Link, ...]) -> str:
+        ways = {_way_from(link) for link in links}
+        new = all(self.versions.joined.get(_atom(link.factor), "NEW") == "NEW" for link in links)
+        return _stretches(ways, new)
+
+    def _edge_loop(self, number: int, level: Level, hop: Hop) -> list[str]:
+        """Over the edges of a hop; between two known positions, at the one with fewer."""
+        upto = self.edge_versions.get(hop, "NEW")
+        known = level.position is None
+        forward = level.position == hop.vertex or known
+        near, far = (hop.origin, hop.vertex) if forward else (hop.vertex, hop.origin)
+        way = hop.way.value if forward else _REVERSED[hop.way.value]
+        lines = [
+            f"near_{number}, far_{number} = at_{near}, at_{far if known else near}",
+            f"way_{number}, kind_{number} = {WAYS[way]}, {_EDGE_KINDS[way]}",
+        ]
+        ways = {way}
+        if known and near != far:
+            other = _REVERSED[way]
+            ways.add(other)
+            lines += [
+                f"if size_of(walking.graph, at_{far}, {WAYS[other]}) < size_of(",
+                f"    walking.graph, at_{near}, {WAYS[way]}",
+                "):",
+                f"    near_{number}, far_{number} = at_{far}, at_{near}",
+                f"    way_{number}, kind_{number} = {WAYS[other]}, {_EDGE_KINDS[other]}",
+            ]
+        stretch, place = f"stretch_{number}", f"place_{number}"
+        lines += [
+            f"for {stretch} in range({_stretches(ways, upto == 'NEW')}):",
+            f"    neighbours_{number}, edges_{number} = entries(walking, {stretch})",
+            f"    begin_{number}, end_{number} = bounds(",
+            f"        walking, {stretch}, near_{number}, way_{number}, {upto}",
+            "    )",
+            f"    for {place} in range(begin_{number}, end_{number}):",
+        ]
+        inside = [f"edge_{hop.edge} = edges_{number}[{place}]"]
+        if known:
+            inside = [*_unless(f"(neighbours_{number}[{place}] == far_{number})"), *inside]
+        else:
+            inside.append(f"at_{level.position} = neighbours_{number}[{place}]")
+        if upto != "NEW":
+            seen = f"is_edge(walking, {stretch}, {place}, kind_{number}, {upto})"
+            inside = [*_unless(seen), *inside]
+        return lines + _indented([*inside, *self.body(number)], 2)
+
+    def _leaves(self) -> list[str]:
+        lines: list[str] = []
+        for leaf in self.order.walk.leaves:
+            sends = [line for send in leaf.sends for line in self._send(send)]
+            if not sends:
+                continue
+            if leaf.conditions:
+                holds = " and ".join(self._write(item) for item in leaf.conditions)
+                lines += [f"if {holds}:", *_indented(sends)]
+            else:
+                lines += sends
+        return lines or ["pass"]
+
+    def _send(self, send: Sending) -> list[str]:
+        if not self.wanted(send):
+            return []
+        if isinstance(send, Report):
+            return self._report(send)
+        held = next((item for item in self.held if item.send is send), None)
+        value = self._write(send.value)
+        if held is not None:
+            amount = sending.amount_text(self._item(send), value, self.mode)
+            return [f"{held.name} += {amount}"]
+        index = None if send.index is None else self._write(send.index)
+        if isinstance(send, SendGlobal):
+            column = self.names.globals[send.accumulator]
+            return sending.global_send(self.names, column, self.mode, value, index)
+        column = self.names.sums[send.accumulator]
+        target = f"at_{send.vertex}"
+        return sending.vertex_send(self.names, column, target, self.mode, value, index)
+
+    def _report(self, send: Report) -> list[str]:
+        values = [(self._write(item), item.type is FLOAT) for item in send.values]
+        number = self.names.matches[send.matches]
+        return sending.report_lines(number, self.names.report_width, values, self.mode)
+
+    def _flush(self, held: Held) -> list[str]:
+        send = held.send
+        if isinstance(send, SendGlobal):
+            column = self.names.globals[send.accumulator]
+            return sending.global_add(self.names, column, held.name)
+        column = self.names.sums[send.accumulator]
+        target = f"at_{send.vertex}"
+        lines = sending.vertex_add(self.names, column, target, self.mode, held.name)
+        return [f"if {held.name} != 0:", *_indented(lines)]
+
+    def _held(self) -> list[Held]:
+        found: list[Held] = []
+        last = len(self.order.levels) - 1
+        for send in self.order.walk.sends:
+            if isinstance(send, Report) or send.index is not None or not self.wanted(send):
+                continue
+            level = self._level_of(send)
+            if is_counted(self._item(send)) and level < last:
+                found.append(Held(send, f"held_{len(found)}", level))
+        return found
+
+    def _level_of(self, send: SendAt | SendGlobal) -> int:
+        """The level whose body flushes it: the one that binds its target, -1 the whole graph."""
+        if isinstance(send, SendGlobal):
+            return -1
+        for number, level in enumerate(self.order.levels):
+            if level.position == send.vertex:
+                return number
+        return 0
+
+    def _item(self, send: SendAt | SendGlobal) -> Accumulator:
+        columns = self.names.globals if isinstance(send, SendGlobal) else self.names.sums
+        item = columns[send.accumulator].item
+        assert isinstance(item, Accumulator)
+        return item
+
+    def _write(self, expression: Expression) -> str:
+        return write_expression(expression, self.places)
+
+
+def _atom(factor: HopFactor | JoinFactor) -> Joined:
+    return factor.hop.joined if isinstance(factor, HopFactor) else factor.atom
+
+
+def _way_from(link: Link) -> str:
+    """Which way a link goes, seen from the end that is known."""
+    if isinstance(link.factor, HopFactor):
+        hop = link.factor.hop
+        return hop.way.value if link.near == hop.origin else _REVERSED[hop.way.value]
+    atom = link.factor.atom
+    return atom.way if link.near == atom.source else _REVERSED[atom.way]
+
+
+def _stretches(ways: set[str], new: bool) -> str:
+    """The stretches of some ways: 0 for out, 1 for in, 2 for what has left."""
+    first = 1 if ways == {"in"} else 0
+    if new:
+        return f"{first}, {1 if ways == {'out'} else 2}"
+    return "0, 3, 2" if ways == {"out"} else f"{first}, 3"
+
+
+def _unless(text: str) -> list[str]:
+    return [f"if not {text}:", "    continue"]
+
+
+def _indented(lines: list[str], times: int = 1) -> list[str]:
+    return ["    " * times + line for line in lines]

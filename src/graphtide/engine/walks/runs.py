@@ -1,0 +1,365 @@
+"""A walk program on a graph, with all that it keeps: run from scratch, follow a batch, go back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.binding import GrowingParameters, edge_array, parameter_arrays
+from graphtide.engine.changes import Change, differs
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.walks.changes import WalkChanges, global_changes
+from graphtide.engine.walks.code import WalkCode
+from graphtide.engine.walks.ending import walk_ending
+from graphtide.engine.walks.globals import global_value
+from graphtide.engine.walks.matches import MatchRows, Row, reported_rows, row_change
+from graphtide.engine.walks.state import WalkState
+from graphtide.kernels.blocks import Block
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.walks import records
+from graphtide.kernels.walks.batch import put_back
+from graphtide.kernels.walks.faults import ENDLESS, OUTSIDE
+from graphtide.kernels.walks.indexing import index_all
+from graphtide.model.errors import InputError, LimitError
+
+Int64 = NDArray[np.int64]
+_ROOTS_AT_ONCE = 4096
+_NOTHING = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What an advance did, as far as it takes to undo it, in proportion to what changed."""
+
+    vertices: int
+    pairs: tuple[NDArray[Any], ...]
+    extra: tuple[int, int]
+    touched: NDArray[np.int32]
+    sums: Int64
+    states: Int64
+    words: Int64
+    globals: dict[str, Any]
+    matches: list[list[tuple[Row, int]]]
+    rows: tuple[MatchRows, ...] | None
+    """The rows as they were, where they were trimmed or found anew."""
+
+
+class WalkRun:
+    """One program, its parameters, and its results on the version that the graph is at."""
+
+    def __init__(self, graph: ResidentGraph, code: WalkCode, parameters: tuple[Any, ...]) -> None:
+        self.graph, self.code, self.program = graph, code, code.plan
+        names = [item.name for item in self.program.parameters]
+        self.settings = dict(zip(names, parameters, strict=True))
+        self.ending = walk_ending(self.program, code.facts, self.settings)
+        self._parameters = GrowingParameters(graph, self.program, parameters)
+        self._kernels = code.module
+        facts = code.facts
+        self._needs_index = facts.directed or facts.either or facts.by_edge
+        self.state = WalkState(code.layout, self.settings, pairs=self._needs_index)
+        counts = self.state.counts
+        counts[records.LAST] = self.ending.last
+        counts[records.BOUNDED], counts[records.PATIENT] = self.ending.bounded, self.ending.patient
+        self._seen: Any = None
+        self._columns = {column.item.name: column for column in code.layout.state}
+        self.globals: dict[str, Any] = {}
+        self.matches = self._no_rows()
+
+    def field(self, name: str) -> NDArray[Any]:
+        """A state field of every vertex; a view."""
+        return self.state.field(self._columns[name])
+
+    # Runs from scratch.
+
+    def start(self) -> None:
+        """Run from scratch on the version that the graph is at."""
+        state, kernels = self.state, self._kernels
+        self._fit()
+        if self._needs_index:
+            facts = self.code.facts
+            if facts.directed or facts.either:
+                state.reserve_pairs(self.graph.live)
+            index_all(self._words(), kernels.NEEDS)
+        kernels.begin_vertices(self._words(), 0, state.vertices)
+        kernels.clear_all(self._words())
+        self._finish_globals()
+        if self.ending.alone:
+            self._run_walks()
+            kernels.settle_vertices(self._words(), 0, state.vertices)
+        else:
+            self._run_rounds()
+        self._check()
+
+    def _run_rounds(self) -> None:
+        """All vertices together, iteration by iteration."""
+        ending, iteration, moved = self.ending, 0, 1
+        again = self.code.facts.stateful
+        while iteration < ending.last and (moved or ending.patient or not iteration):
+            iteration += 1
+            if again or iteration == 1:
+                self._run_walks()
+            moved = self._kernels.update_all(self._words(), iteration, ending.tolerance)
+            self._check()
+        if moved and iteration == ending.last and not ending.bounded:
+            raise self._endless()
+
+    def _run_walks(self) -> None:
+        """All walks of the version, into empty accumulators."""
+        self._kernels.clear_all(self._words())
+        self.matches = self._no_rows()
+        if self.program.matches:
+            self._run_in_parts()
+        else:
+            self._kernels.run_walks(self._words(), 0, self.graph.vertices)
+        self._finish_globals()
+
+    def _run_in_parts(self) -> None:
+        """The same, a few vertices at a time, so that rows never take more room than they need."""
+        first, counts = 0, self.state.counts
+        while first < self.graph.vertices:
+            last = min(first + _ROOTS_AT_ONCE, self.graph.vertices)
+            before = self.state.globals.copy(), self.state.sums.copy()
+            self._kernels.run_walks(self._words(), first, last)
+            if self._lacks_room():
+                self.state.globals[:], self.state.sums[:] = before
+                counts[records.REPORTED] = 0
+                continue
+            self.matches = _taken(self.matches, self._reported())
+            counts[records.REPORTED] = 0
+            first = last
+
+    # Following.
+
+    def follow(self, delta: Delta) -> tuple[Done, WalkChanges]:
+        """Follow a graph that has been flipped, and may have got vertices."""
+        state, kernels = self.state, self._kernels
+        vertices = self._take_in_vertices()
+        state.make_ready(len(delta.sources))
+        while True:
+            state.counts[records.OLD_VERTICES] = vertices
+            state.counts[records.VERTICES] = state.vertices
+            extra = self._extra()
+            words = state.globals.copy()
+            kernels.follow_walks(self._words(), *delta)
+            if not self._lacks_room():
+                break
+            unsettled = replace(self._done(vertices, extra, words, []), states=_NOTHING)
+            self.put_back(unsettled)
+            self._take_in_vertices()
+            state.make_ready(len(delta.sources))
+        before = self.globals
+        if self.program.globals:
+            if state.counts[records.DOUBT]:
+                self._take_globals_anew()
+            self._finish_globals()
+        moved = global_changes(before, self.globals)
+        kernels.follow_updates(self._words(), bool(moved) and self.code.facts.reads_globals)
+        rows = self._reported() if self.program.matches else []
+        done = self._done(vertices, extra, words, rows, before)
+        try:
+            self._check()
+        except (InputError, LimitError):
+            self.put_back(done)
+            raise
+        done = self._take_rows(done)
+        return done, WalkChanges(
+            self._field_changes(done),
+            moved,
+            {
+                item.name: row_change(changes)
+                for item, changes in zip(self.program.matches, rows, strict=False)
+                if changes
+            },
+        )
+
+    def put_back(self, done: Done) -> None:
+        """Undo an advance; the graph may be at either version."""
+        state = self.state
+        if self._needs_index:
+            state.reserve_pairs(int(state.counts[records.USED]) + len(done.pairs[0]))
+            put_back(self._words(), *done.pairs)
+        state.counts[[records.EXTRA_DIRECT, records.EXTRA_EITHER]] = done.extra
+        self._kernels.put_rows_back(self._words(), done.touched, done.sums, done.states)
+        state.globals[:] = done.words
+        if self.program.globals:
+            self._finish_globals()
+        if done.rows is not None:
+            self.matches = done.rows
+        else:
+            for rows, changes in zip(self.matches, done.matches, strict=False):
+                rows.take((row, -count) for row, count in changes)
+        if done.vertices != state.vertices:
+            state.resize(done.vertices)
+            self._parameters.resize(done.vertices)
+
+    def _take_in_vertices(self) -> int:
+        """Let vertices that came stand at their end with nothing sent; how many there were."""
+        before = self.state.vertices
+        self._fit()
+        if before != self.state.vertices:
+            self._kernels.begin_vertices(self._words(), before, self.state.vertices)
+            self._kernels.settle_vertices(self._words(), before, self.state.vertices)
+        return before
+
+    def _take_globals_anew(self) -> None:
+        """Run all walks for the accumulators of the whole graph alone, beside the rest."""
+        state = self.state
+        sums, reported = state.sums.copy(), int(state.counts[records.REPORTED])
+        rows = state.reported[: reported * self._report_width].copy()
+        self._kernels.clear_all(self._words())
+        self._kernels.run_walks(self._words(), 0, self.graph.vertices)
+        state.sums[:] = sums
+        state.counts[records.REPORTED] = reported
+        state.reported[: len(rows)] = rows
+
+    def _done(
+        self,
+        vertices: int,
+        extra: tuple[int, int],
+        words: Int64,
+        rows: list[list[tuple[Row, int]]],
+        globals_: dict[str, Any] | None = None,
+    ) -> Done:
+        state, counts = self.state, self.state.counts
+        changed, touched = state.changed, state.touched
+        pairs, marked, count = counts[[records.PAIRS, records.MARKED, records.TOUCHED]].tolist()
+        return Done(
+            vertices=vertices,
+            pairs=(
+                changed.low[:pairs].copy(),
+                changed.high[:pairs].copy(),
+                changed.old[:pairs].copy(),
+                changed.marked[:marked].copy(),
+                changed.before[:marked].copy(),
+            ),
+            extra=extra,
+            touched=touched.vertex[:count].copy(),
+            sums=touched.sums[: count * state.widths["sums"]].copy(),
+            states=touched.states[: count * state.widths["states"]].copy(),
+            words=words,
+            globals=globals_ or self.globals,
+            matches=rows,
+            rows=None,
+        )
+
+    def _take_rows(self, done: Done) -> Done:
+        """Let rows come and leave; where some must be trimmed or found anew, the old ones stay."""
+        if not any(done.matches):
+            return done
+        for rows, changes in zip(self.matches, done.matches, strict=True):
+            rows.take(changes)
+        if not any(rows.is_full or rows.is_short for rows in self.matches):
+            return done
+        before = tuple(
+            MatchRows(rows.matches, rows.limit, rows.kept.copy(), rows.total, rows.size, rows.bar)
+            for rows in self.matches
+        )
+        for rows, changes in zip(before, done.matches, strict=True):
+            rows.take((row, -count) for row, count in changes)
+        if any(rows.is_short for rows in self.matches):
+            self._find_rows_anew()
+        self.matches = tuple(rows.trimmed() if rows.is_full else rows for rows in self.matches)
+        return Done(**{**vars(done), "rows": before})
+
+    def _find_rows_anew(self) -> None:
+        state = self.state
+        kept = state.sums.copy(), state.globals.copy()
+        self.matches = self._no_rows()
+        state.counts[records.REPORTED] = 0
+        self._run_in_parts()
+        state.sums[:], state.globals[:] = kept
+
+    def _field_changes(self, done: Done) -> dict[str, Change]:
+        state, found = self.state, {}
+        for name, column in self._columns.items():
+            old = state.field_of(done.states, column)
+            new = state.field(column)[done.touched]
+            rows = differs(old, new)
+            found[name] = Change(done.touched[rows], old[rows], new[rows])
+        return found
+
+    # What kernels are given.
+
+    def _fit(self) -> None:
+        self.state.fit(self.graph)
+        if self._parameters.resize(self.graph.vertices):
+            self.state.block = None
+
+    def _words(self) -> Int64:
+        """Where all that kernels work with is; written anew where any of it was replaced."""
+        state = self.state
+        if state.block is None or self._seen is not self.graph.adjacency:
+            self._seen = self.graph.adjacency
+            properties = tuple(
+                edge_array(self.graph, name, type_) for name, type_ in self.code.facts.properties
+            )
+            given = parameter_arrays(self.program, self._parameters.view)
+            state.block = Block(state.walking(self.graph), properties, given)
+        return state.block.words
+
+    @property
+    def _report_width(self) -> int:
+        return 2 + max((len(item.columns) for item in self.program.matches), default=0)
+
+    def _lacks_room(self) -> bool:
+        """Make more room for rows if they did not fit; then the walks must be found again."""
+        words = int(self.state.counts[records.REPORTED]) * self._report_width
+        if words <= len(self.state.reported):
+            return False
+        self.state.enlarge_report(words)
+        return True
+
+    def _reported(self) -> list[list[tuple[Row, int]]]:
+        count = int(self.state.counts[records.REPORTED])
+        return reported_rows(self.state.reported, count, self._report_width, self.program.matches)
+
+    def _no_rows(self) -> tuple[MatchRows, ...]:
+        return tuple(MatchRows(item, self._setting(item.limit)) for item in self.program.matches)
+
+    def _setting(self, given: Any) -> Any:
+        return self.settings[given] if isinstance(given, str) else given
+
+    def _extra(self) -> tuple[int, int]:
+        counts = self.state.counts
+        return int(counts[records.EXTRA_DIRECT]), int(counts[records.EXTRA_EITHER])
+
+    def _finish_globals(self) -> None:
+        """Let `update` and everybody else see what the accumulators of the whole graph hold."""
+        found, state, layout = {}, self.state, self.code.layout
+        for column, value in zip(layout.globals, layout.values, strict=True):
+            known = global_value(state.globals, column, self.settings)
+            found[column.item.name] = known
+            at = value.offset.value(self.settings)
+            words = state.values.view(np.float64) if column.real else state.values
+            words[at : at + np.size(known)] = known
+        self.globals = found
+
+    def _check(self) -> None:
+        fault, index, length = self.state.fault.tolist()
+        if not fault:
+            return
+        self.state.fault[:] = 0
+        if fault == OUTSIDE:
+            raise InputError(
+                f"{self.program.name}: index {index} is outside of an array of {length}",
+                hint="check what is used as an index, or give the array another size",
+            )
+        assert fault == ENDLESS
+        raise self._endless()
+
+    def _endless(self) -> LimitError:
+        return LimitError(
+            f"{self.program.name} still changes after {self.ending.last:,} iterations",
+            hint="give it a number of iterations, or a tolerance",
+        )
+
+
+def _taken(
+    matches: tuple[MatchRows, ...], found: list[list[tuple[Row, int]]]
+) -> tuple[MatchRows, ...]:
+    for rows, changes in zip(matches, found, strict=True):
+        rows.take(changes)
+    return tuple(rows.trimmed() if rows.is_full else rows for rows in matches)

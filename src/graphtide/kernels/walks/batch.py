@@ -1,0 +1,312 @@
+"""What a batch changed, of pairs and of edges: the index brought to the new version, and all that
+kernels need to see the old one.
+
+The graph is already at its new version. A pair that loses the edge that it is visited by gets
+another one, if there is one: among the edges that came, or, where the version before had parallel
+edges at all, in the shorter of the slabs of its ends. O(batch) but for such a search.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.walks.pairs import direction_of, flags_of, set_flags
+from graphtide.kernels.walks.records import (
+    BACKWARD,
+    CAME,
+    DIRECT,
+    DIRECT_CAME,
+    EDGE_CAME,
+    EITHER,
+    EITHER_CAME,
+    EXTRA_DIRECT,
+    EXTRA_EITHER,
+    FORWARD,
+    LEFT,
+    LEFT_EDGE_IN,
+    LEFT_EDGE_OUT,
+    LEFT_EITHER,
+    LEFT_IN,
+    LEFT_OUT,
+    MARKED,
+    NEEDS_DIRECT,
+    NEEDS_EDGES,
+    NEEDS_EITHER,
+    PAIRS,
+    SLOTS,
+    USED,
+    Changed,
+    Int32,
+    Int64,
+    UInt8,
+    Walking,
+    walking_at,
+)
+from graphtide.kernels.walks.versions import rank_place
+
+LOST_EITHER = 4
+"""Beside FORWARD and BACKWARD, in `lost`: the edge that the pair is visited by has left."""
+
+
+@inner_kernel
+def take_batch(
+    walking: Walking,
+    inserted: Int32,
+    deleted: Int32,
+    sources: Int32,
+    targets: Int32,
+    needs: int,
+) -> None:
+    """Bring the index to the new version, and say what is different from the old one."""
+    counts = walking.counts
+    counts[PAIRS], counts[SLOTS], counts[LEFT], counts[MARKED] = 0, 0, 0, 0
+    count = len(inserted)
+    parallel = counts[EXTRA_DIRECT] > 0, counts[EXTRA_EITHER] > 0
+    for at in range(len(sources)):
+        edge = inserted[at] if at < count else deleted[at - count]
+        note_edge(walking, (sources[at], targets[at]), edge, (at < count, needs))
+    for rank in range(counts[PAIRS]):
+        settle_pair(walking, rank, needs, parallel)
+    list_left(walking, deleted, sources[count:], targets[count:], needs)
+
+
+@joined_kernel
+def slot_of(changed: Changed, counts: Int64, vertex: int) -> int:
+    """The slot of a vertex, which gets one if it has none."""
+    if changed.slot[vertex] == 0:
+        slot = counts[SLOTS]
+        changed.vertex[slot] = vertex
+        changed.out_more[slot] = 0
+        changed.into_more[slot] = 0
+        counts[SLOTS] = slot + 1
+        changed.slot[vertex] = slot + 1
+    return changed.slot[vertex] - 1
+
+
+@inner_kernel
+def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[bool, int]) -> None:
+    """Take an edge down as changed, with its ends and its pair."""
+    changed, counts, index = walking.changed, walking.counts, walking.index
+    (source, target), (came, needs) = ends, how
+    one, other = slot_of(changed, counts, source), slot_of(changed, counts, target)
+    changed.out_more[one] += 1 if came else -1
+    changed.into_more[other] += 1 if came else -1
+    if needs & (NEEDS_DIRECT | NEEDS_EITHER) == 0:
+        note_mark(walking, edge, EDGE_CAME if came else 0)
+        return
+    rank = rank_for(walking, source, target)
+    direction = direction_of(source, target) if needs & NEEDS_DIRECT else FORWARD | BACKWARD
+    if came:
+        note_mark(walking, edge, EDGE_CAME)
+        counts[EXTRA_DIRECT] += 1 if needs & NEEDS_DIRECT else 0
+        counts[EXTRA_EITHER] += 1 if needs & NEEDS_EITHER else 0
+        if direction & FORWARD:
+            changed.fresh_forward[rank] = edge
+        if direction & BACKWARD:
+            changed.fresh_backward[rank] = edge
+        return
+    mark = index.marks[edge]
+    if mark & DIRECT:
+        changed.lost[rank] |= direction
+    elif needs & NEEDS_DIRECT:
+        counts[EXTRA_DIRECT] -= 1
+    if mark & EITHER:
+        changed.lost[rank] |= LOST_EITHER
+    elif needs & NEEDS_EITHER:
+        counts[EXTRA_EITHER] -= 1
+    note_mark(walking, edge, 0)
+
+
+@joined_kernel
+def note_mark(walking: Walking, edge: int, mark: int) -> None:
+    """Mark an edge, and remember the mark that it had."""
+    changed, at = walking.changed, walking.counts[MARKED]
+    changed.marked[at] = edge
+    changed.before[at] = walking.index.marks[edge]
+    walking.counts[MARKED] = at + 1
+    walking.index.marks[edge] = mark
+
+
+@inner_kernel
+def rank_for(walking: Walking, one: int, other: int) -> int:
+    """The rank of a changed pair, which gets one if it has none."""
+    changed, counts = walking.changed, walking.counts
+    place = rank_place(changed, one, other)
+    if changed.place[place] == 0:
+        rank = counts[PAIRS]
+        changed.low[rank], changed.high[rank] = min(one, other), max(one, other)
+        changed.old[rank] = flags_of(walking.index.table, one, other)
+        changed.fresh_forward[rank], changed.fresh_backward[rank] = -1, -1
+        changed.lost[rank] = 0
+        counts[PAIRS] = rank + 1
+        changed.place[place] = rank + 1
+    return changed.place[place] - 1
+
+
+@inner_kernel
+def settle_pair(walking: Walking, rank: int, needs: int, parallel: tuple[bool, bool]) -> None:
+    """Find out how a touched pair is joined now, and by which edges it is visited.
+
+    `parallel` says whether the old version had edges beside those that pairs are visited by.
+    """
+    changed, counts = walking.changed, walking.counts
+    low, high = changed.low[rank], changed.high[rank]
+    new = changed.old[rank] & ~(changed.lost[rank] & 3)
+    if needs & NEEDS_DIRECT:
+        if low == high:
+            new = settle_direction(walking, rank, FORWARD | BACKWARD, new, parallel[0])
+        else:
+            new = settle_direction(walking, rank, FORWARD, new, parallel[0])
+            new = settle_direction(walking, rank, BACKWARD, new, parallel[0])
+    if needs & NEEDS_EITHER:
+        either = settle_either(walking, rank, parallel[1])
+        if needs & NEEDS_DIRECT == 0:
+            new = either
+    changed.new[rank] = new
+    counts[USED] += set_flags(walking.index.table, low, high, new)
+
+
+@inner_kernel
+def settle_direction(walking: Walking, rank: int, bits: int, new: int, parallel: bool) -> int:
+    """The same for one direction; returns how the pair is joined as far as that is known."""
+    changed, counts = walking.changed, walking.counts
+    forward = bits & FORWARD != 0
+    source = changed.low[rank] if forward else changed.high[rank]
+    target = changed.high[rank] if forward else changed.low[rank]
+    fresh = changed.fresh_forward[rank] if forward else changed.fresh_backward[rank]
+    if new & bits:
+        return new
+    edge = fresh
+    if edge < 0 and parallel and changed.old[rank] & bits:
+        edge = find_edge(walking.graph, source, target)
+    if edge < 0:
+        return new
+    mark = DIRECT if changed.old[rank] & bits else DIRECT | DIRECT_CAME
+    note_mark(walking, edge, walking.index.marks[edge] | mark)
+    counts[EXTRA_DIRECT] -= 1
+    return new | bits
+
+
+@inner_kernel
+def settle_either(walking: Walking, rank: int, parallel: bool) -> int:
+    """The same whatever the direction: 3 if the pair is joined, 0 if not."""
+    changed, counts = walking.changed, walking.counts
+    old = changed.old[rank]
+    if old != 0 and changed.lost[rank] & LOST_EITHER == 0:
+        return FORWARD | BACKWARD
+    edge = max(changed.fresh_forward[rank], changed.fresh_backward[rank])
+    if edge < 0 and parallel and old != 0:
+        low, high = changed.low[rank], changed.high[rank]
+        edge = find_edge(walking.graph, low, high)
+        if edge < 0:
+            edge = find_edge(walking.graph, high, low)
+    if edge < 0:
+        return 0
+    mark = EITHER if old else EITHER | EITHER_CAME
+    note_mark(walking, edge, walking.index.marks[edge] | mark)
+    counts[EXTRA_EITHER] -= 1
+    return FORWARD | BACKWARD
+
+
+@inner_kernel
+def find_edge(graph: Adjacency, source: int, target: int) -> int:
+    """A live edge between two vertices, in the shorter slab; -1 if there is none."""
+    if graph.out.live[source] <= graph.into.live[target]:
+        return find_entry(graph.out, source, target)
+    return find_entry(graph.into, target, source)
+
+
+@joined_kernel
+def find_entry(slabs: Slabs, vertex: int, neighbour: int) -> int:
+    """The first live edge of a slab that leads to a neighbour; -1 if there is none."""
+    begin = slabs.start[vertex]
+    for place in range(begin, begin + slabs.live[vertex]):
+        if slabs.neighbour[place] == neighbour:
+            return slabs.edge[place]
+    return -1
+
+
+@inner_kernel
+def list_left(walking: Walking, deleted: Int32, sources: Int32, targets: Int32, needs: int) -> None:
+    """List what left each slot: first how much, then what."""
+    changed, counts = walking.changed, walking.counts
+    for slot in range(counts[SLOTS] + 1):
+        changed.left_start[slot] = 0
+    for fills in range(2):
+        for rank in range(counts[PAIRS]):
+            list_pair(changed, rank, needs, fills == 1)
+        if needs & NEEDS_EDGES:
+            for at in range(len(deleted)):
+                leave(
+                    changed, sources[at], (targets[at], deleted[at], 0), LEFT_EDGE_OUT, fills == 1
+                )
+                leave(changed, targets[at], (sources[at], deleted[at], 0), LEFT_EDGE_IN, fills == 1)
+        if fills == 0:
+            total = 0
+            for slot in range(counts[SLOTS] + 1):
+                total += changed.left_start[slot]
+                changed.left_start[slot] = total
+            counts[LEFT] = total
+
+
+@joined_kernel
+def list_pair(changed: Changed, rank: int, needs: int, fills: bool) -> None:
+    """List a pair that is joined no more, in the ways that the program asks for."""
+    low, high = changed.low[rank], changed.high[rank]
+    old, new = changed.old[rank], changed.new[rank]
+    if old == new:
+        return
+    if needs & NEEDS_EITHER and old and not new:
+        leave(changed, low, (high, -1, rank), LEFT_EITHER, fills)
+        if low != high:
+            leave(changed, high, (low, -1, rank), LEFT_EITHER, fills)
+    if needs & NEEDS_DIRECT:
+        if old & ~new & FORWARD:
+            leave(changed, low, (high, -1, rank), LEFT_OUT, fills)
+            leave(changed, high, (low, -1, rank), LEFT_IN, fills)
+        if old & ~new & BACKWARD and low != high:
+            leave(changed, high, (low, -1, rank), LEFT_OUT, fills)
+            leave(changed, low, (high, -1, rank), LEFT_IN, fills)
+
+
+@joined_kernel
+def leave(
+    changed: Changed, vertex: int, what: tuple[int, int, int], kind: int, fills: bool
+) -> None:
+    """Count something that left a vertex; or write it down, at the end of what is counted."""
+    slot = changed.slot[vertex] - 1
+    if not fills:
+        changed.left_start[slot] += 1
+        return
+    neighbour, edge, rank = what
+    at = changed.left_start[slot] - 1
+    changed.left_start[slot] = at
+    changed.left_vertex[at] = neighbour
+    changed.left_edge[at] = edge
+    changed.left_rank[at] = rank
+    changed.left_kind[at] = kind
+
+
+@inner_kernel
+def clear_batch(walking: Walking) -> None:
+    """Take back all that tells the old version from the new one."""
+    changed, counts, marks = walking.changed, walking.counts, walking.index.marks
+    for at in range(counts[MARKED]):
+        marks[changed.marked[at]] &= ~CAME & 255
+    for slot in range(counts[SLOTS]):
+        changed.slot[changed.vertex[slot]] = 0
+    for rank in range(counts[PAIRS] - 1, -1, -1):
+        changed.place[rank_place(changed, changed.low[rank], changed.high[rank])] = 0
+
+
+@bare_kernel
+def put_back(
+    words: Int64, low: Int32, high: Int32, flags: UInt8, edges: Int32, before: UInt8
+) -> None:
+    """Undo what a batch did to the index, whatever version the graph is at by now."""
+    walking = walking_at(words, 0)
+    index, counts = walking.index, walking.counts
+    for rank in range(len(low)):
+        counts[USED] += set_flags(index.table, low[rank], high[rank], flags[rank])
+    for at in range(len(edges) - 1, -1, -1):
+        index.marks[edges[at]] = before[at]

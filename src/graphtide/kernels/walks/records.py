@@ -1,0 +1,142 @@
+"""What kernels of walks work with, as one block.
+
+A *version* is a number, `upto`: changed pairs of a lower rank have been changed already. `OLD` has
+seen none of them and `NEW` all. Degrees and edges know these two alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.blocks import places, record_reader
+from graphtide.kernels.graph.adjacency import Adjacency
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+UInt8 = NDArray[np.uint8]
+Float64 = NDArray[np.float64]
+
+OLD, NEW = 0, 1 << 30
+
+DIRECT, EITHER = 1, 2
+"""Marks of a live edge: its pair is visited by it, seen in its direction, or whatever its
+direction."""
+DIRECT_CAME, EITHER_CAME, EDGE_CAME = 4, 8, 16
+"""Marks while a batch is followed: the pair that it stands for came, or the edge itself."""
+CAME = DIRECT_CAME | EITHER_CAME | EDGE_CAME
+
+LEFT_OUT, LEFT_IN, LEFT_EITHER, LEFT_EDGE_OUT, LEFT_EDGE_IN = 1, 2, 4, 8, 16
+"""What left a vertex: a pair in either direction or in both, an edge in either direction."""
+
+FORWARD, BACKWARD = 1, 2
+"""How a pair is joined, seen from its lower vertex; a self-loop is both. Where a program never asks
+for directions, every joined pair is both."""
+
+NEEDS_DIRECT, NEEDS_EITHER, NEEDS_EDGES = 1, 2, 4
+"""What a program asks of pairs and edges."""
+
+(
+    PAIRS,
+    SLOTS,
+    LEFT,
+    MARKED,
+    TOUCHED,
+    REPORTED,
+    DOUBT,
+    OLD_VERTICES,
+    VERTICES,
+    USED,
+    EXTRA_DIRECT,
+    EXTRA_EITHER,
+    LOOKED,
+    SUMS_WIDTH,
+    STATE_WIDTH,
+    LAST,
+    BOUNDED,
+    PATIENT,
+) = range(18)
+"""What `counts` counts: changed pairs, ends of changed edges, what left them, marks that changed,
+vertices whose row changed, rows reported; whether an accumulator of the whole graph must be taken
+anew; how many vertices there were and are; taken places of the table; edges beside the one that
+their pair is visited by; walks looked at; the width of rows; how many iterations there may be,
+whether the program says so, and whether it runs all of them."""
+COUNTS = PATIENT + 1
+
+
+class PairIndex(NamedTuple):
+    """The set of joined pairs (`pairs`), and a mark of each edge."""
+
+    table: Int64
+    marks: UInt8
+
+
+class Changed(NamedTuple):
+    """What a batch changed. `slot` is one more than the slot of a vertex, 0 for most; `vertex` to
+    `left_start` go by slot, `left_vertex` to `left_kind` by what left, and `low` to `lost` by
+    rank; `place` leads from pairs to ranks. `marked` and `before` are edges and their old marks.
+    """
+
+    slot: Int32
+    vertex: Int32
+    out_more: Int32
+    into_more: Int32
+    left_start: Int32
+    left_vertex: Int32
+    left_edge: Int32
+    left_rank: Int32
+    left_kind: UInt8
+    low: Int32
+    high: Int32
+    old: UInt8
+    new: UInt8
+    fresh_forward: Int32
+    fresh_backward: Int32
+    lost: UInt8
+    place: Int32
+    marked: Int32
+    before: UInt8
+
+
+class Touched(NamedTuple):
+    """Vertices whose rows changed, with the rows that they had. `entry` says where a vertex may
+    stand: it does if that entry is in use and names it.
+    """
+
+    entry: Int32
+    vertex: Int32
+    doubt: UInt8
+    sums: Int64
+    states: Int64
+
+
+class Rows(NamedTuple):
+    """Words, as ints and as floats: one memory."""
+
+    whole: Int64
+    real: Float64
+
+
+class Walking(NamedTuple):
+    """All of it."""
+
+    graph: Adjacency
+    index: PairIndex
+    changed: Changed
+    touched: Touched
+    sums: Rows
+    states: Rows
+    work: Rows
+    """Room for one row of state."""
+    globals: Rows
+    global_values: Rows
+    reported: Rows
+    counts: Int64
+    fault: Int64
+
+
+READ = places(Walking)
+"""Where edge properties and parameters begin."""
+walking_at = record_reader(Walking)

@@ -1,0 +1,58 @@
+"""What a walk program looks at: the facts that decide what must be kept and what runs again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphtide.plan.expressions import (
+    EdgeProperty,
+    GlobalRef,
+    Iteration,
+    Joined,
+    StateRef,
+    ValueType,
+    VertexFact,
+)
+from graphtide.plan.programs import Direction, expressions_of
+from graphtide.plan.walk_forms import Walk, walks_of
+from graphtide.plan.walks import WalkProgram
+
+
+@dataclass(frozen=True)
+class WalkFacts:
+    """`directed` and `either`: whether distinct neighbours, or questions whether two are joined, go
+    by direction or not. `by_edge`: whether any hop visits edges. `stateful`: whether walks read
+    state. The last three are about `initialize` and `update`.
+    """
+
+    walks: tuple[Walk, ...]
+    directed: bool
+    either: bool
+    by_edge: bool
+    stateful: bool
+    properties: tuple[tuple[str, ValueType], ...]
+    reads_degrees: bool
+    reads_globals: bool
+    reads_iteration: bool
+
+
+def walk_facts(program: WalkProgram) -> WalkFacts:
+    """The facts of a program."""
+    walks = walks_of(program)
+    hops = [hop for walk in walks for hop in walk.hops]
+    read = [item for walk in walks for item in walk.expressions()]
+    ways = {hop.way.value for hop in hops if hop.edge is None}
+    ways |= {item.way for item in read if isinstance(item, Joined)}
+    bodies = [*expressions_of(program.initialize), *expressions_of(program.update)]
+    properties = {item.name: item.type for item in read if isinstance(item, EdgeProperty)}
+    return WalkFacts(
+        walks=walks,
+        directed=bool(ways - {Direction.BOTH.value}),
+        either=Direction.BOTH.value in ways,
+        by_edge=any(hop.edge is not None for hop in hops),
+        stateful=any(isinstance(item, StateRef) for item in read),
+        properties=tuple(sorted(properties.items())),
+        reads_degrees=any(isinstance(item, VertexFact) and item.fact != "id" for item in bodies),
+        reads_globals=any(isinstance(item, GlobalRef) for item in bodies),
+        reads_iteration=any(isinstance(item, Iteration) for item in bodies),
+    )

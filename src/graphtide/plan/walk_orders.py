@@ -1,0 +1,189 @@
+"""In which order the loops of a walk run once some of its positions are known.
+
+Next is always the position with the most links to those that are known. A link is a hop over
+distinct neighbours, or the demand that two positions are joined. The loop runs over the
+smallest of the neighbourhoods that its links name, and asks an index of pairs for the others. A hop
+over edges must be gone along itself. Conditions are tested as soon as all that they read is known,
+those that look at numbers before those that look at pairs, and those with an index at the end, in
+the order in which the program has them: an index that only an earlier condition keeps inside of
+its array must not be looked at before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphtide.plan.expressions import EdgeProperty, Expression, Joined
+from graphtide.plan.programs import subexpressions
+from graphtide.plan.walk_forms import Hop, Walk, literal_of, reads_index
+from graphtide.plan.walk_terms import (
+    DegreeFactor,
+    Factor,
+    HopFactor,
+    JoinFactor,
+    RootFactor,
+    factors_of,
+    positions_in,
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A factor that leads from a known position to the one that is looked for."""
+
+    factor: HopFactor | JoinFactor
+    near: str
+
+
+@dataclass(frozen=True)
+class Level:
+    """One loop, or at first what is known from the beginning.
+
+    It finds `position` by the smallest of its `links`, or along `hop`, whose other end may be
+    known: then only edges between the two count. Then it tests: the `checks` are factors.
+    """
+
+    position: str | None
+    links: tuple[Link, ...]
+    hop: Hop | None
+    conditions: tuple[Expression, ...]
+    checks: tuple[HopFactor | JoinFactor, ...]
+    late: tuple[Expression, ...]
+    """Conditions that look at pairs, and those with an index."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The loops of a walk from the outermost on."""
+
+    walk: Walk
+    levels: tuple[Level, ...]
+
+
+def order_of_root(walk: Walk, position: str) -> Order:
+    """All walks that have a known vertex at a position."""
+    return _Ordering(walk, [position], None).order()
+
+
+def order_of_term(walk: Walk, factor: Factor) -> Order:
+    """All walks in which a factor is what has changed."""
+    match factor:
+        case HopFactor(hop):
+            return _Ordering(walk, [hop.origin, hop.vertex], factor).order()
+        case JoinFactor(atom):
+            return _Ordering(walk, [atom.source, atom.target], factor).order()
+        case DegreeFactor(position) | RootFactor(position):
+            return _Ordering(walk, [position], None).order()
+
+
+class _Ordering:
+    def __init__(self, walk: Walk, bound: list[str], begun: Factor | None) -> None:
+        self.walk, self.bound = walk, list(dict.fromkeys(bound))
+        self.edges: set[str] = set()
+        if isinstance(begun, HopFactor) and begun.hop.edge is not None:
+            self.edges.add(begun.hop.edge)
+        links = [item for item in factors_of(walk) if isinstance(item, HopFactor | JoinFactor)]
+        self.waiting = [item for item in links if item != begun and _demanded(item)]
+        literals = [item for item in walk.conditions if (found := literal_of(item)) and found[1]]
+        self.conditions = [item for item in walk.conditions if item not in literals]
+        if isinstance(begun, JoinFactor) and begun.wanted is False:
+            self.conditions = [
+                item for item in self.conditions if literal_of(item) != (begun.atom, False)
+            ]
+
+    def order(self) -> Order:
+        levels = [self._level(None, (), None)]
+        while (found := self._next()) is not None:
+            levels.append(found)
+        return Order(self.walk, tuple(levels))
+
+    def _next(self) -> Level | None:
+        closing = [item for item in self.waiting if self._far(item) is None]
+        for item in closing:  # Edges between two known positions: distinct hops became checks.
+            assert isinstance(item, HopFactor)
+            self.waiting.remove(item)
+            return self._along(None, item.hop)
+        position = self._best()
+        if position is None:
+            assert not self.waiting
+            return None
+        reaching = [item for item in self.waiting if self._far(item) == position]
+        for item in reaching:
+            if isinstance(item, HopFactor) and item.hop.edge is not None:
+                self.waiting.remove(item)
+                return self._along(position, item.hop)
+        links = tuple(Link(item, self._near(item)) for item in reaching)
+        self.waiting = [item for item in self.waiting if item not in reaching]
+        self.bound.append(position)
+        return self._level(position, links, None)
+
+    def _along(self, position: str | None, hop: Hop) -> Level:
+        assert hop.edge is not None
+        self.edges.add(hop.edge)
+        if position is not None:
+            self.bound.append(position)
+        return self._level(position, (), hop)
+
+    def _best(self) -> str | None:
+        """The position with the most links; among equals, the one that most conditions wait for."""
+        candidates = [found for item in self.waiting if (found := self._far(item))]
+        if not candidates:
+            return None
+
+        def worth(position: str) -> tuple[int, int]:
+            known = {*self.bound, position}
+            ready = sum(_positions(item) <= known for item in self.conditions)
+            return candidates.count(position), ready
+
+        return max(dict.fromkeys(candidates), key=worth)
+
+    def _level(self, position: str | None, links: tuple[Link, ...], hop: Hop | None) -> Level:
+        checks = tuple(
+            item
+            for item in self.waiting
+            if self._far(item) is None and not (isinstance(item, HopFactor) and item.hop.edge)
+        )
+        self.waiting = [item for item in self.waiting if item not in checks]
+        ready = [item for item in self.conditions if self._is_ready(item)]
+        last = not self.waiting
+        plain = tuple(item for item in ready if not _asks_pairs(item) and not reads_index(item))
+        late = [item for item in ready if _asks_pairs(item) and not reads_index(item)]
+        if last:
+            late += [item for item in ready if reads_index(item)]
+        done = (*plain, *late)
+        self.conditions = [item for item in self.conditions if item not in done]
+        return Level(position, links, hop, plain, checks, tuple(late))
+
+    def _is_ready(self, condition: Expression) -> bool:
+        edges = {e.edge for e in subexpressions(condition) if isinstance(e, EdgeProperty)}
+        return _positions(condition) <= set(self.bound) and edges <= self.edges
+
+    def _far(self, item: HopFactor | JoinFactor) -> str | None:
+        """The one end that is not known, where the other is; None if both are; "" if neither."""
+        far = [end for end in _ends(item) if end not in self.bound]
+        if not far:
+            return None
+        return far[0] if len(set(far)) < len(set(_ends(item))) else ""
+
+    def _near(self, item: HopFactor | JoinFactor) -> str:
+        return next(end for end in _ends(item) if end in self.bound)
+
+
+def _demanded(item: HopFactor | JoinFactor) -> bool:
+    return isinstance(item, HopFactor) or item.wanted is True
+
+
+def _ends(item: HopFactor | JoinFactor) -> tuple[str, str]:
+    if isinstance(item, HopFactor):
+        return item.hop.origin, item.hop.vertex
+    return item.atom.source, item.atom.target
+
+
+def _positions(expression: Expression) -> set[str]:
+    parts: Iterable[set[str]] = map(positions_in, subexpressions(expression))
+    return set().union(*parts)
+
+
+def _asks_pairs(expression: Expression) -> bool:
+    return any(isinstance(item, Joined) for item in subexpressions(expression))

@@ -1,0 +1,65 @@
+"""Walk programs along histories of multigraphs: followed, rolled back, and against the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphtide.plan import walks as w
+from tests.equivalence.random_walks import walk_programs
+from tests.equivalence.walk_cases import History, rings, triangles
+
+PROGRAMS = {"Triangles": triangles(), "Rings of 2": rings(2), "Rings of 3": rings(3)}
+
+
+def follow_history(program: w.WalkProgram, number: int, steps: int = 6) -> None:
+    history = History(program, 6, 26, number)
+    maintainer = history.maintainer
+    if number % 4:
+        maintainer.anew_share = 0  # Terms, however large the batch.
+    maintainer.start()
+    history.check()
+    deltas = []
+    for _ in range(steps):
+        come, gone = history.batch()
+        before = {name: maintainer.values(name).copy() for name in maintainer.fields}
+        changes = maintainer.follow(history.flip(come, gone))
+        deltas.append((come, gone))
+        history.check()
+        for name, change in changes.items():
+            told = before[name]
+            told[change.vertices] = change.new
+            assert np.array_equal(told, maintainer.values(name), equal_nan=told.dtype.kind == "f")
+        if history.random.random() < 0.4:
+            come, gone = deltas.pop()
+            maintainer.undo()
+            history.flip(gone, come)
+            history.check()
+    maintainer.verify()
+    while deltas:
+        come, gone = deltas.pop()
+        maintainer.undo()
+        history.flip(gone, come)
+        history.check()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("number", range(8))
+def test_programs_by_hand(name: str, number: int) -> None:
+    follow_history(PROGRAMS[name], number, steps=12)
+
+
+@pytest.mark.interpreted
+@given(walk_programs(), st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_programs(program: w.WalkProgram, number: int) -> None:
+    follow_history(program, number)
+
+
+@pytest.mark.interpreted
+@given(walk_programs(stateful=True), st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_programs_that_read_state(program: w.WalkProgram, number: int) -> None:
+    follow_history(program, number, steps=3)
