@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.blocks import Block
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.program_reads import edge_properties
@@ -69,6 +70,16 @@ class GrowingParameters:
         for item in grown:
             item.resize(vertices)
         return changed
+
+
+def read_block(
+    program: VertexProgram, properties: tuple[NDArray[Any], ...], parameters: tuple[Any, ...]
+) -> Block:
+    """All that a program reads beside the graph: edge properties, then parameters.
+
+    Kernels that all programs share are given it as one array of words, whatever is in it.
+    """
+    return Block(properties, parameter_arrays(program, parameters))
 
 
 def parameter_arrays(program: VertexProgram, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:

@@ -36,7 +36,7 @@ _PARAMETER_TYPES = {
 
 
 def selecting_section(program: VertexProgram, selection: Selection, *, settles: bool) -> str:
-    """`initial`, `message` and the constants of a selecting program.
+    """All that the templates of selecting programs ask of one.
 
     `settles`: no message overtakes its source on the data at hand, so that kernels leave out who
     cannot have anything better to say. What the plan proves on conditions is true only where the
@@ -44,55 +44,54 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
     """
     assert selection.initial is not None
     sign = 1 if selection.kind is AccumulatorKind.MIN else -1
-    forward = program.direction in (Direction.OUT, Direction.BOTH)
-    backward = program.direction in (Direction.IN, Direction.BOTH)
     places = _scalar_places(program)
     return "\n".join(
         [
             f"SIGN = {sign}",
-            f"IDENTITY = {_number(selection.identity)}",
-            f"FORWARD, BACKWARD = {forward}, {backward}",
-            f"UNIFORM, SETTLES = {_uniform(selection)}, {settles}",
             f"VALUE = {_KERNEL_TYPES[selection.type]}",
-            "",
-            "",
-            "@lean_kernel",
-            "def initial(vertex, parameters):",
-            f"    return {_typed(selection.initial, places)}",
-            "",
-            "",
-            "@joined_kernel",
-            "def message(value, source, edge, properties, parameters):",
-            f"    return {write_expression(selection.message, places)}",
-            "",
-            "",
-            *handed_over(program),
+            *program_function("np.int64", "sign()", "SIGN"),
+            *program_function("VALUE", "identity()", f"VALUE({_number(selection.identity)})"),
+            *directions(program),
+            *program_function("np.bool_", "uniform()", str(_uniform(selection))),
+            *program_function("np.bool_", "settles()", str(settles)),
+            *program_function("VALUE", "initial(vertex, read)", _typed(selection.initial, places)),
+            *program_function(
+                "VALUE",
+                "message(value, source, edge, read)",
+                write_expression(selection.message, places),
+            ),
         ]
     )
 
 
-def handed_over(program: VertexProgram) -> list[str]:
-    """How properties and parameters are found in a block: the former first, then the latter."""
-    properties = [
-        f"array_at(words, first + {at}, {_KERNEL_TYPES[type_]}), "
-        for at, type_ in enumerate(edge_properties(program).values())
-    ]
-    parameters = [
-        f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]}), "
-        if item.kind is ParameterKind.VERTICES
-        else f"array_at(words, first + {at}, {_PARAMETER_TYPES[item.kind]})[0], "
-        for at, item in enumerate(program.parameters, len(properties))
-    ]
+def program_function(returns: str, head: str, expression: str) -> list[str]:
+    """A function of a program that is put into kernels when they are linked."""
+    return ["", "", f"@program_kernel({returns})", f"def {head}:", f"    return {expression}"]
+
+
+def directions(program: VertexProgram) -> list[str]:
+    """Which ways edges carry anything."""
+    forward = program.direction in (Direction.OUT, Direction.BOTH)
+    backward = program.direction in (Direction.IN, Direction.BOTH)
     return [
-        "@joined_kernel",
-        "def properties_at(words, first):",
-        f"    return ({''.join(properties)})",
-        "",
-        "",
-        "@joined_kernel",
-        "def parameters_at(words, first):",
-        f"    return ({''.join(parameters)})",
+        *program_function("np.bool_", "forward()", str(forward)),
+        *program_function("np.bool_", "backward()", str(backward)),
     ]
+
+
+def property_place(program: VertexProgram, name: str, block: str = "read") -> str:
+    """An edge property, in the block of all that a program reads: properties come first."""
+    wanted = edge_properties(program)
+    return f"array_at({block}, {list(wanted).index(name)}, {_KERNEL_TYPES[wanted[name]]})"
+
+
+def parameter_place(program: VertexProgram, name: str, block: str = "read") -> str:
+    """A parameter in that block: a number, or the truth values of a set of vertices."""
+    names = [item.name for item in program.parameters]
+    kind = program.parameters[names.index(name)].kind
+    place = len(edge_properties(program)) + names.index(name)
+    found = f"array_at({block}, {place}, {_PARAMETER_TYPES[kind]})"
+    return found if kind is ParameterKind.VERTICES else f"{found}[0]"
 
 
 def _uniform(selection: Selection) -> bool:
@@ -111,8 +110,6 @@ def _typed(expression: Expression, places: Places) -> str:
 
 def _scalar_places(program: VertexProgram) -> Places:
     """Names as they are in functions of one vertex or one edge: plain arguments."""
-    parameters = {item.name: at for at, item in enumerate(program.parameters)}
-    properties = {name: at for at, name in enumerate(edge_properties(program))}
 
     def vertex(which: str) -> str:
         return "source" if which == "u" else "vertex"
@@ -128,12 +125,12 @@ def _scalar_places(program: VertexProgram) -> Places:
         return vertex(which)
 
     return Places(
-        parameter=lambda name: f"parameters[{parameters[name]}]",
-        edge_property=lambda name: f"properties[{properties[name]}][edge]",
+        parameter=lambda name: parameter_place(program, name),
+        edge_property=lambda name: f"{property_place(program, name)}[edge]",
         state=lambda which, name, index: "value",
         accumulator=refuse,
         fact=fact,
-        member=lambda which, name: f"parameters[{parameters[name]}][{vertex(which)}]",
+        member=lambda which, name: f"{parameter_place(program, name)}[{vertex(which)}]",
         assign=refuse,
         send=refuse_send,
     )

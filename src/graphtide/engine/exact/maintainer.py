@@ -21,7 +21,7 @@ from graphtide.engine.binding import (
     FIELD_TYPES,
     GrowingParameters,
     edge_arrays,
-    parameter_arrays,
+    read_block,
 )
 from graphtide.engine.changes import Change, Changes
 from graphtide.engine.code import EXACT, EXACT_SETTLING, program_code
@@ -87,7 +87,8 @@ class ExactMaintainer(Maintainer):
         self._orders = np.zeros(3, np.int64)
         self._experience = Experience()
         self._seen: Any = None
-        self._read: Any = None
+        self._read = Block()
+        self._known: Any = None
         self._handed: tuple[Any, ...] = ()
         self._block: Block | None = None
         self._no_change = {self._field: Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)}
@@ -128,7 +129,7 @@ class ExactMaintainer(Maintainer):
         """The last values of the version that the graph is at, apart from the state."""
         self._fit_work(max(self.graph.vertices, self._state.vertices))
         if self._selection.settles and self._given_iterations is None:
-            context = fixpoint_records.Context(*self._context[:3])
+            context = fixpoint_records.Context(*self._context[:2])
             values = settled_values(self.program, self._selection, self.kernels, context)
         else:
             empty = ExactState(0, self._type, _NO_ENTRIES)
@@ -139,7 +140,7 @@ class ExactMaintainer(Maintainer):
     def history(self, vertex: int) -> list[tuple[int, Any]]:
         """The values of a vertex where they change: (iteration, value), iteration 0 included."""
         kept = self._state.histories
-        found = [(0, self.kernels.initial(vertex, self._parameters.view))]
+        found = [(0, self.kernels.initial_of(vertex, self._context.read))]
         at = kept.head[vertex]
         while at >= 0:
             found.append((int(kept.time[at]), kept.value[at].item()))
@@ -252,9 +253,8 @@ class ExactMaintainer(Maintainer):
         parts = context, kept, self._desk
         if self._block is None or any(map(is_not, parts, self._handed)):
             given = self.values(), self._first.view, self._orders
-            parameters = parameter_arrays(self.program, context.parameters)
-            read = context.properties, parameters
             self._handed = parts
+            read = tuple(self._read.arrays)
             self._block = Block(context.graph, kept, self._desk, given, read)
         return self._block
 
@@ -267,7 +267,7 @@ class ExactMaintainer(Maintainer):
         if before != now:
             self._fit(now)
             for vertex in range(before, now):
-                self.values()[vertex] = self.kernels.initial(vertex, self._parameters.view)
+                self.values()[vertex] = self.kernels.initial_of(vertex, self._context.read)
         return before
 
     def _fit(self, vertices: int) -> None:
@@ -289,9 +289,9 @@ class ExactMaintainer(Maintainer):
         if self._seen is not self.graph.adjacency:
             self._seen = self.graph.adjacency
             properties = edge_arrays(self.graph, self.program)
-            parameters = self._parameters.view
-            self._read = records.Context(self._seen, properties, parameters, self._iterations)
-        found: records.Context = self._read
+            self._read = read_block(self.program, properties, self._parameters.view)
+            self._known = records.Context(self._seen, self._read.words, self._iterations)
+        found: records.Context = self._known
         return found
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphtide.engine.sections import handed_over
+from graphtide.engine.sections import directions, parameter_place, program_function
 from graphtide.engine.write import Places, write_expression
-from graphtide.plan.programs import Direction, VertexProgram
+from graphtide.plan.programs import VertexProgram
 from graphtide.plan.settling_sums import SettlingSum
 
 _DEGREES = {
@@ -16,32 +16,20 @@ _DEGREES = {
 
 def residual_section(program: VertexProgram, found: SettlingSum) -> str:
     """`base`, `share` and the ways that edges are taken."""
-    forward = program.direction in (Direction.OUT, Direction.BOTH)
-    backward = program.direction in (Direction.IN, Direction.BOTH)
     places = _places(program)
+    base = f"np.float64({write_expression(found.base, places)})"
+    share = f"np.float64({write_expression(found.share, places)})"
     return "\n".join(
         [
-            f"FORWARD, BACKWARD = {forward}, {backward}",
-            "",
-            "",
-            "@joined_kernel",
-            "def base(vertex, parameters):",
-            f"    return np.float64({write_expression(found.base, places)})",
-            "",
-            "",
-            "@joined_kernel",
-            "def share(source, graph, parameters):",
-            f"    return np.float64({write_expression(found.share, places)})",
-            "",
-            "",
-            *handed_over(program),
+            *directions(program),
+            *program_function("np.float64", "base(vertex, read)", base),
+            *program_function("np.float64", "share(source, graph, read)", share),
         ]
     )
 
 
 def _places(program: VertexProgram) -> Places:
     """Names as they are in functions of one vertex: plain arguments."""
-    parameters = {item.name: at for at, item in enumerate(program.parameters)}
 
     def vertex(which: str) -> str:
         return "source" if which == "u" else "vertex"
@@ -56,12 +44,12 @@ def _places(program: VertexProgram) -> Places:
         return f"np.int64({vertex(which)})" if name == "id" else _DEGREES[name]
 
     return Places(
-        parameter=lambda name: f"parameters[{parameters[name]}]",
+        parameter=lambda name: parameter_place(program, name),
         edge_property=refuse,
         state=refuse,
         accumulator=refuse,
         fact=fact,
-        member=lambda which, name: f"parameters[{parameters[name]}][{vertex(which)}]",
+        member=lambda which, name: f"{parameter_place(program, name)}[{vertex(which)}]",
         assign=refuse,
         send=refuse_send,
     )

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from graphtide.engine.sections import parameter_place, property_place
 from graphtide.engine.synchronous.row_layout import Column, RowLayout
 from graphtide.engine.write import Places
 from graphtide.plan.expressions import ValueType
-from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import AccumulatorKind, VertexProgram
 
 Sender = Callable[[Column, str, str], list[str]]
@@ -28,12 +28,11 @@ class Names:
     def __init__(self, program: VertexProgram, layout: RowLayout) -> None:
         self.state = {column.item.name: column for column in layout.state}
         self.sums = {column.item.name: column for column in layout.sums}
-        self._parameters = {item.name: at for at, item in enumerate(program.parameters)}
-        self._properties = {name: at for at, name in enumerate(edge_properties(program))}
+        self._program = program
 
     def parameter(self, name: str) -> str:
         """The value of a parameter."""
-        return f"parameters[{self._parameters[name]}]"
+        return parameter_place(self._program, name)
 
     def element(self, column: Column, base: str, index: str | None) -> str:
         """Where an element of a column stands, in a row at `base`."""
@@ -80,7 +79,7 @@ class Names:
 
         return Places(
             parameter=self.parameter,
-            edge_property=lambda name: f"context.properties[{self._properties[name]}][edge]",
+            edge_property=lambda name: f"{property_place(self._program, name)}[edge]",
             state=lambda which, name, index: self._value(name, f"{end(which)}[1]", index),
             accumulator=_refuse,
             fact=fact,
