@@ -8,20 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
+from graphtide.engine.inputs import Program, target_slabs
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.vertex_values import VALUE_TYPES
+from graphtide.kernels.blocks import Block
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
-from graphtide.plan.program_reads import (
-    edge_properties,
-    reads,
-    text_constants,
-    vertex_properties,
-)
-from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
-from graphtide.plan.walks import WalkProgram
-
-Program = VertexProgram | WalkProgram
+from graphtide.plan.program_reads import edge_properties, text_constants, vertex_properties
+from graphtide.plan.programs import ParameterKind, VertexProgram
 
 FIELD_TYPES = {ValueType.INT: np.int64, ValueType.FLOAT: np.float64, ValueType.BOOL: np.bool_}
 _PARAMETERS: dict[ParameterKind, Any] = {
@@ -43,29 +37,17 @@ def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[A
     return tuple(edge_array(graph, name, type_) for name, type_ in wanted.items())
 
 
-def message_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
-    """What a message is made of: edge properties, and the way to the vertex that an edge leads to.
+def target_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
+    """The way to the vertex that an edge leads to, where messages read a property of it.
 
-    That way is asked for by messages that read a property of v: the slot of an edge, and the
-    neighbour that stands there, in each direction that messages go.
+    That is the slot of an edge, and the neighbour that stands there, in each direction that
+    messages go.
     """
-    found = edge_arrays(graph, program)
+    found: tuple[NDArray[Any], ...] = ()
     for slabs in target_slabs(program):
         side = getattr(graph.adjacency, slabs)
         found += side.slot, side.neighbour
     return found
-
-
-def target_slabs(program: VertexProgram) -> tuple[str, ...]:
-    """The slabs in which messages look for v; none where they do not look at v."""
-    if not reads(program.traverse).target_properties:
-        return ()
-    ways = {
-        Direction.OUT: ("out",),
-        Direction.IN: ("into",),
-        Direction.BOTH: ("out", "into"),
-    }
-    return ways[program.direction]
 
 
 def kernel_parameters(
@@ -127,6 +109,19 @@ class GrowingParameters:
         for item in grown:
             item.resize(vertices)
         return changed
+
+
+def read_block(
+    program: VertexProgram,
+    properties: tuple[NDArray[Any], ...],
+    parameters: tuple[Any, ...],
+    slabs: tuple[NDArray[Any], ...] = (),
+) -> Block:
+    """All that a program reads beside the graph, in the order of `engine.inputs`.
+
+    Kernels that all programs share are given it as one array of words, whatever is in it.
+    """
+    return Block(properties, parameter_arrays(program, parameters), slabs)
 
 
 def parameter_arrays(program: Program, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:

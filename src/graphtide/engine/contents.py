@@ -6,6 +6,9 @@ kernel: it is compiled once for all programs and roles that have it, and a wheel
 programs that it never saw. So each function of a module gets a digest of its own text and of all
 statements of the module that it reaches by name.
 
+A program's functions are left out of one of two digests: kernels that call them are compiled
+without them (`kernels/compiling/closing.py`), and say the same for all programs then.
+
 What is imported is named by its import: the sources of `kernels` have a digest of their own, which
 names the folder of their machine code (`kernels/jit.py`).
 """
@@ -15,20 +18,49 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
+from typing import NamedTuple
+
+from graphtide.kernels.jit import Content, program_kernel
+
+_PROGRAM_KERNEL = program_kernel.__name__
 
 
-def contents(source: str) -> dict[str, str]:
-    """A digest for each function at the top of a module."""
+def contents(source: str) -> dict[str, Content]:
+    """What each function at the top of a module says, in digests."""
     bound: dict[str, list[str]] = {}
     reads: dict[str, set[str]] = {}
+    left_out: dict[str, _Said] = {}
     functions = []
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.FunctionDef):
             functions.append(statement.name)
+            if _is_program_kernel(statement):
+                left_out[statement.name] = _as_gap(statement)
         for name, text in _bindings(statement):
             bound.setdefault(name, []).append(text)
             reads.setdefault(name, set()).update(_names(statement))
-    return {name: _digest(name, bound, reads) for name in functions}
+    said = {name: _Said(texts, reads[name]) for name, texts in bound.items()}
+    return {
+        name: Content(_digest(name, said, left_out), _digest(name, said, {})) for name in functions
+    }
+
+
+class _Said(NamedTuple):
+    """What a module says of a name, and the names in that."""
+
+    texts: list[str]
+    reads: set[str]
+
+
+def _is_program_kernel(function: ast.FunctionDef) -> bool:
+    return any(_PROGRAM_KERNEL in _names_in(item) for item in function.decorator_list)
+
+
+def _as_gap(function: ast.FunctionDef) -> _Said:
+    """A program's function as those see it who are compiled without it."""
+    texts = [ast.unparse(item) for item in function.decorator_list]
+    reads = {name for item in function.decorator_list for name in _names_in(item)}
+    return _Said(texts, reads)
 
 
 def _bindings(statement: ast.stmt) -> Iterator[tuple[str, str]]:
@@ -68,16 +100,24 @@ def _names(statement: ast.stmt) -> set[str]:
     """The names that a statement reads, where it is run and not where it is typed."""
     if isinstance(statement, ast.FunctionDef):
         statement = _without_docstring(statement)
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    return _names_in(statement)
 
 
-def _digest(name: str, bound: dict[str, list[str]], reads: dict[str, set[str]]) -> str:
-    """Of all that can be reached from a name, in an order that does not depend on the module."""
+def _names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _digest(name: str, said: dict[str, _Said], left_out: dict[str, _Said]) -> str:
+    """Of all that can be reached from a name, in an order that does not depend on the module.
+
+    What is left out is a gap wherever the name does not stand for it itself.
+    """
+    known = said | {at: gap for at, gap in left_out.items() if at != name}
     reached, waiting = set(), [name]
     while waiting:
         at = waiting.pop()
-        if at not in reached and at in bound:
+        if at not in reached and at in known:
             reached.add(at)
-            waiting.extend(reads[at])
-    told = [(at, bound[at]) for at in sorted(reached)]
+            waiting.extend(known[at].reads)
+    told = [(at, known[at].texts) for at in sorted(reached)]
     return hashlib.sha256(repr((name, told)).encode()).hexdigest()[:20]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphtide.engine.binding import Program, target_slabs
-from graphtide.engine.inputs import KERNEL_TYPES, KernelInputs
+from graphtide.engine.inputs import KERNEL_TYPES, KernelInputs, Program, TupleInputs
 from graphtide.engine.write import Places, write_expression
 from graphtide.plan.expressions import (
     EdgeProperty,
@@ -15,7 +14,6 @@ from graphtide.plan.expressions import (
     VertexProperty,
 )
 from graphtide.plan.program_analysis import Selection
-from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import (
     AccumulatorKind,
     Direction,
@@ -25,7 +23,7 @@ from graphtide.plan.programs import (
 
 
 def selecting_section(program: VertexProgram, selection: Selection, *, settles: bool) -> str:
-    """`initial`, `message` and the constants of a selecting program.
+    """All that the templates of selecting programs ask of one.
 
     `settles`: no message overtakes its source on the data at hand, so that kernels leave out who
     cannot have anything better to say. What the plan proves on conditions is true only where the
@@ -33,45 +31,32 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
     """
     assert selection.initial is not None
     sign = 1 if selection.kind is AccumulatorKind.MIN else -1
-    forward = program.direction in (Direction.OUT, Direction.BOTH)
-    backward = program.direction in (Direction.IN, Direction.BOTH)
-    places = _scalar_places(program, "vertex")
-    message = _scalar_places(program, _target(program))
+    inputs = KernelInputs(program)
+    places = _scalar_places(inputs, "vertex")
+    message = _scalar_places(inputs, inputs.target())
     return "\n".join(
         [
             f"SIGN = {sign}",
-            f"IDENTITY = {_number(selection.identity)}",
-            f"FORWARD, BACKWARD = {forward}, {backward}",
-            f"UNIFORM, SETTLES = {_uniform(selection)}, {settles}",
             f"VALUE = {KERNEL_TYPES[selection.type]}",
-            "",
-            "",
-            "@lean_kernel",
-            "def initial(vertex, parameters):",
-            f"    return {_typed(selection.initial, places)}",
-            "",
-            "",
-            "@joined_kernel",
-            "def message(value, source, edge, properties, parameters):",
-            f"    return {write_expression(selection.message, message)}",
-            "",
-            "",
-            *handed_over(program),
+            *program_function("np.int64", "sign()", "SIGN"),
+            *program_function("VALUE", "identity()", f"VALUE({_number(selection.identity)})"),
+            *directions(program),
+            *program_function("np.bool_", "uniform()", str(_uniform(selection))),
+            *program_function("np.bool_", "settles()", str(settles)),
+            *program_function("VALUE", "initial(vertex, read)", _typed(selection.initial, places)),
+            *program_function(
+                "VALUE",
+                "message(value, source, edge, read)",
+                write_expression(selection.message, message),
+            ),
         ]
     )
 
 
-def handed_over(program: VertexProgram) -> list[str]:
-    """How properties and parameters are found in a block: the former first, then the latter."""
-    types = [KERNEL_TYPES[type_] for type_ in edge_properties(program).values()]
-    types += ["np.int32", "np.int32"] * len(target_slabs(program))
-    return handing_over(types, program)
-
-
 def handing_over(types: Iterable[str], program: Program) -> list[str]:
-    """The same, behind edge properties and whatever else has these types."""
+    """How properties of some types and all other inputs are found in a block, as two tuples."""
     read = [f"array_at(words, first + {at}, {type_}), " for at, type_ in enumerate(types)]
-    given = KernelInputs(program).taken_from("words", "first", len(read))
+    given = TupleInputs(program).taken_from("words", "first", len(read))
     return [
         "@joined_kernel",
         "def properties_at(words, first):",
@@ -81,6 +66,21 @@ def handing_over(types: Iterable[str], program: Program) -> list[str]:
         "@joined_kernel",
         "def parameters_at(words, first):",
         f"    return ({''.join(given)})",
+    ]
+
+
+def program_function(returns: str, head: str, expression: str) -> list[str]:
+    """A function of a program that is put into kernels when they are linked."""
+    return ["", "", f"@program_kernel({returns})", f"def {head}:", f"    return {expression}"]
+
+
+def directions(program: VertexProgram) -> list[str]:
+    """Which ways edges carry anything."""
+    forward = program.direction in (Direction.OUT, Direction.BOTH)
+    backward = program.direction in (Direction.IN, Direction.BOTH)
+    return [
+        *program_function("np.bool_", "forward()", str(forward)),
+        *program_function("np.bool_", "backward()", str(backward)),
     ]
 
 
@@ -98,26 +98,11 @@ def _typed(expression: Expression, places: Places) -> str:
     return f"{KERNEL_TYPES[expression.type]}({write_expression(expression, places)})"
 
 
-def _target(program: VertexProgram) -> str:
-    """The number of the vertex that an edge leads to, from the slabs that know it.
-
-    Where messages go both ways it is the end that is not the source; the source, at a loop.
-    """
-    first = len(edge_properties(program))
-    ends = [
-        f"properties[{at + 1}][properties[{at}][edge]]"
-        for at in range(first, first + 2 * len(target_slabs(program)), 2)
-    ]
-    return f"{' ^ '.join(ends)} ^ source" if len(ends) == 2 else "".join(ends)
-
-
-def _scalar_places(program: VertexProgram, own: str) -> Places:
+def _scalar_places(inputs: KernelInputs, own: str) -> Places:
     """Names as they are in functions of one vertex or one edge: plain arguments.
 
     `own` is the number of v.
     """
-    inputs = KernelInputs(program)
-    properties = {name: at for at, name in enumerate(edge_properties(program))}
 
     def vertex(which: str) -> str:
         return "source" if which == "u" else own
@@ -134,7 +119,7 @@ def _scalar_places(program: VertexProgram, own: str) -> Places:
 
     return Places(
         parameter=inputs.parameter,
-        edge_property=lambda name: f"properties[{properties[name]}][edge]",
+        edge_property=lambda name: f"{inputs.edge_property(name)}[edge]",
         state=lambda which, name, index: "value",
         accumulator=refuse,
         fact=fact,

@@ -8,8 +8,8 @@ replaced; a kernel that is given the block has them back for nothing.
 A block is written from named tuples of arrays and read back by `record_reader` of the same classes,
 so that their fields are the only list of what stands where.
 
-A block keeps the arrays that it names. Who replaces an array makes a new block: the old one goes
-on naming the old array.
+The words of a block keep the arrays that they name. Who replaces an array makes a new block: the
+old one goes on naming the old array.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple, cast, get_args, get_type_hints
 
 import numpy as np
@@ -42,7 +43,15 @@ class Block:
     def __init__(self, *items: Any) -> None:
         self.arrays = list(_arrays(items))
         words = [(*_address(array), array.strides[0]) for array in self.arrays]
-        self.words: Int64 = np.array(words, np.int64).reshape(-1)
+        memory = _Keeping(np.array(words, np.int64).tobytes())
+        memory.arrays = self.arrays
+        self.words: Int64 = np.frombuffer(memory, np.int64)
+
+
+class _Keeping(bytearray):
+    """The memory of words, which lives as long as they do, and their arrays with it."""
+
+    arrays: list[NDArray[Any]]
 
 
 def _arrays(item: Any) -> Iterator[NDArray[Any]]:
@@ -60,7 +69,12 @@ def _address(array: NDArray[Any]) -> tuple[int, int]:
 
 def _twin(words: Int64, place: int, dtype: Any) -> NDArray[Any]:
     """The array at a place of a block where nothing is compiled."""
-    address, length, stride = words[WORDS * place : WORDS * (place + 1)].tolist()
+    return _view(*words[WORDS * place : WORDS * (place + 1)].tolist(), dtype)
+
+
+@lru_cache(maxsize=1024)
+def _view(address: int, length: int, stride: int, dtype: Any) -> NDArray[Any]:
+    """Memory seen as an array. Made once for many uses: a program asks for it at every edge."""
     if not length:
         return np.empty(0, dtype)
     extent = (length - 1) * stride + np.dtype(dtype).itemsize
@@ -132,12 +146,17 @@ def _record_type(record: Any, shape: _Shape, value: Any) -> Any:
     return named(fields, record)
 
 
+def _emit_word(builder: Any, data: Any, place: Any) -> Any:
+    """A word of a block, which no kernel writes: LLVM may read it once and keep it."""
+    word = builder.load(builder.gep(data, [place]))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
+
+
 def _emit_array(context: Any, builder: Any, found: Any, data: Any, place: Any) -> Any:
     """The array whose address, length and stride stand at a place of a block."""
     first = builder.mul(place, place.type(WORDS))
-    word = [
-        builder.load(builder.gep(data, [builder.add(first, first.type(at))])) for at in range(WORDS)
-    ]
+    word = [_emit_word(builder, data, builder.add(first, first.type(at))) for at in range(WORDS)]
     made = context.make_array(found)(context, builder)
     item = context.get_data_type(found.dtype)
     size = context.get_constant(types.intp, context.get_abi_sizeof(item))

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -76,12 +76,32 @@ _BY_CONTENT: dict[str, Any] = {}
 """Kernels of generated modules by what they say: what says the same is one kernel."""
 
 
+class Content(NamedTuple):
+    """What a kernel of a generated module says: without the program's functions, and with them."""
+
+    shared: str
+    whole: str
+
+
+def _content(function: Callable[..., Any]) -> Content | None:
+    found: Content | None = function.__globals__.get(CONTENTS, {}).get(function.__qualname__)
+    return found
+
+
 def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
     if vars(numba.config)["DISABLE_JIT"]:
         return np.errstate(all="ignore")(function)  # Compiled code divides by 0 without a word.
     if not KEEPS:
         return cast(Callable[Inputs, Output], numba.njit(cache=True, **_ALL, **more)(function))
-    return _once(function, lambda content: _kept(function, more, content))
+    content = _content(function)
+    if content is None:
+        return cast(Callable[Inputs, Output], _kept(function, more, None))
+    if not LINKS or content.shared == content.whole:
+        return _once(function, content.whole, lambda: _kept(function, more, content.whole))
+    opened = _once(function, content.shared, lambda: _kept_linked(function, more, content.shared))
+    if content.whole not in _BY_CONTENT:
+        _BY_CONTENT[content.whole] = _closed(function, more, content.whole, opened)
+    return cast(Callable[Inputs, Output], _BY_CONTENT[content.whole])
 
 
 def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
@@ -89,24 +109,24 @@ def _linked(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callabl
     inner = {**more, "no_cpython_wrapper": True}
     if not LINKS or vars(numba.config)["DISABLE_JIT"]:
         return _compiled(function, inner)
-    return _once(function, lambda content: _kept_linked(function, inner, content))
+    content = _content(function)
+    if content is None:
+        return cast(Callable[Inputs, Output], _kept_linked(function, inner, None))
+    return _once(function, content.shared, lambda: _kept_linked(function, inner, content.shared))
 
 
 def _once(
-    function: Callable[Inputs, Output], make: Callable[[str | None], Any]
+    function: Callable[Inputs, Output], content: str, make: Callable[[], Any]
 ) -> Callable[Inputs, Output]:
     """A new kernel, or the one that says the same as this one of a generated module.
 
     Numba names machine code after the module of its function, so that names differ where contents
     do. Any process that finds the code on disk must have the module: this one stands for it.
     """
-    content = function.__globals__.get(CONTENTS, {}).get(function.__qualname__)
-    if content is None:
-        return cast(Callable[Inputs, Output], make(None))
     if content not in _BY_CONTENT:
         function.__module__ = f"graphtide_generated_{content}"
         sys.modules[function.__module__] = sys.modules[__name__]
-        _BY_CONTENT[content] = make(content)
+        _BY_CONTENT[content] = make()
     return cast(Callable[Inputs, Output], _BY_CONTENT[content])
 
 
@@ -131,6 +151,14 @@ def _kept_linked(function: Callable[..., Any], more: dict[str, Any], content: st
     linked.get_call_template = for_any_number(linked.get_call_template)
     linked._cache = LinkedCache(function, cache_folder(), kernels_digest(), content)
     return linked
+
+
+def _closed(function: Callable[..., Any], more: dict[str, Any], content: str, opened: Any) -> Any:
+    from graphtide.kernels.compiling.closing import ClosingCache
+
+    closed: Any = numba.njit(**_ALL, **more)(function)
+    closed._cache = ClosingCache(function, cache_folder(), kernels_digest(), content, opened)
+    return closed
 
 
 def kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
@@ -174,3 +202,23 @@ def joined_kernel(function: Callable[Inputs, Output]) -> Callable[Inputs, Output
     words, which took longer than what the kernel then did.
     """
     return _linked(function, {"_nrt": False, "forceinline": True})
+
+
+def program_kernel(
+    returns: Any, *, joined: bool = True
+) -> Callable[[Callable[Inputs, Output]], Callable[Inputs, Output]]:
+    """A function of a program that kernels of templates call, and what it returns.
+
+    These kernels are compiled without it, once for all programs, and it is put into them when they
+    are linked (`compiling/closing.py`). `returns` is a type of NumPy's, a tuple of those, or None.
+    """
+
+    def made(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
+        compiled = (joined_kernel if joined else inner_kernel)(function)
+        if not LINKS or vars(numba.config)["DISABLE_JIT"]:
+            return compiled
+        from graphtide.kernels.compiling.closing import gap
+
+        return cast(Callable[Inputs, Output], gap(function.__name__, returns, compiled))
+
+    return made

@@ -21,8 +21,8 @@ from graphtide.engine.binding import (
     FIELD_TYPES,
     GrowingParameters,
     edge_arrays,
-    message_arrays,
-    parameter_arrays,
+    read_block,
+    target_arrays,
 )
 from graphtide.engine.changes import Change, Changes
 from graphtide.engine.code import EXACT, EXACT_SETTLING, program_code
@@ -88,7 +88,8 @@ class ExactMaintainer(Maintainer):
         self._orders = np.zeros(3, np.int64)
         self._experience = Experience()
         self._seen: Any = None
-        self._read: Any = None
+        self._read = Block()
+        self._known: Any = None
         self._handed: tuple[Any, ...] = ()
         self._block: Block | None = None
         self._no_change = {self._field: Change(_NO_EDGES, *[np.empty(0, self._type)] * 2)}
@@ -129,7 +130,7 @@ class ExactMaintainer(Maintainer):
         """The last values of the version that the graph is at, apart from the state."""
         self._fit_work(max(self.graph.vertices, self._state.vertices))
         if self._selection.settles and self._given_iterations is None:
-            context = fixpoint_records.Context(*self._context[:3])
+            context = fixpoint_records.Context(*self._context[:2])
             values = settled_values(self.program, self._selection, self.kernels, context)
         else:
             empty = ExactState(0, self._type, _NO_ENTRIES)
@@ -140,7 +141,7 @@ class ExactMaintainer(Maintainer):
     def history(self, vertex: int) -> list[tuple[int, Any]]:
         """The values of a vertex where they change: (iteration, value), iteration 0 included."""
         kept = self._state.histories
-        found = [(0, self.kernels.initial(vertex, self._parameters.view))]
+        found = [(0, self.kernels.initial_of(vertex, self._context.read))]
         at = kept.head[vertex]
         while at >= 0:
             found.append((int(kept.time[at]), kept.value[at].item()))
@@ -253,9 +254,8 @@ class ExactMaintainer(Maintainer):
         parts = context, kept, self._desk
         if self._block is None or any(map(is_not, parts, self._handed)):
             given = self.values(), self._first.view, self._orders
-            parameters = parameter_arrays(self.program, context.parameters)
-            read = context.properties, parameters
             self._handed = parts
+            read = tuple(self._read.arrays)
             self._block = Block(context.graph, kept, self._desk, given, read)
         return self._block
 
@@ -268,7 +268,7 @@ class ExactMaintainer(Maintainer):
         if before != now:
             self._fit(now)
             for vertex in range(before, now):
-                self.values()[vertex] = self.kernels.initial(vertex, self._parameters.view)
+                self.values()[vertex] = self.kernels.initial_of(vertex, self._context.read)
         return before
 
     def _fit(self, vertices: int) -> None:
@@ -289,10 +289,11 @@ class ExactMaintainer(Maintainer):
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
             self._seen = self.graph.adjacency
-            properties = message_arrays(self.graph, self.program)
-            parameters = self._parameters.view
-            self._read = records.Context(self._seen, properties, parameters, self._iterations)
-        found: records.Context = self._read
+            properties = edge_arrays(self.graph, self.program)
+            slabs = target_arrays(self.graph, self.program)
+            self._read = read_block(self.program, properties, self._parameters.view, slabs)
+            self._known = records.Context(self._seen, self._read.words, self._iterations)
+        found: records.Context = self._known
         return found
 
 

@@ -22,8 +22,8 @@ from graphtide.engine.binding import (
     FIELD_TYPES,
     GrowingParameters,
     edge_arrays,
-    message_arrays,
-    parameter_arrays,
+    read_block,
+    target_arrays,
 )
 from graphtide.engine.changes import Change, Changes
 from graphtide.engine.code import FIXPOINT, LABELS, program_code
@@ -69,7 +69,7 @@ class FixpointMaintainer(Maintainer):
         self._advances = 0
         self._orders = np.zeros(4, np.int64)
         self._seen: Any = None
-        self._read: Any = None
+        self._read = Block()
         self._block: Block | None = None
         self._type = FIELD_TYPES[self._selection.type]
         self._state = VertexState(self._type)
@@ -235,8 +235,7 @@ class FixpointMaintainer(Maintainer):
         """Where all that an advance works with is; written anew where any of it was replaced."""
         if self._block is None or self._seen is not self.graph.adjacency:
             context, state = self._context, self._state.record
-            read = context.properties, parameter_arrays(self.program, context.parameters)
-            self._block = Block(context.graph, state, self._orders, read)
+            self._block = Block(context.graph, state, self._orders, tuple(self._read.arrays))
         return self._block.words
 
     @property
@@ -244,10 +243,10 @@ class FixpointMaintainer(Maintainer):
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
             self._seen, self._block = self.graph.adjacency, None
-            properties = message_arrays(self.graph, self.program)
-            self._read = records.Context(self._seen, properties, self._parameters.view)
-        found: records.Context = self._read
-        return found
+            properties = edge_arrays(self.graph, self.program)
+            slabs = target_arrays(self.graph, self.program)
+            self._read = read_block(self.program, properties, self._parameters.view, slabs)
+        return records.Context(self._seen, self._read.words)
 
 
 def _checked_selection(program: VertexProgram) -> Selection:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.lanes.runs import aligned_words
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.lanes.records import KnownRows, LaneRows
 from graphtide.kernels.lanes.rows import compress_rows, fill_known_rows, flip_lanes, mark_live
@@ -65,7 +66,7 @@ class LaneDirection:
             neighbour=self._neighbour[:count],
             edge=wanted[:0],
             lanes=self._lanes[:count],
-            properties=held,
+            properties=Block(held).words,
         )
 
 
@@ -111,7 +112,7 @@ class LaneGraph:
     def rows(self, properties: tuple[NDArray[Any], ...]) -> tuple[LaneRows, LaneRows]:
         """The edges that any version has, by destination and by source."""
         found = [direction.rows(properties) for direction in self._directions]
-        none = no_rows(properties)
+        none = no_rows()
         return found[0] if self._forward else none, found[-1] if self._backward else none
 
     def _build(self) -> None:
@@ -131,11 +132,10 @@ class LaneGraph:
         return [into] * self._forward + [out] * self._backward
 
 
-def no_rows(properties: tuple[NDArray[Any], ...]) -> LaneRows:
+def no_rows() -> LaneRows:
     """Rows for a direction that no message goes."""
     places, edges = np.empty(0, np.uint64), np.empty(0, np.int32)
-    held = tuple(column[:0] for column in properties)
-    return LaneRows(places, places, edges, edges, np.empty(0, np.uint8), held)
+    return LaneRows(places, places, edges, edges, np.empty(0, np.uint8), Block().words)
 
 
 def _no_degrees(vertices: int) -> Int64:

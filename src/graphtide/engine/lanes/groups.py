@@ -99,7 +99,7 @@ class LaneGroups:
             out=out,
             in_degree=lanes.in_degree,
             out_degree=lanes.out_degree,
-            parameters=runs.parameters.view,
+            read=runs.read,
             edges=len(into.lanes) + len(out.lanes),
         )
 

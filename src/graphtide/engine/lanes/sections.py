@@ -18,10 +18,14 @@ from graphtide.engine.lanes.write import (
     to_words,
     word_type,
 )
+from graphtide.engine.sections import (
+    directions,
+    program_function,
+)
 from graphtide.engine.synchronous.facts import synchronous_facts
 from graphtide.engine.synchronous.sending import identity_text
 from graphtide.plan.expressions import INT, Const, ValueType
-from graphtide.plan.program_reads import edge_properties, reads
+from graphtide.plan.program_reads import reads
 from graphtide.plan.programs import Accumulator, AccumulatorKind, StateField, VertexProgram
 
 OR, AND = AccumulatorKind.OR, AccumulatorKind.AND
@@ -29,7 +33,8 @@ MIN, MAX = AccumulatorKind.MIN, AccumulatorKind.MAX
 _IMPORTS = """\
 import numpy as np
 
-from graphtide.kernels.jit import joined_kernel
+from graphtide.kernels.blocks import array_at
+from graphtide.kernels.jit import program_kernel
 from graphtide.kernels.lanes.values import (
     at_most,
     as_floats,
@@ -65,20 +70,18 @@ class _Section:
         self.program = program
         self.single = single
         self.facts = synchronous_facts(program)
-        self._inputs = KernelInputs(program, "context.parameters")
-        self._properties = {name: at for at, name in enumerate(edge_properties(program))}
+        self._inputs = KernelInputs(program, "context.read")
 
     def lines(self) -> list[str]:
         """The whole section."""
         facts, program = self.facts, self.program
         constants = [
-            f"FORWARD = {facts.forward}",
-            f"BACKWARD = {facts.backward}",
-            f"HOISTED = {facts.hoisted}",
-            f"READS_ITERATION = {facts.reads_iteration}",
             f"SINGLE = {self.single}",
-            f"STATES = {len(program.state)}",
-            f"SUMS = {len(program.accumulators)}",
+            f"STATES, SUMS = {len(program.state)}, {len(program.accumulators)}",
+            *directions(program),
+            *program_function("np.bool_", "hoisted()", str(facts.hoisted)),
+            *program_function("np.bool_", "reads_iteration()", str(facts.reads_iteration)),
+            *program_function("np.int64", "sums_count()", "SUMS"),
         ]
         functions = (self._begin, self._parcel, self._clear, self._gather, self._update)
         return constants + [line for write in functions for line in write()]
@@ -167,9 +170,8 @@ class _Section:
         lines += ["changed = np.uint8(0)", "moved = np.uint8(0)"]
         for item in state:
             lines += self._replace_state(item)
-        return _function(
-            "update_state(context, vertex, work, at, course)", [*lines, "return changed, moved"]
-        )
+        head = "update_state(context, vertex, work, at, course)"
+        return _function(head, [*lines, "return changed, moved"], "(np.int64, np.int64)")
 
     def _replace_state(self, item: StateField) -> list[str]:
         """Write a field in the lanes that go on, and see where it changed and moved."""
@@ -248,7 +250,7 @@ class _Section:
 
         return LanePlaces(
             parameter=self._parameter,
-            edge_property=lambda name: f"rows.properties[{self._properties[name]}][{place}]",
+            edge_property=lambda name: f"{self._property(name)}[{place}]",
             state=lambda which, name: f"{'source' if which == 'u' else 'state'}_{name}",
             accumulator=_refuse,
             fact=lambda which, name: _fact(name, end(which)),
@@ -257,6 +259,9 @@ class _Section:
             member=lambda which, name: f"{self._parameter(name)}[{end(which)}]",
             send=_refuse_send,
         )
+
+    def _property(self, name: str) -> str:
+        return self._inputs.edge_property(name, "rows.properties")
 
     def _parameter(self, name: str) -> str:
         return self._inputs.parameter(name)
@@ -311,8 +316,8 @@ def _fact(name: str, vertex: str) -> str:
             return f"load(context.{name}, {vertex} * LANES)"
 
 
-def _function(head: str, body: list[str]) -> list[str]:
-    return ["", "", "@joined_kernel", f"def {head}:", *_indented(body)]
+def _function(head: str, body: list[str], returns: str = "None") -> list[str]:
+    return ["", "", f"@program_kernel({returns})", f"def {head}:", *_indented(body)]
 
 
 def _indented(lines: list[str]) -> list[str]:

@@ -18,6 +18,7 @@ from graphtide.engine.code import SINGLE
 from graphtide.engine.lanes.graph import no_rows
 from graphtide.engine.lanes.runs import lane_work, run_lanes
 from graphtide.engine.synchronous.runs import SynchronousRuns
+from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.lanes.records import LaneContext, LaneRows
 from graphtide.plan.programs import Direction
@@ -48,8 +49,8 @@ class SingleVersion:
     def _context(self) -> LaneContext:
         runs = self._runs
         graph, program = runs.graph.adjacency, runs.program
-        properties = edge_arrays(runs.graph, program)
-        none = no_rows(properties)
+        properties = Block(edge_arrays(runs.graph, program)).words
+        none = no_rows()
         forward, backward = program.direction != Direction.IN, program.direction != Direction.OUT
         return LaneContext(
             graph=graph,
@@ -57,7 +58,7 @@ class SingleVersion:
             out=_rows(graph.out, properties) if backward else none,
             in_degree=graph.into.live.astype(np.int64),
             out_degree=graph.out.live.astype(np.int64),
-            parameters=runs.parameters.view,
+            read=runs.read,
             edges=runs.graph.live * (forward + backward),
         )
 
@@ -67,7 +68,7 @@ def single_version(runs: SynchronousRuns) -> SingleVersion | None:
     return None if runs.code.why_not_lanes is not None else SingleVersion(runs)
 
 
-def _rows(slabs: Slabs, properties: tuple[NDArray[Any], ...]) -> LaneRows:
+def _rows(slabs: Slabs, properties: Int64) -> LaneRows:
     start = slabs.start.view(np.uint64)
     stop = (slabs.start + slabs.live).view(np.uint64)
     lanes = np.empty(0, np.uint8)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graphtide.engine.inputs import KernelInputs
-from graphtide.engine.sections import handed_over
+from graphtide.engine.sections import directions, program_function
 from graphtide.engine.write import Places, write_expression
-from graphtide.plan.programs import Direction, VertexProgram
+from graphtide.plan.programs import VertexProgram
 from graphtide.plan.settling_sums import SettlingSum
 
 _DEGREES = {
@@ -17,25 +17,14 @@ _DEGREES = {
 
 def residual_section(program: VertexProgram, found: SettlingSum) -> str:
     """`base`, `share` and the ways that edges are taken."""
-    forward = program.direction in (Direction.OUT, Direction.BOTH)
-    backward = program.direction in (Direction.IN, Direction.BOTH)
     places = _places(program)
+    base = f"np.float64({write_expression(found.base, places)})"
+    share = f"np.float64({write_expression(found.share, places)})"
     return "\n".join(
         [
-            f"FORWARD, BACKWARD = {forward}, {backward}",
-            "",
-            "",
-            "@joined_kernel",
-            "def base(vertex, parameters):",
-            f"    return np.float64({write_expression(found.base, places)})",
-            "",
-            "",
-            "@joined_kernel",
-            "def share(source, graph, parameters):",
-            f"    return np.float64({write_expression(found.share, places)})",
-            "",
-            "",
-            *handed_over(program),
+            *directions(program),
+            *program_function("np.float64", "base(vertex, read)", base),
+            *program_function("np.float64", "share(source, graph, read)", share),
         ]
     )
 

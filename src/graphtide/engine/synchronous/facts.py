@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphtide.engine.sections import program_function
 from graphtide.plan.expressions import StateRef
 from graphtide.plan.program_reads import Reads, reads
 from graphtide.plan.program_symbols import ClosedFormError, update_form
@@ -25,7 +26,7 @@ from graphtide.plan.programs import (
 
 @dataclass(frozen=True)
 class SynchronousFacts:
-    """Constants of a generated module.
+    """What a generated module says of its program.
 
     `reversible`: every accumulator can be corrected by what its messages differ by. `hoisted`:
     a vertex tells all its neighbours the same, at most once. `own_state`: what a vertex has next
@@ -44,9 +45,13 @@ class SynchronousFacts:
     target_degrees: bool
     degrees: bool
 
-    def constants(self) -> list[str]:
-        """As lines of a module."""
-        return [f"{name.upper()} = {value}" for name, value in vars(self).items()]
+    def functions(self) -> list[str]:
+        """As functions of a module."""
+        return [
+            line
+            for name, value in vars(self).items()
+            for line in program_function("np.bool_", f"{name}()", str(value))
+        ]
 
 
 def synchronous_facts(program: VertexProgram) -> SynchronousFacts:

@@ -16,7 +16,6 @@ from graphtide.engine.inputs import KernelInputs
 from graphtide.engine.synchronous.row_layout import Column, RowLayout
 from graphtide.engine.write import Places
 from graphtide.plan.expressions import ValueType
-from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import AccumulatorKind, VertexProgram
 
 Sender = Callable[[Column, str, str], list[str]]
@@ -30,7 +29,6 @@ class Names:
         self.state = {column.item.name: column for column in layout.state}
         self.sums = {column.item.name: column for column in layout.sums}
         self._inputs = KernelInputs(program)
-        self._properties = {name: at for at, name in enumerate(edge_properties(program))}
 
     def parameter(self, name: str) -> str:
         """The value of a parameter."""
@@ -83,7 +81,7 @@ class Names:
 
         return Places(
             parameter=self.parameter,
-            edge_property=lambda name: f"context.properties[{self._properties[name]}][edge]",
+            edge_property=lambda name: f"{self._inputs.edge_property(name)}[edge]",
             state=lambda which, name, index: self._value(name, f"{end(which)}[1]", index),
             accumulator=_refuse,
             fact=fact,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import GrowingParameters, edge_arrays
+from graphtide.engine.binding import GrowingParameters, edge_arrays, read_block
 from graphtide.engine.code import PLAIN, RECORDED, REFINED, program_code
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.arrays import (
@@ -26,6 +26,7 @@ from graphtide.engine.synchronous.arrays import (
     larger_touched,
 )
 from graphtide.engine.synchronous.ending import MOST_ITERATIONS, run_ending
+from graphtide.engine.synchronous.facts import synchronous_facts
 from graphtide.engine.synchronous.results import Columns, typed_parameters
 from graphtide.engine.synchronous.row_layout import row_layout
 from graphtide.kernels.synchronous.records import (
@@ -104,8 +105,13 @@ class SynchronousRuns:
     @property
     def context(self) -> Context:
         """What kernels read, as it is now."""
+        return Context(self.graph.adjacency, self.read, self._fault)
+
+    @property
+    def read(self) -> Int64:
+        """What the program reads beside the graph, as it is now."""
         properties = edge_arrays(self.graph, self.program)
-        return Context(self.graph.adjacency, properties, self.parameters.view, self._fault)
+        return read_block(self.program, properties, self.parameters.view).words
 
     def states(self, *, plain: bool) -> Int64:
         """A row a vertex: the states that the program ends with; keeps nothing."""
@@ -113,7 +119,7 @@ class SynchronousRuns:
         module, widths = (
             (self.code.module(PLAIN), self._plain_widths) if plain else (self.kernels, self.widths)
         )
-        work, context = self._work(module, widths), self.context
+        work, context = self._work(widths), self.context
         progress = empty_progress()
         counts = np.zeros(self.ending.last + 2, np.int64)
         module.begin_states(context, work)
@@ -128,7 +134,7 @@ class SynchronousRuns:
 
     def work(self) -> Work:
         """What a run that is kept works with."""
-        return self._work(self.kernels, self.widths)
+        return self._work(self.widths)
 
     def states_of(self, work: Work) -> Int64:
         """The rows of states in it; not a copy."""
@@ -194,8 +200,9 @@ class SynchronousRuns:
             hint="check what is used as an index, or give the array another size",
         )
 
-    def _work(self, module: Any, widths: Widths) -> Work:
-        parcels = len(self.program.accumulators) if module.HOISTED else 0
+    def _work(self, widths: Widths) -> Work:
+        hoisted = synchronous_facts(self.program).hoisted
+        parcels = len(self.program.accumulators) if hoisted else 0
         return empty_work(self.graph.vertices, widths, parcels)
 
     def _course(self, last: int, record: int, counts: Int64, progress: Int64) -> Course:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from graphtide.engine.sections import program_function
 from graphtide.engine.synchronous import sending
 from graphtide.engine.synchronous.facts import synchronous_facts
 from graphtide.engine.synchronous.places import Names, Sender
@@ -24,7 +25,8 @@ import math
 
 import numpy as np
 
-from graphtide.kernels.jit import inner_kernel
+from graphtide.kernels.blocks import array_at
+from graphtide.kernels.jit import program_kernel
 from graphtide.kernels.synchronous.program_words import float_moved, within
 from graphtide.kernels.synchronous.reversible import (
     add_to_sum,
@@ -74,14 +76,14 @@ class _Section:
         )
         correcting = (self._contribute, self._withdraw, self._merge, self._doubt)
         functions = running if self.plain else running + correcting
-        return self.facts.constants() + [line for write in functions for line in write()]
+        return self.facts.functions() + [line for write in functions for line in write()]
 
     def _widths(self) -> list[str]:
         """Constants wherever no array has a parameter's size: loops over words are unrolled."""
         lines = []
         for name in ("state_width", "sums_width"):
             extent = getattr(self.layout, name).source(self.names.parameter)
-            lines += _function(f"{name}(context)", [f"    return {extent}"])
+            lines += program_function("np.int64", f"{name}(read)", extent)
         return lines
 
     def _initial(self) -> list[str]:
@@ -117,11 +119,11 @@ class _Section:
         body = [
             "    trusted = True",
             *self._each(self.layout.sums, sending.merging),
-            "    reach = sums_width(context)",
+            "    reach = sums_width(read)",
             "    sums.real[at + reach] += other.real[other_at + reach]",
             "    return trusted",
         ]
-        return _function("merge_sums(context, sums, at, other, other_at)", body)
+        return _function("merge_sums(context, sums, at, other, other_at)", body, "np.bool_")
 
     def _doubt(self) -> list[str]:
         def doubt(_: Column, offset: str) -> list[str]:
@@ -129,7 +131,7 @@ class _Section:
 
         sums = tuple(column for column in self.layout.sums if sending.is_float_sum(column))
         body = [*self._each(sums, doubt), "    return False"]
-        return _function("in_doubt(context, sums, at, slack)", body)
+        return _function("in_doubt(context, sums, at, slack)", body, "np.bool_")
 
     def _moved(self) -> list[str]:
         def compare(column: Column, offset: str) -> list[str]:
@@ -141,7 +143,8 @@ class _Section:
             return [f"if {differs}:", "    return True"]
 
         body = [*self._each(self.layout.state, compare), "    return False"]
-        return _function("moved(context, states, before, after, tolerance)", body)
+        head = "moved(context, states, before, after, tolerance)"
+        return _function(head, body, "np.bool_")
 
     def _make_parcel(self) -> list[str]:
         """Every accumulator has one word of a parcel: the message to it, or its identity."""
@@ -151,7 +154,7 @@ class _Section:
             def send(column: Column, _: str, value: str) -> list[str]:
                 return [f"{self._parcel(column, 'vertex')} = {value}"]
 
-            body = ["    source, source_at = vertex, vertex * state_width(context)"]
+            body = ["    source, source_at = vertex, vertex * state_width(read)"]
             for column in self.layout.sums:
                 assert isinstance(column.item, Accumulator)
                 body += _indented(send(column, "", sending.identity_text(column.item)))
@@ -171,11 +174,11 @@ class _Section:
         inner = [
             "source = slabs.neighbour[position]",
             "edge = slabs.edge[position]",
-            "source_at = source * state_width(context)",
+            "source_at = source * state_width(read)",
         ]
         places = self.names.gather_places(sending.gathering)
         inner += write_body(self.program.traverse, places, indent=0)
-        body = ["    own_at = vertex * state_width(context)", *self._loop(inner)]
+        body = ["    own_at = vertex * state_width(read)", *self._loop(inner)]
         head = "gather_messages(context, slabs, vertex, states, sums, at)"
         return _function(head, body)
 
@@ -209,8 +212,9 @@ class _Section:
         return _indented(lines)
 
 
-def _function(head: str, body: list[str]) -> list[str]:
-    return ["", "", "@inner_kernel", f"def {head}:", "    parameters = context.parameters", *body]
+def _function(head: str, body: list[str], returns: str = "None") -> list[str]:
+    decorator = f"@program_kernel({returns}, joined=False)"
+    return ["", "", decorator, f"def {head}:", "    read = context.read", *body]
 
 
 def _indented(lines: list[str]) -> list[str]:

@@ -154,7 +154,7 @@ def _adding(place: str, value: str) -> list[str]:
 
 
 def _reach(message: str) -> str:
-    return f"sums.real[target[2] + sums_width(context)] += abs({message})"
+    return f"sums.real[target[2] + sums_width(read)] += abs({message})"
 
 
 def _counted(kind: AccumulatorKind, value: str) -> str:

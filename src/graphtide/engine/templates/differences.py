@@ -42,15 +42,15 @@ MOST_SLACK = 2.0**46
 
 # program section: begin
 from graphtide.engine.templates.synchronous import (  # noqa: E402
-    BACKWARD,
-    FORWARD,
-    HOISTED,
-    REVERSIBLE,
-    SOURCE_IN_DEGREE,
-    SOURCE_OUT_DEGREE,
+    backward,
     clear_sums,
     contribute,
+    forward,
+    hoisted,
     merge_sums,
+    reversible,
+    source_in_degree,
+    source_out_degree,
     state_width,
     sums_width,
     withdraw,
@@ -73,14 +73,14 @@ Change = tuple[int, int, int, int]
 @inner_kernel
 def row_width(context: Context) -> int:
     """How many words a row of a history has."""
-    return state_width(context) + sums_width(context)
+    return state_width(context.read) + sums_width(context.read)
 
 
 @inner_kernel
 def same_state(context: Context, histories: Histories, one: int, other: int) -> bool:
     """True if two rows have the same state."""
     width = row_width(context)
-    return same_words(histories.whole, one * width, other * width, state_width(context))
+    return same_words(histories.whole, one * width, other * width, state_width(context.read))
 
 
 @joined_kernel
@@ -98,16 +98,16 @@ def is_altered(context: Context, touched: Touched, place: int) -> bool:
     """True if a degree that its messages look at is not what it was."""
     graph, note = context.graph, touched.note
     vertex = note[place, VERTEX]
-    out = SOURCE_OUT_DEGREE and note[place, OUT_DEGREE] != graph.out.live[vertex]
-    return bool(out or (SOURCE_IN_DEGREE and note[place, IN_DEGREE] != graph.into.live[vertex]))
+    out = source_out_degree() and note[place, OUT_DEGREE] != graph.out.live[vertex]
+    return bool(out or (source_in_degree() and note[place, IN_DEGREE] != graph.into.live[vertex]))
 
 
 @inner_kernel
 def clear_difference(context: Context, touched: Touched, place: int) -> None:
     """Forget by how much a vertex's accumulators differ."""
-    at = place * (sums_width(context) + 1)
+    at = place * (sums_width(context.read) + 1)
     clear_sums(context, touched, at)
-    touched.real[at + sums_width(context)] = 0.0
+    touched.real[at + sums_width(context.read)] = 0.0
 
 
 @inner_kernel
@@ -152,10 +152,10 @@ def deliver(
     touched.note[place, FLAGS] |= WATCHED if row == SHARED else WATCHED | ENDED
     evaluate_in(agenda, touched, place, iteration)
     agenda.sizes[LOOKED] += 1
-    if not REVERSIBLE or touched.note[place, FLAGS] & DOUBTED:
+    if not reversible() or touched.note[place, FLAGS] & DOUBTED:
         return
-    width = sums_width(context) + 1
-    if HOISTED:
+    width = sums_width(context.read) + 1
+    if hoisted():
         if not merge_sums(context, touched, place * width, agenda.sums, row * width):
             touched.note[place, FLAGS] |= DOUBTED
         return
@@ -174,10 +174,10 @@ def prepare(
     changes: Any,
 ) -> None:
     """Where all edges carry the same, add it up once for all of them."""
-    width = sums_width(context) + 1
+    width = sums_width(context.read) + 1
     for row in range(3):
         clear_sums(context, agenda.sums, row * width)
-        agenda.sums.real[row * width + sums_width(context)] = 0.0
+        agenda.sums.real[row * width + sums_width(context.read)] = 0.0
         visit = (place, 0, 0, row * width)
         send_difference(context, histories, touched, agenda.sums, visit, changes[row])
 
@@ -210,14 +210,14 @@ def send_along(
     visit: tuple[int, int, bool],
     changes: tuple[Change, Change, Change],
 ) -> None:
-    """Send a vertex's differences along one direction; `visit` is (place, iteration, forward)."""
-    place, iteration, forward = visit
+    """Send a vertex's differences along one direction; `visit` is (place, iteration, outward)."""
+    place, iteration, outward = visit
     graph, note = context.graph, touched.note
-    slabs = graph.out if forward else graph.into
+    slabs = graph.out if outward else graph.into
     vertex = note[place, VERTEX]
     begin, end = slabs.start[vertex], slabs.start[vertex] + slabs.live[vertex]
-    border = end - (note[place, FRESH_OUT] if forward else note[place, FRESH_INTO])
-    gone = note[place, GONE_OUT] if forward else note[place, GONE_INTO]
+    border = end - (note[place, FRESH_OUT] if outward else note[place, FRESH_INTO])
+    gone = note[place, GONE_OUT] if outward else note[place, GONE_INTO]
     for kind in range(3):
         change = changes[kind]
         if change == NOTHING:
@@ -227,8 +227,8 @@ def send_along(
         while 0 <= position < last:
             if kind == GONE:
                 edge = agenda.deleted[position]
-                target = destination_of(graph, edge) if forward else source_of(graph, edge)
-                position = agenda.next_out[position] if forward else agenda.next_into[position]
+                target = destination_of(graph, edge) if outward else source_of(graph, edge)
+                position = agenda.next_out[position] if outward else agenda.next_into[position]
             else:
                 edge, target = slabs.edge[position], slabs.neighbour[position]
                 if iteration == 1:
@@ -270,9 +270,9 @@ def send_changes(
     fresh = (new, new_before, -1, -1) if new_moves else NOTHING
     gone = (-1, -1, old, old_before) if old_moves else NOTHING
     changes = (shared, fresh, gone)
-    if HOISTED and REVERSIBLE:
+    if hoisted() and reversible():
         prepare(context, histories, touched, agenda, place, changes)
     for way in range(2):
-        if (way == 0 and FORWARD) or (way == 1 and BACKWARD):
+        if (way == 0 and forward()) or (way == 1 and backward()):
             visit = (place, now, way == 0)
             send_along(context, histories, touched, agenda, visit, changes)

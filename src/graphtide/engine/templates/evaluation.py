@@ -29,17 +29,17 @@ from graphtide.engine.templates.differences import (
     same_state,
 )
 from graphtide.engine.templates.synchronous import (
-    BACKWARD,
-    DEGREES,
-    FORWARD,
-    OWN_STATE,
-    READS_ITERATION,
-    REVERSIBLE,
+    backward,
     clear_sums,
     contribute,
+    degrees,
+    forward,
     in_doubt,
     merge_sums,
     moved,
+    own_state,
+    reads_iteration,
+    reversible,
     state_width,
     sums_width,
     update_state,
@@ -85,12 +85,12 @@ def pull(
 
     Returns when a neighbour moves next, and if any is touched.
     """
-    at = OWN * (sums_width(context) + 1)
+    at = OWN * (sums_width(context.read) + 1)
     clear_sums(context, agenda.sums, at)
-    agenda.sums.real[at + sums_width(context)] = 0.0
+    agenda.sums.real[at + sums_width(context.read)] = 0.0
     upcoming, watched = NEVER, False
     for way in range(2):
-        if (way == 0 and FORWARD) or (way == 1 and BACKWARD):
+        if (way == 0 and forward()) or (way == 1 and backward()):
             visit = (vertex, iteration, way == 0)
             found, some = pull_along(context, histories, agenda, visit)
             upcoming, watched = min(upcoming, found), watched or some
@@ -106,7 +106,7 @@ def pull_along(
     graph, width = context.graph, row_width(context)
     slabs = graph.into if forward else graph.out
     own = current_row(histories, vertex, iteration - 1) * width
-    target = (vertex, own, OWN * (sums_width(context) + 1))
+    target = (vertex, own, OWN * (sums_width(context.read) + 1))
     upcoming, watched = NEVER, False
     begin = slabs.start[vertex]
     for position in range(begin, begin + slabs.live[vertex]):
@@ -138,10 +138,10 @@ def accumulate(
     may concern it, and whether it has to be watched for that.
     """
     place, iteration, old = visit
-    state_words, sums_words = state_width(context), sums_width(context)
+    state_words, sums_words = state_width(context.read), sums_width(context.read)
     vertex, at = touched.note[place, VERTEX], OWN * (sums_words + 1)
     upcoming, watched, corrected, trusted = NEVER, False, False, False
-    if REVERSIBLE and not touched.note[place, FLAGS] & DOUBTED:
+    if reversible() and not touched.note[place, FLAGS] & DOUBTED:
         old_sums = old * (state_words + sums_words) + state_words
         for step in range(sums_words):
             agenda.sums.whole[at + step] = histories.whole[old_sums + step]
@@ -155,7 +155,7 @@ def accumulate(
         found, some = pull(context, histories, agenda, vertex, iteration)
         if not corrected:
             ended = touched.note[place, FLAGS] & ENDED != 0
-            upcoming, watched = found, some or REVERSIBLE or ended
+            upcoming, watched = found, some or reversible() or ended
     for step in range(sums_words):
         histories.whole[state_words + step] = agenda.sums.whole[at + step]
     return upcoming, watched
@@ -175,11 +175,11 @@ def write_row(
     width, vertex = row_width(context), touched.note[place, VERTEX]
     before = current_row(histories, vertex, iteration - 1) * width
     upcoming, watched = accumulate(context, histories, touched, agenda, visit)
-    for step in range(state_width(context)):
+    for step in range(state_width(context.read)):
         histories.whole[step] = histories.whole[before + step]
-    update_state(context, vertex, iteration, histories, histories, (0, state_width(context)))
+    update_state(context, vertex, iteration, histories, histories, (0, state_width(context.read)))
     if limits.tolerance > 0.0 and not moved(context, histories, old * width, 0, limits.tolerance):
-        for step in range(state_width(context)):
+        for step in range(state_width(context.read)):
             histories.whole[step] = histories.whole[old * width + step]
     put_row(histories, vertex, iteration, width)
     agenda.sizes[LONGEST] = max(agenda.sizes[LONGEST], histories.line[vertex, COUNT])
@@ -227,7 +227,7 @@ def evaluate(
     if moves and (differs or differed or source):
         send_in(agenda, place, now + 1)
     same = same_words(histories.whole, new * width, old * width, width)
-    stays = (DEGREES and source) or touched.note[place, FLAGS] & NEWCOMER != 0
+    stays = (degrees() and source) or touched.note[place, FLAGS] & NEWCOMER != 0
     if same and not watched and not stays:
         touched.note[place, FLAGS] &= ~np.uint8(WATCHED)
         drop_difference(context, histories, touched, place)
@@ -236,7 +236,7 @@ def evaluate(
         if after >= 0:
             evaluate_later(agenda, touched, place, now, after)
     if touched.note[place, FLAGS] & WATCHED:
-        if READS_ITERATION or (OWN_STATE and new_moves):
+        if reads_iteration() or (own_state() and new_moves):
             evaluate_later(agenda, touched, place, now, now + 1)
         evaluate_later(agenda, touched, place, now, upcoming)
 
@@ -244,6 +244,6 @@ def evaluate(
 @inner_kernel
 def drop_difference(context: Context, histories: Histories, touched: Touched, place: int) -> None:
     """A vertex is as it was: what is left of a difference is rounding."""
-    reach = touched.real[place * (sums_width(context) + 1) + sums_width(context)]
+    reach = touched.real[place * (sums_width(context.read) + 1) + sums_width(context.read)]
     histories.slack[touched.note[place, VERTEX]] += reach
     clear_difference(context, touched, place)

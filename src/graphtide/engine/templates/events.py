@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphtide.engine.templates.selecting import SETTLES, better, initial, message
+from graphtide.engine.templates.selecting import better, initial, message, settles
 from graphtide.kernels.exact.histories import entry_at
 from graphtide.kernels.exact.records import NOTHING, TOUCHED, Context, Desk, Histories
 from graphtide.kernels.graph.adjacency import Slabs
@@ -19,7 +19,7 @@ from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
 @joined_kernel
 def standing(context: Context, histories: Histories, vertex: int, time: int) -> tuple[Any, int]:
     """The value of a vertex after so many iterations, and its entry of exactly that one if any."""
-    found, exact = initial(vertex, context.parameters), NOTHING
+    found, exact = initial(vertex, context.read), NOTHING
     at = histories.head[vertex]
     while at != NOTHING and histories.time[at] <= time:
         found = histories.value[at]
@@ -40,13 +40,13 @@ def event_of(
     context: Context, histories: Histories, source: int, edge: int, time: int
 ) -> tuple[bool, Any]:
     """The event that an edge brings at an iteration, if its source has an entry just before."""
-    held = initial(source, context.parameters)
+    held = initial(source, context.read)
     if time > 1:
         at = entry_at(histories, source, time - 1)
         if at == NOTHING:
             return False, held
         held = histories.value[at]
-    return True, message(held, source, edge, context.properties, context.parameters)
+    return True, message(held, source, edge, context.read)
 
 
 @joined_kernel
@@ -98,8 +98,8 @@ def next_event(context: Context, histories: Histories, place: Any, held: Any, so
         entry = histories.head[other]
         while entry != NOTHING and histories.time[entry] + 1 < soonest:
             value = histories.value[entry]
-            if histories.time[entry] >= time and (not SETTLES or better(value, held)):
-                event = message(value, other, edge, context.properties, context.parameters)
+            if histories.time[entry] >= time and (not settles() or better(value, held)):
+                event = message(value, other, edge, context.read)
                 if better(event, held):
                     soonest = histories.time[entry] + 1
                     break

@@ -25,12 +25,12 @@ from typing import Any
 
 from graphtide.engine.templates.events import ask_ahead, ask_first, standing, value_at
 from graphtide.engine.templates.selecting import (
-    BACKWARD,
-    FORWARD,
-    SETTLES,
+    backward,
     better,
+    forward,
     initial,
     message,
+    settles,
 )
 from graphtide.engine.templates.visiting import look_again, take_offer
 from graphtide.kernels.exact.histories import entry_at, take_entry
@@ -65,9 +65,9 @@ def tell_neighbours(
     """
     if news[1] >= context.iterations:
         return
-    if FORWARD:
+    if forward():
         tell_along(context, histories, agenda, desk, (context.graph.out, news))
-    if BACKWARD:
+    if backward():
         tell_along(context, histories, agenda, desk, (context.graph.into, news))
 
 
@@ -86,15 +86,15 @@ def tell_along(
         ask_ahead(histories, slabs, place, last)
         other = slabs.neighbour[place]
         held, entry = standing(context, histories, other, time + 1)
-        if has and (not SETTLES or better(new, held)):
+        if has and (not settles() or better(new, held)):
             edge = slabs.edge[place]
-            offered = message(new, vertex, edge, context.properties, context.parameters)
+            offered = message(new, vertex, edge, context.read)
             if better(offered, held):
                 plan_visit(agenda, desk, other, time + 1, (vertex, edge))
                 continue
         if had and entry != NOTHING:
             edge = slabs.edge[place]
-            if held == message(old, vertex, edge, context.properties, context.parameters):
+            if held == message(old, vertex, edge, context.read):
                 plan_visit(agenda, desk, other, time + 1, (vertex, NOTHING))
 
 
@@ -156,9 +156,9 @@ def seed_edges(
             prefetch(histories.time, histories.head[sources[at + MIDDLE]])
             prefetch(histories.time, histories.head[targets[at + MIDDLE]])
         source, target, edge = sources[at], targets[at], edges[at]
-        if FORWARD:
+        if forward():
             seed_arc(context, histories, agenda, desk, (source, target, edge, inserted))
-        if BACKWARD:
+        if backward():
             seed_arc(context, histories, agenda, desk, (target, source, edge, inserted))
 
 
@@ -166,17 +166,17 @@ def seed_edges(
 def seed_arc(context: Context, histories: Histories, agenda: Agenda, desk: Desk, arc: Any) -> None:
     """The same for one way along one edge: one event an entry of the source."""
     source, target, edge, inserted = arc
-    time, value = 0, initial(source, context.parameters)
+    time, value = 0, initial(source, context.read)
     at = histories.head[source]
     while time < context.iterations:
         desk.counts[TOUCHED] += 1
         held, entry = standing(context, histories, target, time + 1)
         if not inserted and entry != NOTHING:
-            event = message(value, source, edge, context.properties, context.parameters)
+            event = message(value, source, edge, context.read)
             if held == event:
                 plan_visit(agenda, desk, target, time + 1, (source, NOTHING))
-        elif inserted and (not SETTLES or better(value, held)):
-            event = message(value, source, edge, context.properties, context.parameters)
+        elif inserted and (not settles() or better(value, held)):
+            event = message(value, source, edge, context.read)
             if better(event, held):
                 plan_visit(agenda, desk, target, time + 1, (source, edge))
         if at == NOTHING:

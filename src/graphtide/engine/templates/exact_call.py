@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.exact import repair
-from graphtide.engine.templates.selecting import VALUE, parameters_at, properties_at
-from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
+from graphtide.engine.templates.selecting import VALUE, initial
+from graphtide.kernels.blocks import ADJACENCY, WORDS, adjacency_at, array_at, places
 from graphtide.kernels.exact.histories import roll_back
 from graphtide.kernels.exact.records import (
     ENTRIES,
@@ -31,7 +31,7 @@ from graphtide.kernels.exact.records import (
     histories_at,
 )
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.jit import joined_kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel, kernel, lean_kernel
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -45,10 +45,9 @@ FIRST, ORDERS, READ = LAST + 1, LAST + 2, LAST + 3
 
 @joined_kernel
 def context_at(words: Int64) -> Context:
-    """What kernels read: the graph, properties and parameters, and the last iteration."""
-    graph, orders = adjacency_at(words, 0), array_at(words, ORDERS, np.int64)
-    properties, parameters = properties_at(words, READ), parameters_at(words, READ)
-    return Context(graph, properties, parameters, orders[ITERATIONS])
+    """What kernels read: the graph, what the program reads, and the last iteration."""
+    orders = array_at(words, ORDERS, np.int64)
+    return Context(adjacency_at(words, 0), words[WORDS * READ :], orders[ITERATIONS])
 
 
 @joined_kernel
@@ -83,3 +82,9 @@ def follow(
         roll_back(histories, desk.log, vertices)
         return stopped, 0, 0, 0
     return stopped, vertices, desk.counts[ENTRIES], count_changed(desk, value)
+
+
+@kernel
+def initial_of(vertex: int, read: Int64) -> Any:
+    """The value of iteration 0, for Python."""
+    return initial(vertex, read)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.templates.selecting import BACKWARD, FORWARD, SIGN, better, message
+from graphtide.engine.templates.selecting import backward, better, forward, message, sign
 from graphtide.engine.templates.trimming import ask_for_edges, ask_for_vertex, leave, record, trim
 from graphtide.kernels.fixpoint.records import ChangeLog, Context, FixpointState
 from graphtide.kernels.graph.adjacency import Slabs
@@ -46,7 +46,7 @@ def pass_on(context: Context, state: FixpointState, slabs: Slabs, work: Any) -> 
     for at in range(start, start + slabs.live[vertex]):
         other, edge = slabs.neighbour[at], slabs.edge[at]
         if better(value, state.value[other]):
-            offered = message(value, vertex, edge, context.properties, context.parameters)
+            offered = message(value, vertex, edge, context.read)
             if better(offered, state.value[other]):
                 if count == len(state.log.vertex):
                     break
@@ -54,14 +54,14 @@ def pass_on(context: Context, state: FixpointState, slabs: Slabs, work: Any) -> 
                 state.value[other] = offered
                 state.parent[other] = edge
                 state.level[other] = level
-                size = heap_push(state.heap, state.place, size, other, state.value, SIGN)
+                size = heap_push(state.heap, state.place, size, other, state.value, sign())
                 continue
         if state.parent[other] == edge and state.level[other] < level:
             if count == len(state.log.vertex):
                 break
             count = record(state, now, count, other)
             state.level[other] = level
-            size = heap_push(state.heap, state.place, size, other, state.value, SIGN)
+            size = heap_push(state.heap, state.place, size, other, state.value, sign())
     return count, size
 
 
@@ -72,13 +72,13 @@ def offer_edge(context: Context, state: FixpointState, arc: Any) -> tuple[int, i
     value = state.value[source]
     if not better(value, state.value[target]):
         return count, size
-    offered = message(value, source, edge, context.properties, context.parameters)
+    offered = message(value, source, edge, context.read)
     if better(offered, state.value[target]) and count < len(state.log.vertex):
         count = record(state, now, count, target)
         state.value[target] = offered
         state.parent[target] = edge
         state.level[target] = state.level[source] + 1
-        size = heap_push(state.heap, state.place, size, target, state.value, SIGN)
+        size = heap_push(state.heap, state.place, size, target, state.value, sign())
     return count, size
 
 
@@ -96,10 +96,10 @@ def offer_inserted(
             prefetch(state.value, delta.sources[at + FAR])
             prefetch(state.value, delta.targets[at + FAR])
         source, target, edge = delta.sources[at], delta.targets[at], delta.inserted[at]
-        if FORWARD:
+        if forward():
             arc = (source, target, edge, now, count, size)
             count, size = offer_edge(context, state, arc)
-        if BACKWARD:
+        if backward():
             arc = (target, source, edge, now, count, size)
             count, size = offer_edge(context, state, arc)
     return count, size
@@ -120,7 +120,7 @@ def repair(
     if touched <= most:
         for at in range(fallen):
             vertex = state.fallen[at]
-            size = heap_push(state.heap, state.place, size, vertex, state.value, SIGN)
+            size = heap_push(state.heap, state.place, size, vertex, state.value, sign())
         count, size = offer_inserted(context, state, delta, (now, count, size))
         touched += len(delta.inserted)
     return pass_all_on(context, state, (now, most, count, size, touched))
@@ -137,15 +137,15 @@ def pass_all_on(context: Context, state: FixpointState, work: Any) -> tuple[int,
     graph = context.graph
     while size > 0 and touched <= most and count < len(state.log.vertex):
         vertex = state.heap[0]
-        size = heap_pop(state.heap, state.place, size, state.value, SIGN)
+        size = heap_pop(state.heap, state.place, size, state.value, sign())
         if size > ASKED:
             ask_for_edges(graph, state.heap[0])
             for at in range(1, ASKED):
                 ask_for_vertex(graph, state.heap[at])
-        if FORWARD:
+        if forward():
             count, size = pass_on(context, state, graph.out, (vertex, now, count, size))
             touched += graph.out.live[vertex]
-        if BACKWARD:
+        if backward():
             count, size = pass_on(context, state, graph.into, (vertex, now, count, size))
             touched += graph.into.live[vertex]
     leave(state, size)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.fixpoint import repair, roll_back
-from graphtide.engine.templates.selecting import VALUE, parameters_at, properties_at
-from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
+from graphtide.engine.templates.selecting import VALUE
+from graphtide.kernels.blocks import ADJACENCY, WORDS, adjacency_at, array_at, places
 from graphtide.kernels.fixpoint.records import (
     MOST,
     NOW,
@@ -41,9 +41,8 @@ def kept_at(words: Int64) -> FixpointState:
 
 @joined_kernel
 def context_at(words: Int64) -> Context:
-    """What kernels read: the graph, properties and parameters."""
-    graph = adjacency_at(words, 0)
-    return Context(graph, properties_at(words, READ), parameters_at(words, READ))
+    """What kernels read: the graph, and what the program reads."""
+    return Context(adjacency_at(words, 0), words[WORDS * READ :])
 
 
 @inner_kernel

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.kernels.graph.adjacency import Slabs
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, program_kernel
 from graphtide.kernels.lanes.records import (
     ACTIVE,
     CHANGED,
@@ -44,22 +44,47 @@ from graphtide.kernels.lanes.words import floats_moved
 from graphtide.kernels.synchronous.records import EVERYBODY
 
 # program section: begin
-FORWARD = True
-BACKWARD = False
-HOISTED = True
-READS_ITERATION = False
 SINGLE = False
-STATES = 1
-SUMS = 1
+STATES, SUMS = 1, 1
 
 
-@joined_kernel
+@program_kernel(np.bool_)
+def forward() -> bool:
+    """True if edges carry anything from source to target."""
+    return True
+
+
+@program_kernel(np.bool_)
+def backward() -> bool:
+    """True if they carry anything the other way."""
+    return False
+
+
+@program_kernel(np.bool_)
+def hoisted() -> bool:
+    """True if a vertex tells all neighbours the same, at most once."""
+    return True
+
+
+@program_kernel(np.bool_)
+def reads_iteration() -> bool:
+    """True if updates look at the number of the iteration."""
+    return False
+
+
+@program_kernel(np.int64)
+def sums_count() -> int:
+    """How many accumulators there are."""
+    return SUMS
+
+
+@program_kernel(None)
 def begin_state(context: LaneContext, vertex: int, work: LaneWork) -> None:
     """The states of iteration 0."""
     store(work.states.real, vertex * LANES, spread(1.0))
 
 
-@joined_kernel
+@program_kernel(None)
 def make_parcel(context: LaneContext, source: int, work: LaneWork) -> None:
     """What a vertex tells all neighbours alike."""
     degree = load(context.out_degree, source * LANES)
@@ -67,13 +92,13 @@ def make_parcel(context: LaneContext, source: int, work: LaneWork) -> None:
     store(work.parcels.real, source * LANES, divide(rank, as_floats(degree)))
 
 
-@joined_kernel
+@program_kernel(None)
 def clear_sums(work: LaneWork, at: int) -> None:
     """Accumulators to which nothing was sent."""
     store(work.sums.real, at, spread(0.0))
 
 
-@joined_kernel
+@program_kernel(None)
 def gather_along(
     context: LaneContext, rows: LaneRows, vertex: int, work: LaneWork, at: int
 ) -> None:
@@ -86,7 +111,7 @@ def gather_along(
     store(work.sums.real, at, total)
 
 
-@joined_kernel
+@program_kernel((np.int64, np.int64))
 def update_state(
     context: LaneContext, vertex: int, work: LaneWork, at: int, course: tuple[int, int, float]
 ) -> tuple[int, int]:
@@ -108,9 +133,9 @@ def update_state(
 @joined_kernel
 def hears(context: LaneContext, vertex: int) -> bool:
     """True of a vertex that some edge leads to, in the direction of messages, in any lane."""
-    if FORWARD and context.into.start[vertex] != context.into.stop[vertex]:
+    if forward() and context.into.start[vertex] != context.into.stop[vertex]:
         return True
-    return BACKWARD and context.out.start[vertex] != context.out.stop[vertex]
+    return backward() and context.out.start[vertex] != context.out.stop[vertex]
 
 
 @bare_kernel
@@ -153,10 +178,10 @@ def list_targets(context: LaneContext, work: LaneWork, changed: int, iteration: 
             work.mark[vertex] = iteration
             work.listed[size] = vertex
             size += 1
-        if FORWARD:
+        if forward():
             size = list_along(context.graph.out, work, vertex, size, iteration)
             looked += context.graph.out.used[vertex]
-        if BACKWARD:
+        if backward():
             size = list_along(context.graph.into, work, vertex, size, iteration)
             looked += context.graph.into.used[vertex]
         if 4 * size > vertices or looked > most:
@@ -168,9 +193,9 @@ def list_targets(context: LaneContext, work: LaneWork, changed: int, iteration: 
 def gather(context: LaneContext, work: LaneWork, vertex: int, at: int) -> None:
     """The accumulators of a vertex, in all lanes."""
     clear_sums(work, at)
-    if FORWARD:
+    if forward():
         gather_along(context, context.into, vertex, work, at)
-    if BACKWARD:
+    if backward():
         gather_along(context, context.out, vertex, work, at)
 
 
@@ -183,7 +208,7 @@ def choose_targets(
     Who hears nothing depends on itself alone: once none of those changes, none ever will.
     """
     vertices, changed = len(work.changed), course.progress[CHANGED]
-    if READS_ITERATION or changed == EVERYBODY:
+    if reads_iteration() or changed == EVERYBODY:
         return vertices, True
     if 4 * changed <= vertices:
         size = list_targets(context, work, changed, iteration)
@@ -202,22 +227,22 @@ def run_round(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
     iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
     changed = course.progress[CHANGED]
     count, everybody = choose_targets(context, work, course, iteration)
-    if HOISTED:
+    if hoisted():
         for number in range(count if changed == EVERYBODY else changed):
             make_parcel(context, number if changed == EVERYBODY else work.changed[number], work)
     else:
         for number in range(count):
             vertex = number if everybody else work.listed[number]
-            gather(context, work, vertex, vertex * SUMS * LANES)
+            gather(context, work, vertex, vertex * sums_count() * LANES)
     changed, moved, restless = 0, 0, 0
     told = (iteration, active, course.tolerance)
     for number in range(count):
         vertex = number if everybody else work.listed[number]
         at = 0
-        if HOISTED:
+        if hoisted():
             gather(context, work, vertex, at)
         else:
-            at = vertex * SUMS * LANES
+            at = vertex * sums_count() * LANES
         changes, moves = update_state(context, vertex, work, at, told)
         if changes != 0:
             work.changed[changed] = vertex

@@ -8,10 +8,10 @@ says so and goes on when it is called again.
 from __future__ import annotations
 
 from graphtide.engine.templates.synchronous import (
-    BACKWARD,
-    FORWARD,
-    HOISTED,
+    backward,
     clear_sums,
+    forward,
+    hoisted,
     initial_state,
     make_parcel,
     run_round,
@@ -56,15 +56,15 @@ def begin_histories(context: Context, work: Work, histories: Histories, room: in
     """Row 0 of every vertex; those that hear of others have room for so many rows."""
     used = 1
     for vertex in range(len(work.changed)):
-        hears = FORWARD and context.graph.into.live[vertex] > 0
-        hears = hears or (BACKWARD and context.graph.out.live[vertex] > 0)
+        hears = forward() and context.graph.into.live[vertex] > 0
+        hears = hears or (backward() and context.graph.out.live[vertex] > 0)
         histories.line[vertex, START] = used
         histories.line[vertex, CAPACITY] = room if hears else min(room, 2)
         histories.line[vertex, COUNT] = 1
         histories.line[vertex, PLACE] = -1
         histories.slack[vertex] = 0.0
         histories.iteration[used] = 0
-        clear_sums(context, work.sums, vertex * sums_width(context))
+        clear_sums(context, work.sums, vertex * sums_width(context.read))
         copy_row(context, work, histories, vertex, used)
         used += histories.line[vertex, CAPACITY]
     histories.used[0] = used
@@ -73,7 +73,7 @@ def begin_histories(context: Context, work: Work, histories: Histories, room: in
 @inner_kernel
 def copy_row(context: Context, work: Work, histories: Histories, vertex: int, row: int) -> None:
     """A vertex's state and accumulators as a row of the pool."""
-    state_words, sums_words = state_width(context), sums_width(context)
+    state_words, sums_words = state_width(context.read), sums_width(context.read)
     at = row * (state_words + sums_words)
     for step in range(state_words):
         histories.whole[at + step] = work.states.whole[vertex * state_words + step]
@@ -84,7 +84,7 @@ def copy_row(context: Context, work: Work, histories: Histories, vertex: int, ro
 @inner_kernel
 def row_is_news(context: Context, work: Work, histories: Histories, vertex: int, last: int) -> bool:
     """True if a vertex's last row says something else than it has now."""
-    state_words, sums_words = state_width(context), sums_width(context)
+    state_words, sums_words = state_width(context.read), sums_width(context.read)
     at = last * (state_words + sums_words)
     same = True
     for step in range(state_words):
@@ -104,7 +104,7 @@ def record_row(
     if not row_is_news(context, work, histories, vertex, last):
         return
     if histories.line[vertex, COUNT] == histories.line[vertex, CAPACITY]:
-        width = state_width(context) + sums_width(context)
+        width = state_width(context.read) + sums_width(context.read)
         move_history(histories, vertex, 2 * histories.line[vertex, CAPACITY], width)
         last = histories.line[vertex, START] + histories.line[vertex, COUNT] - 1
     copy_row(context, work, histories, vertex, last + 1)
@@ -141,7 +141,7 @@ def record_pending(
     for number in range(count):
         vertex = number if everybody else work.listed[number]
         if follows:
-            width = state_width(context) + sums_width(context)
+            width = state_width(context.read) + sums_width(context.read)
             touch(histories, touched, vertex, context.graph, width)
         record_row(context, work, histories, vertex, progress[ITERATION])
     progress[PENDING] = NOBODY
@@ -170,15 +170,15 @@ def run_recorded(
 @bare_kernel
 def load_layer(context: Context, work: Work, histories: Histories, iteration: int) -> int:
     """States of an iteration, from the histories; lists who changed in it. O(rows)."""
-    state_words = state_width(context)
-    width = state_words + sums_width(context)
+    state_words = state_width(context.read)
+    width = state_words + sums_width(context.read)
     active = 0
     for vertex in range(len(work.changed)):
         row = current_row(histories, vertex, iteration)
         at = row * width
         for step in range(state_words):
             work.states.whole[vertex * state_words + step] = histories.whole[at + step]
-        if HOISTED:
+        if hoisted():
             make_parcel(context, vertex, work.states, work.parcels)
         if iteration == 0 or histories.iteration[row] < iteration:
             continue
@@ -195,8 +195,8 @@ def add_vertices(context: Context, histories: Histories, first: int) -> None:
     What follows of it is found by refining, with the edges that came along: a vertex that would
     never come to rest by itself may do so among others.
     """
-    state_words = state_width(context)
-    width = state_words + sums_width(context)
+    state_words = state_width(context.read)
+    width = state_words + sums_width(context.read)
     for vertex in range(first, len(histories.line)):
         row = histories.used[0]
         histories.used[0] += 1

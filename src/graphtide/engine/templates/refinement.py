@@ -29,12 +29,12 @@ from graphtide.engine.templates.differences import (
 )
 from graphtide.engine.templates.evaluation import drop_difference, evaluate
 from graphtide.engine.templates.synchronous import (
-    BACKWARD,
-    DEGREES,
-    FORWARD,
-    TARGET_DEGREES,
+    backward,
+    degrees,
+    forward,
     initial_state,
     state_width,
+    target_degrees,
 )
 from graphtide.kernels.graph.adjacency import destination_of, source_of
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
@@ -117,8 +117,8 @@ def altered_edges(context: Context, touched: Touched) -> int:
     for place in range(touched.size[0]):
         if is_altered(context, touched, place):
             vertex, moves = touched.note[place, VERTEX], touched.note[place, OLD_COUNT] - 1
-            total += moves * graph.out.live[vertex] if FORWARD else 0
-            total += moves * graph.into.live[vertex] if BACKWARD else 0
+            total += moves * graph.out.live[vertex] if forward() else 0
+            total += moves * graph.into.live[vertex] if backward() else 0
     return total
 
 
@@ -128,14 +128,14 @@ def begin_ends(context: Context, histories: Histories, touched: Touched, agenda:
     width = row_width(context)
     for place in range(touched.size[0]):
         touched.note[place, FLAGS] = SOURCE
-        if DEGREES:
+        if degrees():
             vertex = touched.note[place, VERTEX]
             initial_state(context, vertex, histories, 0)
             at = histories.line[vertex, START] * width
-            for step in range(state_width(context)):
+            for step in range(state_width(context.read)):
                 histories.whole[at + step] = histories.whole[step]
             touched.note[place, FLAGS] = SOURCE | WATCHED
-        if TARGET_DEGREES:
+        if target_degrees():
             touched.note[place, FLAGS] |= DOUBTED
         send_in(agenda, place, 1)
         evaluate_in(agenda, touched, place, 1)
@@ -164,8 +164,8 @@ def listed_edges(context: Context, touched: Touched, agenda: Agenda, now: int) -
     graph, total, turn = context.graph, 0, (now + 1) & 1
     for number in range(agenda.sizes[SEND + turn]):
         vertex = touched.note[agenda.send[turn, number], VERTEX]
-        total += graph.out.live[vertex] if FORWARD else 0
-        total += graph.into.live[vertex] if BACKWARD else 0
+        total += graph.out.live[vertex] if forward() else 0
+        total += graph.into.live[vertex] if backward() else 0
     return total
 
 

@@ -23,7 +23,7 @@ from graphtide.engine.templates.fixpoint_call import (
     kept_at,
     repair_at,
 )
-from graphtide.engine.templates.selecting import SIGN, better
+from graphtide.engine.templates.selecting import better, sign
 from graphtide.engine.templates.settling import NO_EDGE
 from graphtide.engine.templates.trimming import record
 from graphtide.kernels.blocks import adjacency_at, array_at
@@ -95,7 +95,7 @@ def best_member(value: Int64, label: int) -> int:
     """The first vertex with a label, or the last one where greater is better."""
     count = len(value)
     for step in range(count):
-        vertex = step if SIGN > 0 else count - 1 - step
+        vertex = step if sign() > 0 else count - 1 - step
         if value[vertex] == label:
             return vertex
     return -1
@@ -147,7 +147,7 @@ def repair_around(
     Returns what `repair` does, everything being undone where it was broken off.
     """
     label, now, most = orders[LABEL], orders[NOW], orders[MOST]
-    best = -1 if SIGN > 0 else len(state.value)
+    best = -1 if sign() > 0 else len(state.value)
     rename(state.value, label, best)
     count, touched = repair_at(words, delta, now, most)
     after = best_member(state.value, best)

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places
+from graphtide.kernels.blocks import ADJACENCY, WORDS, adjacency_at, array_at, places
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.jit import joined_kernel, kernel
+from graphtide.kernels.jit import joined_kernel, kernel, program_kernel
 from graphtide.kernels.residual.records import (
     BALANCES,
     DRIFT,
@@ -38,26 +38,30 @@ from graphtide.kernels.residual.records import (
     state_at,
 )
 
+
 # program section: begin
-FORWARD, BACKWARD = True, False
+@program_kernel(np.bool_)
+def forward() -> bool:
+    """True if edges carry anything from source to target."""
+    return True
 
 
-@joined_kernel
-def base(vertex: Any, parameters: Any) -> float:
+@program_kernel(np.bool_)
+def backward() -> bool:
+    """True if they carry anything the other way."""
+    return False
+
+
+@program_kernel(np.float64)
+def base(vertex: Any, read: Any) -> float:
     """What a vertex has without edges."""
-    return 1.0 - float(parameters[0])
+    return 1.0 - float(array_at(read, 0, np.float64)[0])
 
 
-@joined_kernel
-def share(source: Any, graph: Adjacency, parameters: Any) -> float:
+@program_kernel(np.float64)
+def share(source: Any, graph: Adjacency, read: Any) -> float:
     """What an edge carries of its source's value; only where an edge leaves it."""
-    return float(parameters[0]) / np.float64(graph.out.live[source])
-
-
-@joined_kernel
-def parameters_at(words: Any, first: int) -> Any:
-    """Its parameters, from that place of a block on."""
-    return (array_at(words, first + 0, np.float64)[0], array_at(words, first + 1, np.float64)[0])
+    return float(array_at(read, 0, np.float64)[0]) / np.float64(graph.out.live[source])
 
 
 # program section: end
@@ -80,7 +84,7 @@ LEAST_LIFTED = 0.25
 @joined_kernel
 def context_at(words: Int64) -> Context:
     """What kernels read."""
-    return Context(adjacency_at(words, 0), parameters_at(words, READ))
+    return Context(adjacency_at(words, 0), words[WORDS * READ :])
 
 
 @joined_kernel
@@ -94,9 +98,9 @@ def kept_at(words: Int64) -> ResidualState:
 def edges_from(graph: Adjacency, vertex: Any) -> int:
     """Along how many edges a vertex sends; a loop that is taken both ways counts twice."""
     count = 0
-    if FORWARD:
+    if forward():
         count += graph.out.live[vertex]
-    if BACKWARD:
+    if backward():
         count += graph.into.live[vertex]
     return count
 
@@ -120,9 +124,9 @@ def carried_along(slabs: Slabs, sent: Float64, vertex: Any) -> float:
 def carried(graph: Adjacency, sent: Float64, vertex: Any) -> float:
     """What all edges to a vertex carry."""
     total = 0.0
-    if FORWARD:
+    if forward():
         total += carried_along(graph.into, sent, vertex)
-    if BACKWARD:
+    if backward():
         total += carried_along(graph.out, sent, vertex)
     return total
 
@@ -132,7 +136,7 @@ def sending(context: Context, vertex: Any, value: float) -> float:
     """What a vertex of that value sends along each edge."""
     if edges_from(context.graph, vertex) == 0:
         return 0.0
-    return value * share(vertex, context.graph, context.parameters)
+    return value * share(vertex, context.graph, context.read)
 
 
 @kernel
@@ -141,7 +145,7 @@ def begin(words: Int64, first: int) -> None:
     context, summed = context_at(words), kept_at(words).summed
     for at in range(first, len(summed.value)):
         vertex = np.uint32(at)
-        value = base(vertex, context.parameters)
+        value = base(vertex, context.read)
         summed.value[at] = value
         summed.sent[at] = sending(context, vertex, value)
         summed.ceiling[at] = LIFTED * value
@@ -159,7 +163,7 @@ def sweep(words: Int64) -> int:
     limit, moving = kept_at(words).measures[LIMIT], 0
     for at in range(len(summed.value)):
         vertex = np.uint32(at)
-        value = base(vertex, context.parameters) + carried(context.graph, summed.sent, vertex)
+        value = base(vertex, context.read) + carried(context.graph, summed.sent, vertex)
         moved = abs(value - summed.value[at])
         if moved == 0.0:
             continue
@@ -201,9 +205,9 @@ def push_plainly(context: Context, state: ResidualState, vertex: Any) -> int:
     summed.value[vertex], summed.sent[vertex] = value, sent
     summed.balance[place] = residual - (value - before)
     heard = 0.0
-    if FORWARD:
+    if forward():
         heard += tell_plainly(summed.balance, context.graph.out, vertex, change)
-    if BACKWARD:
+    if backward():
         heard += tell_plainly(summed.balance, context.graph.into, vertex, change)
     edges = edges_from(context.graph, vertex)
     measures[DRIFT] += ROUNDING * (heard + edges * abs(change))
@@ -226,9 +230,9 @@ def lift_plainly(context: Context, state: ResidualState, vertex: Any) -> int:
         return 0
     summed.ceiling[vertex], summed.balance[place] = led + slack, slack
     change = (led + slack - ceiling) * (summed.sent[vertex] / value)
-    if FORWARD:
+    if forward():
         pledge_plainly(summed.balance, context.graph.out, vertex, change)
-    if BACKWARD:
+    if backward():
         pledge_plainly(summed.balance, context.graph.into, vertex, change)
     edges = edges_from(context.graph, vertex)
     measures[SLACK_DRIFT] += ROUNDING * edges * (measures[GREATEST] + abs(change))
@@ -289,7 +293,7 @@ def pull_balances(words: Int64) -> None:
         greatest = max(greatest, summed.value[at])
     for at in range(len(summed.value)):
         vertex = np.uint32(at)
-        total = base(vertex, context.parameters) + carried(context.graph, summed.sent, vertex)
+        total = base(vertex, context.read) + carried(context.graph, summed.sent, vertex)
         residual = total - summed.value[at]
         summed.balance[BALANCES * at + RESIDUAL] = residual
         slack = summed.ceiling[at] - carried(context.graph, pledged, vertex)

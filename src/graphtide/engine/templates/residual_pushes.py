@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.residual import (
-    BACKWARD,
-    FORWARD,
     LEAST_LIFTED,
     LIFTED,
     ROUNDING,
+    backward,
     context_at,
     edges_from,
+    forward,
     kept_at,
     sending,
     share,
@@ -169,9 +169,9 @@ def tell(context: Context, state: ResidualState, vertex: Any, change: float) -> 
     Each addition is rounded, and so is the change.
     """
     heard = 0.0
-    if FORWARD:
+    if forward():
         heard += tell_slab(state, context.graph.out, vertex, change)
-    if BACKWARD:
+    if backward():
         heard += tell_slab(state, context.graph.into, vertex, change)
     edges = edges_from(context.graph, vertex)
     state.counts[TOUCHED] += edges
@@ -196,9 +196,9 @@ def pledge_slab(state: ResidualState, slabs: Slabs, vertex: Any, change: float) 
 @joined_kernel
 def pledge(context: Context, state: ResidualState, vertex: Any, change: float) -> None:
     """What the edges of a vertex carry of its ceiling has changed."""
-    if FORWARD:
+    if forward():
         pledge_slab(state, context.graph.out, vertex, change)
-    if BACKWARD:
+    if backward():
         pledge_slab(state, context.graph.into, vertex, change)
     edges, measures = edges_from(context.graph, vertex), state.measures
     state.counts[TOUCHED] += edges
@@ -282,9 +282,9 @@ def take_delta(
     for at in range(len(sources)):
         sign = 1.0 if at < count else -1.0
         source, target = np.uint32(sources[at]), np.uint32(targets[at])
-        if FORWARD:
+        if forward():
             carry(state, source, target, sign)
-        if BACKWARD:
+        if backward():
             carry(state, target, source, sign)
     for at in range(len(sources)):
         meet(context, state, np.uint32(sources[at]))
@@ -334,7 +334,7 @@ def meet(context: Context, state: ResidualState, vertex: Any) -> None:
         tell(context, state, vertex, sent)
         pledge(context, state, vertex, ceiling * (sent / value))
     else:
-        fitting = sent / share(vertex, context.graph, context.parameters)
+        fitting = sent / share(vertex, context.graph, context.read)
         if abs(fitting - value) > SAME * value:
             summed.value[vertex] = fitting
             summed.ceiling[vertex] = ceiling * (fitting / value)

@@ -8,13 +8,13 @@ matter. What improved becomes an entry at the end of its vertex's history.
 from __future__ import annotations
 
 from graphtide.engine.templates.selecting import (
-    BACKWARD,
-    FORWARD,
-    IDENTITY,
-    SETTLES,
+    backward,
     better,
+    forward,
+    identity,
     initial,
     message,
+    settles,
 )
 from graphtide.kernels.exact.records import (
     FRONTIER,
@@ -38,13 +38,13 @@ def begin_rounds(context: Context, histories: Histories, rounds: Rounds) -> None
     """
     count = 0
     for vertex in range(len(rounds.value)):
-        value = initial(vertex, context.parameters)
+        value = initial(vertex, context.read)
         rounds.value[vertex] = value
         rounds.fresh[vertex] = value
         if len(rounds.tail) > 0:
             histories.head[vertex] = NOTHING
             rounds.tail[vertex] = NOTHING
-        if not SETTLES or value != IDENTITY:
+        if not settles() or value != identity():
             rounds.frontier[count] = vertex
             count += 1
     rounds.progress[:] = 0
@@ -66,9 +66,9 @@ def run_rounds(context: Context, histories: Histories, rounds: Rounds) -> bool:
             return True
         progress[TIME] += 1
         for number in range(progress[FRONTIER]):
-            if FORWARD:
+            if forward():
                 send_along(context, rounds, context.graph.out, rounds.frontier[number])
-            if BACKWARD:
+            if backward():
                 send_along(context, rounds, context.graph.into, rounds.frontier[number])
         progress[FRONTIER] = 0
 
@@ -80,10 +80,10 @@ def send_along(context: Context, rounds: Rounds, slabs: Slabs, vertex: int) -> N
     start, listed = slabs.start[vertex], rounds.progress[LISTED]
     for at in range(start, start + slabs.live[vertex]):
         other = slabs.neighbour[at]
-        if SETTLES and not better(held, rounds.fresh[other]):
+        if settles() and not better(held, rounds.fresh[other]):
             continue
         edge = slabs.edge[at]
-        offered = message(held, vertex, edge, context.properties, context.parameters)
+        offered = message(held, vertex, edge, context.read)
         if better(offered, rounds.fresh[other]):
             if rounds.fresh[other] == rounds.value[other]:
                 rounds.listed[listed] = other

@@ -1,7 +1,9 @@
 """What a selecting program says of itself, and the word that all kernels of such programs share.
 
 The section below is that of a sample, breadth-first search; a generated module has the program's
-own in its place, followed by the templates that its mode needs.
+own in its place, followed by the templates that its mode needs. Kernels of the templates are
+compiled without these functions, once for all programs whose values are of one type; `read` is a
+block of the edge properties that the program reads, and of its parameters behind them.
 """
 
 from __future__ import annotations
@@ -11,38 +13,59 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.blocks import array_at
-from graphtide.kernels.jit import joined_kernel, lean_kernel
+from graphtide.kernels.jit import joined_kernel, program_kernel
 
 # program section: begin
 SIGN = 1
-IDENTITY = np.inf
-FORWARD, BACKWARD = True, False
-UNIFORM, SETTLES = True, True
 VALUE = np.float64
 
 
-@lean_kernel
-def initial(vertex: int, parameters: Any) -> float:
+@program_kernel(np.int64)
+def sign() -> int:
+    """1 where less is better, -1 where more is."""
+    return SIGN
+
+
+@program_kernel(VALUE)
+def identity() -> float:
+    """The worst value of all."""
+    return np.inf
+
+
+@program_kernel(np.bool_)
+def forward() -> bool:
+    """True if edges carry anything from source to target."""
+    return True
+
+
+@program_kernel(np.bool_)
+def backward() -> bool:
+    """True if they carry anything the other way."""
+    return False
+
+
+@program_kernel(np.bool_)
+def uniform() -> bool:
+    """True if all edges carry the same for the same value."""
+    return True
+
+
+@program_kernel(np.bool_)
+def settles() -> bool:
+    """True if no message overtakes its source."""
+    return True
+
+
+@program_kernel(VALUE)
+def initial(vertex: int, read: Any) -> float:
     """The value of iteration 0."""
-    return 0.0 if vertex == parameters[0] else np.inf
+    return 0.0 if vertex == array_at(read, 0, np.int64)[0] else np.inf
 
 
-@joined_kernel
-def message(value: float, source: int, edge: int, properties: Any, parameters: Any) -> float:
+@program_kernel(VALUE)
+def message(value: float, source: int, edge: int, read: Any) -> float:
     """What an edge carries from a source of that value."""
     return value + 1.0
-
-
-@joined_kernel
-def properties_at(words: Any, first: int) -> Any:
-    """The edge properties that it reads, from that place of a block on."""
-    return ()
-
-
-@joined_kernel
-def parameters_at(words: Any, first: int) -> Any:
-    """Its parameters, which come behind them."""
-    return (array_at(words, first + 0, np.int64)[0],)
 
 
 # program section: end
@@ -51,4 +74,4 @@ def parameters_at(words: Any, first: int) -> Any:
 @joined_kernel
 def better(one: Any, other: Any) -> bool:
     """True if a value wins over another; nothing is negated, which the least int does not bear."""
-    return bool(one < other) if SIGN > 0 else bool(one > other)
+    return bool(one < other) if sign() > 0 else bool(one > other)

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import (
-    BACKWARD,
-    FORWARD,
-    IDENTITY,
-    SIGN,
-    UNIFORM,
+    backward,
     better,
+    forward,
+    identity,
     initial,
     message,
+    sign,
+    uniform,
 )
 from graphtide.kernels.fixpoint.records import Context, Line, Reached
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
@@ -47,12 +47,12 @@ def begin(context: Context, reached: Reached, first: int, starts: Int32) -> tupl
     """
     count, in_order = 0, True
     for vertex in range(first, len(reached.value)):
-        value = initial(vertex, context.parameters)
+        value = initial(vertex, context.read)
         reached.value[vertex] = value
         if len(reached.parent) > 0:
             reached.parent[vertex] = NO_EDGE
             reached.level[vertex] = 0
-        if value != IDENTITY:
+        if value != identity():
             if count > 0 and better(value, reached.value[starts[count - 1]]):
                 in_order = False
             starts[count] = vertex
@@ -63,7 +63,7 @@ def begin(context: Context, reached: Reached, first: int, starts: Int32) -> tupl
 @kernel
 def settle(context: Context, reached: Reached, starts: Int32, queue: Int32) -> None:
     """Values from the starts, which come best first; `queue` has room for all vertices."""
-    if UNIFORM:
+    if uniform():
         line = Line(queue, np.zeros(len(reached.value), np.uint8))
         settle_in_line(context, reached, starts, line)
     else:
@@ -88,20 +88,20 @@ def settle_in_line(context: Context, reached: Reached, starts: Int32, line: Line
         else:
             vertex = starts[at]
             at += 1
-            if reached.value[vertex] != initial(vertex, context.parameters):
+            if reached.value[vertex] != initial(vertex, context.read):
                 continue
-        if FORWARD:
+        if forward():
             size = line_up(context, reached, context.graph.out, (vertex, line, size))
-        if BACKWARD:
+        if backward():
             size = line_up(context, reached, context.graph.into, (vertex, line, size))
 
 
 @joined_kernel
 def ask_for_later(graph: Adjacency, queue: Int32, done: int, size: int) -> None:
     """Ask for the slabs of those who come a few places later, and earlier for where they begin."""
-    if FORWARD:
+    if forward():
         ask_for_slab(graph.out, queue, done, size)
-    if BACKWARD:
+    if backward():
         ask_for_slab(graph.into, queue, done, size)
 
 
@@ -126,7 +126,7 @@ def line_up(context: Context, reached: Reached, slabs: Slabs, work: Any) -> int:
     """
     vertex, line, size = work
     value = reached.value[vertex]
-    offered = message(value, vertex, NO_EDGE, context.properties, context.parameters)
+    offered = message(value, vertex, NO_EDGE, context.read)
     kept = len(reached.parent) > 0
     first, last = live_places(slabs, vertex)
     for at in range(first, last):
@@ -160,25 +160,25 @@ def settle_by_heap(context: Context, reached: Reached, starts: Int32, heap: Keye
     """By a heap, with room for an offer an edge and way. O(edges log edges) at worst."""
     size = 0
     for vertex in starts:
-        size = keyed_push(heap, size, vertex, reached.value[vertex], SIGN)
+        size = keyed_push(heap, size, vertex, reached.value[vertex], sign())
     while size > 0:
         vertex, value = heap.vertex[0], heap.key[0]
-        size = keyed_pop(heap, size, SIGN)
+        size = keyed_pop(heap, size, sign())
         if value != reached.value[vertex]:
             continue
         ask_for_next(context.graph, heap, size)
-        if FORWARD:
+        if forward():
             size = offer_all(context, reached, context.graph.out, (vertex, heap, size))
-        if BACKWARD:
+        if backward():
             size = offer_all(context, reached, context.graph.into, (vertex, heap, size))
 
 
 @joined_kernel
 def ask_for_next(graph: Adjacency, heap: Keyed, size: int) -> None:
     """Ask for the slab of whoever is likely to come next, and for where those after it begin."""
-    if FORWARD:
+    if forward():
         ask_for_best(graph.out, heap, size)
-    if BACKWARD:
+    if backward():
         ask_for_best(graph.into, heap, size)
 
 
@@ -211,11 +211,11 @@ def offer_all(context: Context, reached: Reached, slabs: Slabs, work: Any) -> in
         if not better(value, reached.value[other]):
             continue
         edge = slabs.edge[at]
-        offered = message(value, vertex, edge, context.properties, context.parameters)
+        offered = message(value, vertex, edge, context.read)
         if better(offered, reached.value[other]):
             reached.value[other] = offered
             if kept:
                 reached.parent[other] = edge
                 reached.level[other] = reached.level[vertex] + 1
-            size = keyed_push(heap, size, other, offered, SIGN)
+            size = keyed_push(heap, size, other, offered, sign())
     return int(size)

@@ -18,8 +18,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from graphtide.kernels.graph.adjacency import Slabs
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, program_kernel
 from graphtide.kernels.synchronous.program_words import float_moved
 from graphtide.kernels.synchronous.records import (
     ACTIVE,
@@ -37,38 +39,87 @@ from graphtide.kernels.synchronous.row_histories import same_words
 MOST_SLACK = 2.0**46
 """An accumulator is trusted while no more than this often itself has passed through it."""
 
+
 # program section: begin
-FORWARD = True
-BACKWARD = False
-REVERSIBLE = True
-HOISTED = True
-OWN_STATE = False
-READS_ITERATION = False
-SOURCE_OUT_DEGREE = True
-SOURCE_IN_DEGREE = False
-TARGET_DEGREES = False
-DEGREES = True
+@program_kernel(np.bool_)
+def forward() -> bool:
+    """True if edges carry anything from source to target."""
+    return True
 
 
-@inner_kernel
-def state_width(context: Any) -> int:
+@program_kernel(np.bool_)
+def backward() -> bool:
+    """True if they carry anything the other way."""
+    return False
+
+
+@program_kernel(np.bool_)
+def reversible() -> bool:
+    """True if accumulators can be corrected by what messages differ by."""
+    return True
+
+
+@program_kernel(np.bool_)
+def hoisted() -> bool:
+    """True if a vertex tells all neighbours the same, at most once."""
+    return True
+
+
+@program_kernel(np.bool_)
+def own_state() -> bool:
+    """True if what a vertex has next depends on what it has."""
+    return False
+
+
+@program_kernel(np.bool_)
+def reads_iteration() -> bool:
+    """True if updates look at the number of the iteration."""
+    return False
+
+
+@program_kernel(np.bool_)
+def source_out_degree() -> bool:
+    """True if messages look at how many edges leave their source."""
+    return True
+
+
+@program_kernel(np.bool_)
+def source_in_degree() -> bool:
+    """True if they look at how many lead there."""
+    return False
+
+
+@program_kernel(np.bool_)
+def target_degrees() -> bool:
+    """True if they look at degrees of their target."""
+    return False
+
+
+@program_kernel(np.bool_)
+def degrees() -> bool:
+    """True if anything looks at degrees."""
+    return True
+
+
+@program_kernel(np.int64)
+def state_width(read: Any) -> int:
     """How many words a state has."""
     return 1
 
 
-@inner_kernel
-def sums_width(context: Any) -> int:
+@program_kernel(np.int64)
+def sums_width(read: Any) -> int:
     """How many words the accumulators have."""
     return 2
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def initial_state(context: Any, vertex: int, states: Any, at: int) -> None:
     """The state of iteration 0."""
     states.real[at] = 1.0
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def update_state(
     context: Any, vertex: int, iteration: int, states: Any, sums: Any, place: tuple[int, int]
 ) -> None:
@@ -77,55 +128,55 @@ def update_state(
     states.real[at] = 0.15 + 0.85 * sums.real[sums_at]
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def clear_sums(context: Any, sums: Any, at: int) -> None:
     """Accumulators to which nothing was sent."""
     sums.real[at] = 0.0
     sums.real[at + 1] = 0.0
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def contribute(context: Any, states: Any, source: Any, target: Any, edge: int, sums: Any) -> None:
     """Send what an edge carries."""
     message = states.real[source[1]] / float(source[2])
     add_to_sum(sums.real, target[2], message)
-    sums.real[target[2] + sums_width(context)] += abs(message)
+    sums.real[target[2] + sums_width(context.read)] += abs(message)
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def withdraw(context: Any, states: Any, source: Any, target: Any, edge: int, sums: Any) -> None:
     """Take back what an edge carried."""
     message = states.real[source[1]] / float(source[2])
     add_to_sum(sums.real, target[2], -message)
-    sums.real[target[2] + sums_width(context)] += abs(message)
+    sums.real[target[2] + sums_width(context.read)] += abs(message)
 
 
-@inner_kernel
+@program_kernel(np.bool_, joined=False)
 def merge_sums(context: Any, sums: Any, at: int, other: Any, other_at: int) -> bool:
     """Put one row of accumulators into another; False if the result cannot be trusted."""
-    sums.real[at + sums_width(context)] += other.real[other_at + sums_width(context)]
+    sums.real[at + sums_width(context.read)] += other.real[other_at + sums_width(context.read)]
     return merge_sum(sums.real, at, other.real, other_at)
 
 
-@inner_kernel
+@program_kernel(np.bool_, joined=False)
 def in_doubt(context: Any, sums: Any, at: int, slack: float) -> bool:
     """True if so much passed through that the last digits may be wrong."""
     return bool(abs(sums.real[at]) * MOST_SLACK < slack)
 
 
-@inner_kernel
+@program_kernel(np.bool_, joined=False)
 def moved(context: Any, states: Any, before: int, after: int, tolerance: float) -> bool:
     """True if any field moved by more than a share of itself."""
     return float_moved(states.real[before], states.real[after], tolerance)
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def make_parcel(context: Any, vertex: int, states: Any, parcels: Any) -> None:
     """What a vertex tells all neighbours alike."""
     parcels.real[vertex] = states.real[vertex] / float(context.graph.out.live[vertex])
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def gather_parcels(
     context: Any, slabs: Slabs, vertex: int, parcels: Any, sums: Any, at: int
 ) -> None:
@@ -144,7 +195,7 @@ def gather_parcels(
         sums.real[at], sums.real[at + 1] = raised, low - (raised - total)
 
 
-@inner_kernel
+@program_kernel(None, joined=False)
 def gather_messages(
     context: Any, slabs: Slabs, vertex: int, states: Any, sums: Any, at: int
 ) -> None:
@@ -158,26 +209,26 @@ def gather_messages(
 def begin_states(context: Context, work: Work) -> None:
     """Iteration 0 for every vertex."""
     for vertex in range(len(work.changed)):
-        initial_state(context, vertex, work.states, vertex * state_width(context))
+        initial_state(context, vertex, work.states, vertex * state_width(context.read))
 
 
 @joined_kernel
 def gather(context: Context, work: Work, vertex: int) -> int:
     """The accumulators of a vertex, from its neighbours; returns how many edges brought them."""
-    at = vertex * sums_width(context)
+    at = vertex * sums_width(context.read)
     clear_sums(context, work.sums, at)
     looked = 0
-    if FORWARD:
+    if forward():
         slabs = context.graph.into
         looked += slabs.live[vertex]
-        if HOISTED:
+        if hoisted():
             gather_parcels(context, slabs, vertex, work.parcels, work.sums, at)
         else:
             gather_messages(context, slabs, vertex, work.states, work.sums, at)
-    if BACKWARD:
+    if backward():
         slabs = context.graph.out
         looked += slabs.live[vertex]
-        if HOISTED:
+        if hoisted():
             gather_parcels(context, slabs, vertex, work.parcels, work.sums, at)
         else:
             gather_messages(context, slabs, vertex, work.states, work.sums, at)
@@ -208,10 +259,10 @@ def list_targets(context: Context, work: Work, active: int, iteration: int) -> i
             work.mark[vertex] = iteration
             work.listed[size] = vertex
             size += 1
-        if FORWARD:
+        if forward():
             size = list_along(context.graph.out, work, vertex, size, iteration)
             looked += context.graph.out.live[vertex]
-        if BACKWARD:
+        if backward():
             size = list_along(context.graph.into, work, vertex, size, iteration)
             looked += context.graph.into.live[vertex]
         if 4 * size > vertices or looked > 4 * vertices:
@@ -233,11 +284,11 @@ def update_one(
     context: Context, work: Work, vertex: int, iteration: int, tolerance: float
 ) -> tuple[bool, bool]:
     """Update a state in place; says whether it changed, and whether it moved."""
-    width = state_width(context)
+    width = state_width(context.read)
     at, spare = vertex * width, len(work.changed) * width
     for step in range(width):
         work.states.whole[spare + step] = work.states.whole[at + step]
-    place = (at, vertex * sums_width(context))
+    place = (at, vertex * sums_width(context.read))
     update_state(context, vertex, iteration, work.states, work.sums, place)
     if same_words(work.states.whole, spare, at, width):
         return False, False
@@ -249,19 +300,19 @@ def run_round(context: Context, work: Work, course: Course) -> int:
     """Run the iteration after the last; `course.progress` tells of it. Returns how many moved."""
     iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
     size = EVERYBODY
-    if 0 <= 4 * active <= len(work.changed) and not READS_ITERATION:
+    if 0 <= 4 * active <= len(work.changed) and not reads_iteration():
         size = list_targets(context, work, active, iteration)
     everybody = size == EVERYBODY
     count = len(work.changed) if everybody else size
-    if HOISTED:
+    if hoisted():
         make_parcels(context, work, active, size)
     active, moves, looked = 0, 0, 0
-    if not HOISTED:
+    if not hoisted():
         for number in range(count):
             looked += gather(context, work, number if everybody else work.listed[number])
     for number in range(count):
         vertex = number if everybody else work.listed[number]
-        if HOISTED:
+        if hoisted():
             looked += gather(context, work, vertex)
         changes, moves_far = update_one(context, work, vertex, iteration, course.tolerance)
         if changes:

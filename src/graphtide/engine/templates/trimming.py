@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better, initial, message
+from graphtide.engine.templates.selecting import backward, better, forward, initial, message
 from graphtide.engine.templates.settling import NO_EDGE
 from graphtide.kernels.fixpoint.levels import (
     NOT_WAITING,
@@ -59,21 +59,21 @@ def line_up_orphans(
     if len(delta.deleted) > 0:
         clear_lists(state.heap)
     for at in range(min(FAR, len(delta.deleted))):
-        if FORWARD:
+        if forward():
             prefetch(state.parent, delta.targets[first + at])
-        if BACKWARD:
+        if backward():
             prefetch(state.parent, delta.sources[first + at])
     for at in range(len(delta.deleted)):
         if at + FAR < len(delta.deleted):
-            if FORWARD:
+            if forward():
                 prefetch(state.parent, delta.targets[first + at + FAR])
-            if BACKWARD:
+            if backward():
                 prefetch(state.parent, delta.sources[first + at + FAR])
         edge = delta.deleted[at]
         source, target = delta.sources[first + at], delta.targets[first + at]
-        if FORWARD and is_orphan(state, target, edge):
+        if forward() and is_orphan(state, target, edge):
             size, count = line_up_orphan(context, state, target, (now, size, count))
-        if BACKWARD and is_orphan(state, source, edge):
+        if backward() and is_orphan(state, source, edge):
             size, count = line_up_orphan(context, state, source, (now, size, count))
     return size, count
 
@@ -106,7 +106,7 @@ def find_support(
         other = slabs.neighbour[at]
         if state.level[other] < level and not better(value, state.value[other]):
             edge, held = slabs.edge[at], state.value[other]
-            if message(held, other, edge, context.properties, context.parameters) == value:
+            if message(held, other, edge, context.read) == value:
                 return edge, at - start + 1
     return NO_EDGE, int(slabs.live[vertex])
 
@@ -136,7 +136,7 @@ def pull(context: Context, state: FixpointState, slabs: Slabs, vertex: int, goal
         if not better(held, state.value[vertex]):
             continue
         edge = slabs.edge[at]
-        offered = message(held, other, edge, context.properties, context.parameters)
+        offered = message(held, other, edge, context.read)
         if better(offered, state.value[vertex]):
             state.value[vertex] = offered
             state.parent[vertex] = edge
@@ -150,11 +150,11 @@ def pull(context: Context, state: FixpointState, slabs: Slabs, vertex: int, goal
 def keeps_value(context: Context, state: FixpointState, vertex: int) -> tuple[bool, int]:
     """Give an orphan another parent edge, or none if it has its start; and the edges looked at."""
     support, looked, more = NO_EDGE, 0, 0
-    if FORWARD:
+    if forward():
         support, looked = find_support(context, state, context.graph.into, vertex)
-    if BACKWARD and support == NO_EDGE:
+    if backward() and support == NO_EDGE:
         support, more = find_support(context, state, context.graph.out, vertex)
-    if support == NO_EDGE and initial(vertex, context.parameters) != state.value[vertex]:
+    if support == NO_EDGE and initial(vertex, context.read) != state.value[vertex]:
         return False, looked + more
     state.parent[vertex] = support
     return True, looked + more
@@ -164,10 +164,10 @@ def keeps_value(context: Context, state: FixpointState, vertex: int) -> tuple[bo
 def fall(context: Context, state: FixpointState, vertex: int, size: int) -> tuple[int, int]:
     """Go back to the start, and line up those who had their value from here; edges looked at."""
     looked = 0
-    if FORWARD:
+    if forward():
         size = line_up_children(state, context.graph.out, vertex, size)
         looked += context.graph.out.live[vertex]
-    if BACKWARD:
+    if backward():
         size = line_up_children(state, context.graph.into, vertex, size)
         looked += context.graph.into.live[vertex]
     begin_again(context, state, vertex)
@@ -177,7 +177,7 @@ def fall(context: Context, state: FixpointState, vertex: int, size: int) -> tupl
 @joined_kernel
 def begin_again(context: Context, state: FixpointState, vertex: int) -> None:
     """Give a vertex its start."""
-    state.value[vertex] = initial(vertex, context.parameters)
+    state.value[vertex] = initial(vertex, context.read)
     state.parent[vertex] = NO_EDGE
     state.level[vertex] = 0
 
@@ -186,9 +186,9 @@ def begin_again(context: Context, state: FixpointState, vertex: int) -> None:
 def pull_both(context: Context, state: FixpointState, vertex: int, goal: Any) -> int:
     """Take the best offer that the fallen vertex gets, or one that is enough; edges looked at."""
     looked = 0
-    if FORWARD:
+    if forward():
         looked += pull(context, state, context.graph.into, vertex, goal)
-    if BACKWARD and not (goal[1] and not better(goal[0], state.value[vertex])):
+    if backward() and not (goal[1] and not better(goal[0], state.value[vertex])):
         looked += pull(context, state, context.graph.out, vertex, goal)
     return looked
 

@@ -18,7 +18,7 @@ from graphtide.engine.templates.events import (
     standing,
     value_at,
 )
-from graphtide.engine.templates.selecting import BACKWARD, FORWARD, better
+from graphtide.engine.templates.selecting import backward, better, forward
 from graphtide.kernels.exact.histories import log_history, take_entry, write_entry
 from graphtide.kernels.exact.records import NOTHING, TOUCHED, Agenda, Context, Desk, Histories
 from graphtide.kernels.exact.visits import note_change, plan_visit
@@ -44,19 +44,19 @@ def still_supported(context: Context, histories: Histories, desk: Desk, look: An
     """True if some live edge brings the value that the vertex has an entry of."""
     vertex, time, value = look
     graph = context.graph
-    if FORWARD and is_supported(context, histories, desk, (graph.into, vertex, time), value):
+    if forward() and is_supported(context, histories, desk, (graph.into, vertex, time), value):
         return True
-    return BACKWARD and is_supported(context, histories, desk, (graph.out, vertex, time), value)
+    return backward() and is_supported(context, histories, desk, (graph.out, vertex, time), value)
 
 
 @joined_kernel
 def best_of_all(context: Context, histories: Histories, desk: Desk, look: Any) -> Any:
     """The best event at the iteration, or what the vertex had before if that is no worse."""
     vertex, time, best = look
-    if FORWARD:
+    if forward():
         place = (context.graph.into, vertex, time)
         best = best_event(context, histories, desk, place, best)
-    if BACKWARD:
+    if backward():
         place = (context.graph.out, vertex, time)
         best = best_event(context, histories, desk, place, best)
     return best
@@ -105,10 +105,10 @@ def come_back(
     if later != NOTHING:
         limit = min(limit, histories.time[later])
     soonest = limit
-    if FORWARD:
+    if forward():
         soonest = next_event(context, histories, (graph.into, vertex, time), value, soonest)
         desk.counts[TOUCHED] += graph.into.live[vertex]
-    if BACKWARD:
+    if backward():
         soonest = next_event(context, histories, (graph.out, vertex, time), value, soonest)
         desk.counts[TOUCHED] += graph.out.live[vertex]
     if soonest < limit:

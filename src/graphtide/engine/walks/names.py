@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from graphtide.engine.inputs import KernelInputs
+from graphtide.engine.inputs import TupleInputs
 from graphtide.engine.synchronous.row_layout import Column, Extent
 from graphtide.engine.walks.layout import WalkLayout
 from graphtide.engine.write import Places
@@ -54,7 +54,7 @@ class WalkNames:
         self.matches = {item.name: at for at, item in enumerate(program.matches)}
         self.report_width = 2 + max((len(item.columns) for item in program.matches), default=0)
         """Words of a reported row: which matches, the sign, and as many columns as any has."""
-        self._inputs = KernelInputs(program)
+        self._inputs = TupleInputs(program)
         self._properties = {name: at for at, name in enumerate(properties)}
 
     def parameter(self, name: str) -> str:

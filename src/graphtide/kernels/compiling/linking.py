@@ -23,7 +23,14 @@ from graphtide.kernels.compiling.keeping import KernelCache
 
 
 class LinkedLibrary(JITCodeLibrary):
-    """The intermediate code of an inner kernel and of what it calls. It has no address."""
+    """The intermediate code of an inner kernel and of what it calls. It has no address.
+
+    `gaps` are the functions of a program that it calls and that are put in later (`closing.py`).
+    """
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.gaps: dict[str, Any] = {}
 
     @property
     def codegen(self) -> Any:
@@ -40,6 +47,7 @@ class LinkedLibrary(JITCodeLibrary):
         own = [item.name for item in self._final_module.functions if not item.is_declaration]
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
+            self.gaps.update(getattr(library, "gaps", {}))
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._join(own)
         self._close()
@@ -61,14 +69,15 @@ class LinkedLibrary(JITCodeLibrary):
 
     def serialize_using_object_code(self) -> Any:
         """What the cache keeps; the name is Numba's."""
-        return self.name, "linked", self._get_module_for_linking().as_bitcode()
+        return self.name, "linked", self._get_module_for_linking().as_bitcode(), self.gaps
 
     @classmethod
     def read(cls, codegen: Any, kept: Any) -> LinkedLibrary:
         """What the cache kept."""
-        name, kind, code = kept
+        name, kind, code, gaps = kept
         assert kind == "linked"
         self = cls(codegen, name)
+        self.gaps = gaps
         self._final_module = self._shared_module = llvm.parse_bitcode(code)
         self._close()
         return self

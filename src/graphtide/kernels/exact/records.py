@@ -102,11 +102,10 @@ class Changed(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What the kernels read: the graph, edge properties, parameters, and the last iteration."""
+    """What the kernels read: the graph, a block of properties and parameters, the end."""
 
     graph: Adjacency
-    properties: Any
-    parameters: Any
+    read: Int64
     iterations: int
 
 

@@ -71,8 +71,7 @@ state_at = record_reader(FixpointState)
 
 
 class Context(NamedTuple):
-    """What the kernels read: the graph, edge properties and the program's parameters."""
+    """What the kernels read: the graph, and a block of edge properties and parameters."""
 
     graph: Adjacency
-    properties: Any
-    parameters: Any
+    read: NDArray[np.int64]

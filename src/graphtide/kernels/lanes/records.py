@@ -6,7 +6,7 @@ the next vertex. Sums and parcels lie in the same way.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,8 @@ class LaneRows(NamedTuple):
 
     Those of vertex v are at places start[v] to stop[v]. Places are unsigned: Numba looks out for
     negative ones otherwise, in every step of a loop. In a run of one version the rows are slabs:
-    `lanes` is empty, and `edge` leads to properties, which otherwise lie as the edges do.
+    `lanes` is empty, and `edge` leads to properties, which otherwise lie as the edges do. They
+    are a block.
     """
 
     start: UInt64
@@ -51,7 +52,7 @@ class LaneRows(NamedTuple):
     neighbour: Int32
     edge: Int32
     lanes: UInt8
-    properties: Any
+    properties: Int64
 
 
 class LaneContext(NamedTuple):
@@ -65,7 +66,7 @@ class LaneContext(NamedTuple):
     out: LaneRows
     in_degree: Int64
     out_degree: Int64
-    parameters: Any
+    read: Int64
     edges: int
 
 

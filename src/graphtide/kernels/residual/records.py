@@ -5,7 +5,7 @@ They are here and not in the generated modules so that all programs share them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,10 @@ RESIDUAL, SLACK, BALANCES = 0, 1, 2
 
 
 class Context(NamedTuple):
-    """What the kernels read: the graph, and the program's parameters."""
+    """What the kernels read: the graph, and a block of the program's parameters."""
 
     graph: Adjacency
-    parameters: Any
+    read: NDArray[np.int64]
 
 
 class Summed(NamedTuple):

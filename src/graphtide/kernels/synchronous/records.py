@@ -11,7 +11,7 @@ they are visited in no order and every array would be one more miss of the cache
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,14 +60,13 @@ class Rows(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What a program's functions read: the graph, edge properties and parameters.
+    """What a program's functions read: the graph, a block of edge properties and parameters.
 
     `fault` says what went wrong, if anything did.
     """
 
     graph: Adjacency
-    properties: Any
-    parameters: Any
+    read: Int64
     fault: Int64
 
 
