@@ -1,13 +1,13 @@
-"""Triangles kept current over batches: beside a plain loop with a hash of pairs, and delta queries.
+"""Triangles and coefficients kept current over batches, beside a plain loop with a hash of pairs.
 
 All are given the same pairs and the same batches: we by columns of users' ids through
-`live.advance`, the plain loop by arrays of vertex numbers, `dogsdogsdogs` by a file. We and the
-plain loop take turns, size by size. After each size everyone's triangles are compared.
+`live.advance`, the plain loop by arrays of vertex numbers, delta queries (`bench.walks_dogs`) by a
+file. We and the plain loop take turns, size by size. After each size everyone's triangles are
+compared.
 """
 
 from __future__ import annotations
 
-import itertools
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from bench import plain_triangles
 from bench.figures import Figure
 from bench.maintained import WARM_UP, Rows, median_batch
-from bench.peers import AbsentError, differential
+from bench.peers import AbsentError
 from bench.streams import Batch, Size, batches
 from bench.timing import clock, without_collector
+from bench.walks_dogs import Beside, dogs_figures
 from bench.walks_inputs import CLUSTERING, TRIANGLES, Pairs, Walk, scattered_pairs, with_hub
 
 SIZES = (Size(1, 0, 300), Size(25, 25, 100), Size(500, 500, 30))
-OVER_PLAIN, AHEAD_OF_DOGS, BESIDE_A_HUB = 2.0, 10.0, 1.5
+OVER_PLAIN, BESIDE_A_HUB = 2.0, 1.5
 MILLISECONDS: dict[int, float] = {1: 0.03}
 """By how many edges a batch inserts."""
-DOGS = "dogsdogsdogs"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _triangles(
             f"triangles, {size}, time", seconds * 1e3, "at most", bar, "ms", "columns", section
         )
         yield _times_plain(f"triangles, {size}", seconds, other, OVER_PLAIN, section)
-    yield from _beside_dogs(pairs, sizes, groups, ours, section, build=build)
+    yield from dogs_figures(Beside(pairs, sizes, groups, ours.seconds, ours.values), build=build)
     stream = [batch for group in groups for batch in group]
     last = plain_triangles.neighbours(pairs.given.vertices, *pairs.ends(pairs.after(stream)))
     differing = _differing(ours, plain)
@@ -112,43 +112,6 @@ def _clustering(
         yield _times_plain(f"clustering, {size}", seconds, other, None, section)
     note = f"{len(sizes)} versions"
     yield Figure(same, _differing(ours, plain), "at most", 0, "", note, section)
-
-
-def _beside_dogs(
-    pairs: Pairs,
-    sizes: tuple[Size, ...],
-    groups: list[list[Batch]],
-    ours: Timed,
-    section: str,
-    *,
-    build: bool,
-) -> Iterator[Figure]:
-    names = [f"triangles, {size}, over {DOGS}" for size in sizes]
-    same = f"triangles, versions that differ from {DOGS}"
-    try:
-        peer = differential.find_peer(build=build)
-        stream = [batch for group in groups for batch in group]
-        found = differential.measure(peer, "triangles", pairs.ranked_arcs(), stream)
-    except AbsentError as reason:
-        for name in names:
-            yield Figure(name, None, "at least", AHEAD_OF_DOGS, "x", str(reason), section)
-        yield Figure(same, None, "at most", 0, "", str(reason), section)
-        return
-    ends = [sum(map(len, groups[:at])) for at in range(len(groups) + 1)]
-    for name, seconds, (start, end) in zip(
-        names, ours.seconds, itertools.pairwise(ends), strict=True
-    ):
-        theirs = statistics.median(found.batch_processor_seconds[start + WARM_UP : end])
-        note = f"{_text(seconds)}; they {_text(theirs)}"
-        yield Figure(name, theirs / seconds, "at least", AHEAD_OF_DOGS, "x", note, section)
-    sums = [_checksum(pairs, values) for values in ours.values]
-    differing = sum(one != found.checksums[end] for one, end in zip(sums, ends[1:], strict=True))
-    yield Figure(same, differing, "at most", 0, "", f"{len(sums)} versions", section)
-
-
-def _checksum(pairs: Pairs, values: NDArray[np.int64]) -> int:
-    """That of every vertex's rank, as often as the vertex is in a triangle."""
-    return differential.checksum(pairs.ranks, np.zeros_like(values), values)
 
 
 def _loaded(pairs: Pairs) -> plain_triangles.Kept:

@@ -54,8 +54,13 @@ class Pairs:
         return users_ids(self.given)
 
     @cached_property
+    def numbers(self) -> Int32:
+        """Every vertex by its number."""
+        return np.arange(self.given.vertices, dtype=np.int32)
+
+    @cached_property
     def ranks(self) -> Int32:
-        """The place of each vertex in the order of degrees: that suits delta queries best."""
+        """Every vertex by its place in the order of degrees, which suits delta queries best."""
         ends = np.concatenate([self.given.src, self.given.dst])
         degree = np.bincount(ends, minlength=self.given.vertices)
         return np.argsort(np.argsort(degree, kind="stable")).astype(np.int32)
@@ -77,9 +82,9 @@ class Pairs:
         """The first version, as plain loops and libraries take it."""
         return plain_triangles.neighbours(self.given.vertices, *self.ends(self.given.loaded))
 
-    def ranked_arcs(self) -> Arcs:
-        """All pairs by ranks, from the lower to the greater, as delta queries take them."""
-        one, other = self.ranks[self.given.src], self.ranks[self.given.dst]
+    def arcs(self, names: Int32) -> Arcs:
+        """All pairs under these names of vertices, from the lower to the greater one."""
+        one, other = names[self.given.src], names[self.given.dst]
         lower, greater = np.minimum(one, other), np.maximum(one, other)
         return Arcs(self.given.vertices, lower, greater, self.given.weight, self.given.loaded)
 

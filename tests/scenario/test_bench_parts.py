@@ -180,6 +180,18 @@ def _expected(algorithm: str, arcs: list[Arc]) -> tuple[int, int]:
     return differential.checksum(keys, values), len(pairs)
 
 
+def test_a_peer_that_takes_too_long_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = tmp_path / "peer"
+    peer.write_text("#!/bin/sh\nexec sleep 60\n")
+    peer.chmod(0o755)
+    monkeypatch.setattr(differential, "RUN_SECONDS", 0.1)
+    arcs = differential.Arcs(2, *columns([(0, 1, 1)]), np.array([0], np.int32))
+    with pytest.raises(AbsentError, match=r"skipped: .* took longer than 0\.1 s"):
+        differential.measure(peer, "bfs", arcs, [])
+
+
 def test_figures_beside_the_papers_are_measured_or_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

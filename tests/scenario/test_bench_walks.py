@@ -18,6 +18,7 @@ from bench.peers.libraries import clustering_question
 from bench.runs_graphs import EdgeTable
 from bench.runs_programs import plain_version
 from bench.streams import Batch, Size, batches
+from bench.walks_dogs import checksum_since, measured
 from bench.walks_inputs import Pairs, Walk, distinct_pairs, scattered_pairs, with_hub
 from bench.walks_rings import by_day
 from bench.walks_views import coefficients
@@ -166,17 +167,18 @@ def test_libraries_find_the_same_coefficients(library: str) -> None:
 
 def test_delta_queries_find_the_same_triangles() -> None:
     try:
-        peer = differential.find_peer(build=False)
+        differential.find_peer(build=False)
     except AbsentError as absent:
         pytest.skip(str(absent))
     pairs = random_pairs(2, edges=80)
     stream = stream_of(pairs)
-    outcome = differential.measure(peer, "triangles", pairs.ranked_arcs(), stream)
-    for count in range(len(stream) + 1):
-        right = np.array(naive_triangles(pairs, pairs.after(stream[:count])))
-        assert outcome.results[count] == right.sum()
-        expected = differential.checksum(pairs.ranks, np.zeros_like(right), right)
-        assert outcome.checksums[count] == expected
+    first = np.array(naive_triangles(pairs, pairs.given.loaded))
+    for names in (pairs.numbers, pairs.ranks):
+        outcome = measured(pairs, names, [stream], build=False)
+        for count in range(len(stream) + 1):
+            right = np.array(naive_triangles(pairs, pairs.after(stream[:count])))
+            assert outcome.results[count] == (right - first).sum()
+            assert outcome.checksums[count] == checksum_since(names, first, right)
 
 
 def test_a_program_that_is_not_there_is_skipped() -> None:
