@@ -251,9 +251,10 @@ def follow_updates(words: Any, everyone: bool) -> None:
 
 @bare_kernel
 def put_rows_back(words: Any, vertices: Any, sums: Any, states: Any) -> None:
-    """Give vertices the rows that they had."""
+    """Give vertices the rows that they had; no state where none was saved yet."""
     walking = walking_at(words, 0)
-    width, state_width = walking.counts[SUMS_WIDTH], walking.counts[STATE_WIDTH]
+    width = walking.counts[SUMS_WIDTH]
+    state_width = walking.counts[STATE_WIDTH] if len(states) else 0
     for entry in range(len(vertices)):
         vertex = vertices[entry]
         for at in range(width):

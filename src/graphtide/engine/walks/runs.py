@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from graphtide.model.errors import InputError, LimitError
 
 Int64 = NDArray[np.int64]
 _ROOTS_AT_ONCE = 4096
+_NOTHING = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,8 @@ class WalkRun:
             kernels.follow_walks(self._words(), *delta)
             if not self._lacks_room():
                 break
-            self.put_back(self._done(vertices, extra, words, []))
+            unsettled = replace(self._done(vertices, extra, words, []), states=_NOTHING)
+            self.put_back(unsettled)
             self._take_in_vertices()
             state.make_ready(len(delta.sources))
         before = self.globals

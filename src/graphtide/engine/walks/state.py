@@ -131,26 +131,25 @@ class WalkState:
     def field_of(self, words: Int64, column: Column) -> NDArray[Any]:
         """The same in other rows of state; O(1)."""
         width, offset = self.widths["states"], column.offset.value(self._settings)
-        table = words.reshape(-1, width)
-        size = column.item.size
-        if size is None:
-            return _typed(table[:, offset], column)
-        length = int(self._settings[size]) if isinstance(size, str) else size
-        return _typed(table[:, offset : offset + length], column)
+        size, stride = column.item.size, 8 * width
+        count = len(words) // width
+        dtype: Any = np.int64
+        if column.item.type is FLOAT:
+            dtype = np.float64
+        elif column.item.type is BOOL:
+            dtype = np.bool_  # The first byte of a word that is 0 or 1.
+        shape, strides = (count,), (stride,)
+        if size is not None:
+            length = int(self._settings[size]) if isinstance(size, str) else size
+            shape, strides = (count, length), (stride, 8)
+        if not count:
+            return np.empty(shape, dtype)
+        return np.ndarray(shape, dtype, words, 8 * offset, strides)
 
 
 def rows_of(words: Int64) -> Rows:
     """Words as ints and as floats."""
     return Rows(words, words.view(np.float64))
-
-
-def _typed(words: NDArray[Any], column: Column) -> NDArray[Any]:
-    if column.item.type is FLOAT:
-        return words.view(np.float64)
-    if column.item.type is BOOL:
-        # The first byte of a word that is 0 or 1, seen at the stride of words.
-        return np.ndarray(words.shape, np.bool_, words, 0, words.strides)
-    return words
 
 
 def _words(count: int) -> Int64:
