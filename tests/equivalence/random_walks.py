@@ -1,7 +1,7 @@
 """Random walk programs, well typed by construction, as plans.
 
 Loops are at most three deep and may branch. Conditions are any boolean formula over ids, degrees,
-edge properties, sets and joined positions; a program reads state in its walks only where asked to.
+properties of edges and vertices, texts, sets and joined positions; a program reads state in its walks only where asked to.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ NUMBERS: dict[x.ValueType, list[Any]] = {
     x.BOOL: [False, True],
 }
 _PROPERTY = {x.INT: "kind", x.FLOAT: "weight", x.BOOL: "open"}
+_OWN = {x.INT: "age", x.FLOAT: "size", x.BOOL: "shut"}
 _LETTER = {x.INT: "i", x.FLOAT: "f", x.BOOL: "b"}
 
 
@@ -74,6 +75,7 @@ class Writer:
         vertex = self.pick(bound.vertices)
         found: list[x.Expression] = [x.Const(self.pick(NUMBERS[kind]), kind)]
         found += [x.EdgeProperty(_PROPERTY[kind], kind, edge) for edge in bound.edges]
+        found.append(x.VertexProperty(vertex, _OWN[kind], kind))
         if self.stateful:
             found.append(x.StateRef(vertex, "s" + _LETTER[kind], kind))
         if kind is x.INT:
@@ -83,7 +85,14 @@ class Writer:
             found.append(x.ParameterRef("pf", kind))
         if kind is x.BOOL:
             found += [x.Member(vertex, "among"), self.joined(bound), self.joined(bound)]
+            found.append(self.texts(bound))
         return self.pick(found)
+
+    def texts(self, bound: Bound) -> x.Expression:
+        city = x.VertexProperty(self.pick(bound.vertices), "city", x.TEXT)
+        other = x.VertexProperty(self.pick(bound.vertices), "city", x.TEXT)
+        compared = self.pick((other, x.Text("oslo"), x.Text("nowhere")))
+        return x.Compare(self.pick(("==", "!=")), city, compared)
 
     def joined(self, bound: Bound) -> x.Joined:
         ends = self.pick(bound.vertices), self.pick(bound.vertices)

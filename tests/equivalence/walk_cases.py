@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from graphtide.engine.binding import FIELD_TYPES
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.maintainer import WalkMaintainer
 from graphtide.plan import expressions as x
@@ -96,6 +97,8 @@ class History:
             name: np.array([row[2][name] for row in self.rows], dtype) for name, dtype in PROPERTIES
         }
         self.graph = ResidentGraph(vertices, src, dst, columns, live=False, grows=True)
+        self.given_vertices = [self._vertex() for _ in range(vertices)]
+        self.graph.vertex_values = _Values(self.given_vertices)
         self.live: set[int] = set()
         values = {item.name: item.default for item in program.parameters} | GIVEN
         self.given = {item.name: values[item.name] for item in program.parameters}
@@ -108,6 +111,12 @@ class History:
         weights = (-1.5, 0.0, 0.5, 2.0, 0.1) + ((math.inf,) if pick.random() < 0.1 else ())
         values = pick.choice(weights), pick.randrange(-1, 4), pick.random() < 0.5
         return *ends, dict(zip(("weight", "kind", "open"), values, strict=True))
+
+    def _vertex(self) -> dict[str, Any]:
+        pick = self.random
+        values = pick.randrange(-1, 4), pick.choice((-1.0, 0.5, 2.0)), pick.random() < 0.5
+        city = pick.choice(("oslo", "bergen", None))
+        return dict(zip(("age", "size", "shut", "city"), (*values, city), strict=True))
 
     def flip(self, inserted: list[int], deleted: list[int]) -> Any:
         numbers = self.graph.numbers
@@ -126,10 +135,33 @@ class History:
 
     def expected(self) -> Outcome:
         edges = [self.rows[at] for at in sorted(self.live)]
-        return run(self.program, self.given, self.graph.vertices, edges)
+        given = self.given_vertices
+        return run(self.program, self.given, self.graph.vertices, edges, given=given)
 
     def check(self) -> None:
         compare(self.expected(), self.maintainer)
+
+
+class _Values:
+    """The properties of vertices as the engine is given them, from a list of dicts."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self._rows = rows
+        self._codes: dict[str, int] = {}
+
+    def array(self, wanted: x.VertexProperty) -> Any:
+        values = [row[wanted.name] for row in self._rows]
+        if wanted.type is x.TEXT:
+            return np.array([-1 if item is None else self.code(item) for item in values], np.int64)
+        return np.array(values, FIELD_TYPES[wanted.type])
+
+    def code(self, text: str) -> int:
+        return self._codes.setdefault(text, len(self._codes))
+
+    def plain(self, wanted: x.VertexProperty) -> Any:
+        if wanted.type is x.TEXT:
+            return np.array([row[wanted.name] for row in self._rows], object)
+        return self.array(wanted)
 
 
 def compare(expected: Outcome, found: WalkMaintainer) -> None:

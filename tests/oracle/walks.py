@@ -35,13 +35,15 @@ def run(
     n: int,
     edges: Sequence[Edge],
     limit: int = 1000,
+    given: Sequence[Mapping[str, Any]] = (),
 ) -> Outcome:
-    """What a program ends with."""
+    """What a program ends with; `given` are the properties of each vertex."""
     values = {item.name: item.default for item in program.parameters} | dict(parameters)
     wanted = _setting(program.iterations, values)
     tolerance = _setting(program.tolerance, values)
     patient = wanted is not None and "Iteration()" in repr(program.update)
     graph = _Graph(program, values, n, edges)
+    graph.given = given
     found, iteration = graph.start(), 0
     while wanted is None or iteration < wanted:
         iteration += 1
@@ -69,6 +71,7 @@ class _Graph:
         self, program: w.WalkProgram, values: Mapping[str, Any], n: int, edges: Sequence[Edge]
     ) -> None:
         self.program, self.values, self.n, self.edges = program, values, n, edges
+        self.given: Sequence[Mapping[str, Any]] = ()
         self.facts = []
         for vertex in range(n):
             out = sum(src == vertex for src, _, _ in edges)
