@@ -98,7 +98,7 @@ class History:
         }
         self.graph = ResidentGraph(vertices, src, dst, columns, live=False, grows=True)
         self.given_vertices = [self._vertex() for _ in range(vertices)]
-        self.graph.vertex_values = _Values(self.given_vertices)
+        self.graph.vertex_data = _Values(self.given_vertices)
         self.live: set[int] = set()
         values = {item.name: item.default for item in program.parameters} | GIVEN
         self.given = {item.name: values[item.name] for item in program.parameters}

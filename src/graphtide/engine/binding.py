@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.inputs import Program, target_slabs
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.vertex_values import VALUE_TYPES
+from graphtide.engine.vertex_data import VALUE_TYPES
 from graphtide.kernels.blocks import Block
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
@@ -63,7 +63,7 @@ def kernel_parameters(
             mask[list(value)] = True
             found.append(mask)
         elif isinstance(value, str):
-            found.append(np.int64(graph.vertex_values.code(value)))
+            found.append(np.int64(graph.vertex_data.code(value)))
         else:
             found.append(_PARAMETERS[item.kind](value))
     return tuple(found)
@@ -79,7 +79,7 @@ class GrowingParameters:
         self._graph = graph
         self._properties = tuple(vertex_properties(program).values())
         self._vertices = graph.vertices
-        given = graph.vertex_values
+        given = graph.vertex_data
         self._texts = tuple(np.int64(given.code(text)) for text in text_constants(program))
         found = kernel_parameters(graph, program, values)
         self._values = [
@@ -94,7 +94,7 @@ class GrowingParameters:
     @property
     def view(self) -> tuple[Any, ...]:
         """As kernels take them; to be taken anew after a change of size."""
-        properties = map(self._graph.vertex_values.array, self._properties)
+        properties = map(self._graph.vertex_data.array, self._properties)
         return (*self.given, *properties, *self._texts)
 
     def resize(self, vertices: int) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from graphtide.engine.growing import GrowingArray, GrowingSlabs, with_spare
-from graphtide.engine.vertex_values import NoValues, VertexValues
+from graphtide.engine.vertex_data import NoData, VertexData
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Adjacency, live_edges, revive_all
 from graphtide.kernels.graph.appending import INTO, OUT, forget_edges
@@ -88,7 +88,7 @@ class ResidentGraph:
         self._progress = np.zeros(FIRST + 1, np.int64)
         self._room = with_spare(len(src))
         self.adjacency = Adjacency(self._out.view, self._into.view)
-        self.vertex_values: VertexValues = NoValues()
+        self.vertex_data: VertexData = NoData()
         """What programs read of vertices; whoever appends and forgets vertices keeps it current."""
         self.generation = 0
         """Another number whenever vertices or edges were appended or forgotten."""

@@ -72,7 +72,7 @@ class _Run:
         self.pairs = np.unique(self.src * self.vertices + self.dst)
         self.facts = vertex_facts(source, target, graph.vertices)
         self.given = {
-            name: graph.vertex_values.plain(item)
+            name: graph.vertex_data.plain(item)
             for name, item in vertex_properties(program).items()
         }
         self.sets = self._sets()

@@ -21,7 +21,7 @@ from graphtide.engine.pairs import PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
-from graphtide.engine.vertex_values import FirstValues
+from graphtide.engine.vertex_data import FirstData
 from graphtide.model.errors import DifferenceError
 from graphtide.optimize.strategy import Prices
 from graphtide.plan.programs import ParameterKind
@@ -192,7 +192,7 @@ def _small(prepared: PreparedProgram) -> PreparedProgram:
         name: np.ones(2, column.dtype) for name, column in prepared.graph.properties.items()
     }
     graph = ResidentGraph(2, *ends, properties, live=False)
-    graph.vertex_values = FirstValues(prepared.graph.vertex_values, 2)
+    graph.vertex_data = FirstData(prepared.graph.vertex_data, 2)
     return PreparedProgram(prepared.compiled, graph, _small_parameters(prepared))
 
 

@@ -29,7 +29,7 @@ class KnownEdges:
     ) -> None:
         self.resident = resident
         self.vertex_columns = VertexColumns(vertices, resident.vertices)
-        resident.vertex_values = self.vertex_columns
+        resident.vertex_data = self.vertex_columns
         self.ids = ids
         self.names = names
         self.simple = simple

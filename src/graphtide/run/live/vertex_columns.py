@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.vertex_values import NO_TEXT, VALUE_TYPES
+from graphtide.engine.vertex_data import NO_TEXT, VALUE_TYPES
 from graphtide.model.schema import PropertyType
 from graphtide.plan.expressions import Constant, ValueType, VertexProperty
 from graphtide.plan.program_values import date_value, moment_number, timestamp_value

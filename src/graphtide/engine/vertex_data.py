@@ -29,7 +29,7 @@ VALUE_TYPES: dict[ValueType, Any] = {
 """The types that kernels have values in."""
 
 
-class VertexValues(Protocol):
+class VertexData(Protocol):
     """The properties of a graph's vertices, as many as it has now."""
 
     def array(self, wanted: VertexProperty) -> NDArray[Any]:
@@ -45,7 +45,7 @@ class VertexValues(Protocol):
         """The same values by another way, to check arrays by; texts as Python's own, or None."""
 
 
-class NoValues:
+class NoData:
     """The values of a graph whose vertices have none."""
 
     def __init__(self) -> None:
@@ -64,10 +64,10 @@ class NoValues:
         return self.array(wanted)
 
 
-class FirstValues:
+class FirstData:
     """The values of the first few vertices of a graph, for a small graph that stands in for it."""
 
-    def __init__(self, values: VertexValues, vertices: int) -> None:
+    def __init__(self, values: VertexData, vertices: int) -> None:
         self._values = values
         self._vertices = vertices
 
