@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         without_each,
         without_each_value,
     )
+    from graphtide.lang.nga import nga
     from graphtide.lang.python import (
         And,
         Columns,
@@ -90,6 +91,7 @@ _HOMES = {
     "Session": "graphtide.api.session",
     "session": "graphtide.api.session",
     "View": "graphtide.api.view",
+    "nga": "graphtide.lang.nga",
     "And": "graphtide.lang.python",
     "Columns": "graphtide.lang.python",
     "Count": "graphtide.lang.python",
@@ -159,6 +161,7 @@ __all__ = [
     "distinct",
     "expanding",
     "inf",
+    "nga",
     "program",
     "session",
     "sliding",

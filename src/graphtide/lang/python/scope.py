@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.source import ClassSource
 from graphtide.model.errors import LanguageError
 from graphtide.plan.expressions import FLOAT, INT, Call, Const, Expression, ValueType
 
@@ -33,6 +33,13 @@ class WidenedError(Exception):
     """A local name turned out to be a float after it was read as an int: read again."""
 
 
+class ErrorSource(Protocol):
+    """What knows the place of a node in the user's text."""
+
+    def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
+        """The error for a mistake at a node, to be raised by the caller."""
+
+
 @dataclass
 class Scope:
     """One function as it is being read.
@@ -43,7 +50,7 @@ class Scope:
     in their place.
     """
 
-    source: ClassSource
+    source: ErrorSource
     fields: Fields
     function: str
     me: str
