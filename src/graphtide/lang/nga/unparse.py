@@ -21,7 +21,7 @@ from graphtide.lang.nga.unparse_expressions import (
 )
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.plan.expressions import EdgeProperty, ValueType
-from graphtide.plan.program_reads import edge_properties
+from graphtide.plan.program_reads import edge_properties, vertex_properties
 from graphtide.plan.programs import (
     Accumulator,
     AccumulatorKind,
@@ -31,6 +31,7 @@ from graphtide.plan.programs import (
     ForRange,
     If,
     Parameter,
+    ParameterKind,
     Send,
     StateField,
     Statement,
@@ -76,6 +77,7 @@ def _refused(program: Plan, why: str) -> InputError:
 
 
 def _lines(program: Plan) -> Iterator[str]:
+    _check_types(program)
     if program.documentation:
         yield from (f"// {line}".rstrip() for line in program.documentation.split("\n"))
     yield f"Program {program.name}"
@@ -101,6 +103,15 @@ def _lines(program: Plan) -> Iterator[str]:
     yield from _function("Update (v):", _body(program.update, program))
 
 
+def _check_types(program: Plan) -> None:
+    """L_NGA knows numbers and truth values, and vertices by what programs make of them."""
+    if vertex_properties(program):
+        raise UnspeakableError("properties of vertices")
+    for item in program.parameters:
+        if item.kind in (ParameterKind.TEXT, ParameterKind.DATE, ParameterKind.TIMESTAMP):
+            raise UnspeakableError(f"a parameter that is a {item.kind}")
+
+
 def _declaration(word: str, listed: list[str]) -> Iterator[str]:
     if listed:
         yield f"{word} ({', '.join(listed)})"
@@ -108,8 +119,9 @@ def _declaration(word: str, listed: list[str]) -> Iterator[str]:
 
 def _parameter_text(item: Parameter) -> str:
     kind = {"int": "long", "float": "double"}.get(str(item.kind), str(item.kind))
-    default = "" if item.default is None else f" = {number_text(item.default)}"
-    return f"{item.name}: {kind}{default}"
+    if item.default is None or isinstance(item.default, str):
+        return f"{item.name}: {kind}"
+    return f"{item.name}: {kind} = {number_text(item.default)}"
 
 
 def _property_texts(program: Plan) -> list[str]:
@@ -118,6 +130,8 @@ def _property_texts(program: Plan) -> list[str]:
     else:
         read = (x for x in walk_expressions(program.traverse) if isinstance(x, EdgeProperty))
         found = {item.name: item.type for item in read}
+    if not set(found.values()) <= _TYPES.keys():
+        raise UnspeakableError("properties that are texts or dates")
     return [f"{word_text(name)}: {_TYPES[kind]}" for name, kind in found.items()]
 
 
