@@ -22,7 +22,6 @@ from graphtide.engine.binding import (
     GrowingParameters,
     edge_arrays,
     message_arrays,
-    parameter_arrays,
 )
 from graphtide.engine.changes import Change, Changes
 from graphtide.engine.code import EXACT, EXACT_SETTLING, program_code
@@ -253,8 +252,7 @@ class ExactMaintainer(Maintainer):
         parts = context, kept, self._desk
         if self._block is None or any(map(is_not, parts, self._handed)):
             given = self.values(), self._first.view, self._orders
-            parameters = parameter_arrays(self.program, context.parameters)
-            read = context.properties, parameters
+            read = context.properties, self._parameters.arrays
             self._handed = parts
             self._block = Block(context.graph, kept, self._desk, given, read)
         return self._block

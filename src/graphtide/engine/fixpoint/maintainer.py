@@ -23,7 +23,6 @@ from graphtide.engine.binding import (
     GrowingParameters,
     edge_arrays,
     message_arrays,
-    parameter_arrays,
 )
 from graphtide.engine.changes import Change, Changes
 from graphtide.engine.code import FIXPOINT, LABELS, program_code
@@ -235,7 +234,7 @@ class FixpointMaintainer(Maintainer):
         """Where all that an advance works with is; written anew where any of it was replaced."""
         if self._block is None or self._seen is not self.graph.adjacency:
             context, state = self._context, self._state.record
-            read = context.properties, parameter_arrays(self.program, context.parameters)
+            read = context.properties, self._parameters.arrays
             self._block = Block(context.graph, state, self._orders, read)
         return self._block.words
 
