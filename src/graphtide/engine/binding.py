@@ -81,6 +81,9 @@ class GrowingParameters:
         self._vertices = graph.vertices
         given = graph.vertex_data
         self._texts = tuple(np.int64(given.code(text)) for text in text_constants(program))
+        types = [_PARAMETERS[item.kind] for item in program.parameters]
+        types += [VALUE_TYPES[item.type] for item in self._properties]
+        self._types = [*types, *([np.int64] * len(self._texts))]
         found = kernel_parameters(graph, program, values)
         self._values = [
             GrowingArray(item.copy()) if isinstance(item, np.ndarray) else item for item in found
@@ -97,6 +100,12 @@ class GrowingParameters:
         properties = map(self._graph.vertex_data.array, self._properties)
         return (*self.given, *properties, *self._texts)
 
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The same as arrays of the types that kernels expect in a block."""
+        found = zip(self._types, self.view, strict=True)
+        return tuple(np.atleast_1d(np.asarray(value, type_)) for type_, value in found)
+
     def resize(self, vertices: int) -> bool:
         """Have a truth value for so many vertices in each set; True where that is a change.
 
@@ -112,25 +121,15 @@ class GrowingParameters:
 
 
 def read_block(
-    program: VertexProgram,
     properties: tuple[NDArray[Any], ...],
-    parameters: tuple[Any, ...],
+    parameters: GrowingParameters,
     slabs: tuple[NDArray[Any], ...] = (),
 ) -> Block:
     """All that a program reads beside the graph, in the order of `engine.inputs`.
 
     Kernels that all programs share are given it as one array of words, whatever is in it.
     """
-    return Block(properties, parameter_arrays(program, parameters), slabs)
-
-
-def parameter_arrays(program: Program, values: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
-    """Inputs as arrays of the types that kernels expect in a block."""
-    types = [_PARAMETERS[item.kind] for item in program.parameters]
-    types += [VALUE_TYPES[item.type] for item in vertex_properties(program).values()]
-    types += [np.int64] * len(text_constants(program))
-    found = zip(types, values, strict=True)
-    return tuple(np.atleast_1d(np.asarray(value, type_)) for type_, value in found)
+    return Block(properties, parameters.arrays, slabs)
 
 
 def edge_array(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:

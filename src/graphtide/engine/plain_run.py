@@ -63,8 +63,7 @@ class _Run:
         }
         self.facts = vertex_facts(src, dst, graph.vertices)
         self.given = {
-            name: graph.vertex_data.plain(item)
-            for name, item in vertex_properties(program).items()
+            name: graph.vertex_data.plain(item) for name, item in vertex_properties(program).items()
         }
         self.sets = self._sets()
         ways = {

@@ -291,7 +291,7 @@ class ExactMaintainer(Maintainer):
             self._seen = self.graph.adjacency
             properties = edge_arrays(self.graph, self.program)
             slabs = target_arrays(self.graph, self.program)
-            self._read = read_block(self.program, properties, self._parameters.view, slabs)
+            self._read = read_block(properties, self._parameters, slabs)
             self._known = records.Context(self._seen, self._read.words, self._iterations)
         found: records.Context = self._known
         return found

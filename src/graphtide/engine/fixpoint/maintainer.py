@@ -245,7 +245,7 @@ class FixpointMaintainer(Maintainer):
             self._seen, self._block = self.graph.adjacency, None
             properties = edge_arrays(self.graph, self.program)
             slabs = target_arrays(self.graph, self.program)
-            self._read = read_block(self.program, properties, self._parameters.view, slabs)
+            self._read = read_block(properties, self._parameters, slabs)
         return records.Context(self._seen, self._read.words)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import GrowingParameters, parameter_arrays
+from graphtide.engine.binding import GrowingParameters
 from graphtide.engine.changes import Change, Changes, change_between
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.maintainer import Maintainer
@@ -274,8 +274,7 @@ class ResidualMaintainer(Maintainer):
         if self._block is None or any(
             one is not other for one, other in zip(seen, self._seen, strict=True)
         ):
-            read = parameter_arrays(self.program, self._parameters.view)
-            self._seen, self._block = seen, Block(*seen, read)
+            self._seen, self._block = seen, Block(*seen, self._parameters.arrays)
         return self._block.words
 
 

@@ -111,7 +111,7 @@ class SynchronousRuns:
     def read(self) -> Int64:
         """What the program reads beside the graph, as it is now."""
         properties = edge_arrays(self.graph, self.program)
-        return read_block(self.program, properties, self.parameters.view).words
+        return read_block(properties, self.parameters).words
 
     def states(self, *, plain: bool) -> Int64:
         """A row a vertex: the states that the program ends with; keeps nothing."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import GrowingParameters, edge_array, parameter_arrays
+from graphtide.engine.binding import GrowingParameters, edge_array
 from graphtide.engine.changes import Change, differs
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.changes import WalkChanges, global_changes
@@ -312,7 +312,7 @@ class WalkRun:
             properties = tuple(
                 edge_array(self.graph, name, type_) for name, type_ in self.code.facts.properties
             )
-            given = parameter_arrays(self.program, self._parameters.view)
+            given = self._parameters.arrays
             state.block = Block(state.walking(self.graph), properties, given)
         return state.block.words
 
