@@ -28,8 +28,30 @@ VALUES: dict[ParameterKind, Any] = {
 ENDS = [10, 10, 20, 30], [20, 30, 30, 40]
 
 
+@gt.program
+class FirstAncestor:
+    """The first vertex that leads here: a least whole number, which is no component's label."""
+
+    first: int = 0
+    found = gt.Min(int)
+
+    def initialize(self, v: Any) -> None:  # noqa: D102
+        v.first = v.id
+
+    def traverse(self, u: Any, e: Any, v: Any) -> None:  # noqa: D102
+        v.found(u.first)
+
+    def update(self, v: Any) -> None:  # noqa: D102
+        v.first = min(v.first, v.found)
+
+
 def programs() -> Iterator[tuple[str, Any]]:
-    """The programs of the library, with parameters where these have no defaults."""
+    """Programs with parameters where these have no defaults: the library's, and one more.
+
+    Kernels are compiled without their program, so that what is shipped serves programs of users'
+    own, one kernel for each type of value.
+    """
+    yield "FirstAncestor", FirstAncestor()
     for name in algorithms.__all__:
         found = getattr(algorithms, name)
         if not callable(found):

@@ -250,6 +250,41 @@ array_at = cast(
 )
 """array_at(words, place, dtype): one array."""
 
+
+def _words_behind(typing_context: Any, words: Any, place: Any) -> Any:
+    """The words of a block from a place on, as a block."""
+    array: Any = types.Array
+    return array(types.int64, 1, "C")(words, types.intp), _emit_words
+
+
+def _emit_words(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    given = context.make_array(signature.args[0])(context, builder, arguments[0])
+    made = context.make_array(signature.return_type)(context, builder)
+    size = context.get_constant(types.intp, 8)
+    first = builder.mul(arguments[1], arguments[1].type(WORDS))
+    pack: Any = cgutils.pack_array
+    fill: Any = populate_array
+    fill(
+        made,
+        data=builder.gep(given.data, [first]),
+        shape=pack(builder, [builder.sub(builder.extract_value(given.shape, 0), first)]),
+        strides=pack(builder, [size]),
+        itemsize=size,
+        meminfo=None,
+    )
+    return made._getvalue()
+
+
+words_from = cast(
+    Callable[[Int64, int], Int64],
+    (lambda words, place: words[WORDS * place :]) if _interpreted else intrinsic(_words_behind),
+)
+"""words_from(words, place): the rest of a block, for as long as the block is kept.
+
+A slice would count a reference less than it gives up: kernels that count none make it, and hand it
+to some that count.
+"""
+
 ADJACENCY = places(Adjacency)
 adjacency_at = record_reader(Adjacency)
 """Both directions of the graph that a block names."""

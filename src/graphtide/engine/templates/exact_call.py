@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.templates.exact import repair
 from graphtide.engine.templates.selecting import VALUE, initial
-from graphtide.kernels.blocks import ADJACENCY, WORDS, adjacency_at, array_at, places
+from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places, words_from
 from graphtide.kernels.exact.histories import roll_back
 from graphtide.kernels.exact.records import (
     ENTRIES,
@@ -47,7 +47,7 @@ FIRST, ORDERS, READ = LAST + 1, LAST + 2, LAST + 3
 def context_at(words: Int64) -> Context:
     """What kernels read: the graph, what the program reads, and the last iteration."""
     orders = array_at(words, ORDERS, np.int64)
-    return Context(adjacency_at(words, 0), words[WORDS * READ :], orders[ITERATIONS])
+    return Context(adjacency_at(words, 0), words_from(words, READ), orders[ITERATIONS])
 
 
 @joined_kernel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.templates.fixpoint import repair, roll_back
 from graphtide.engine.templates.selecting import VALUE
-from graphtide.kernels.blocks import ADJACENCY, WORDS, adjacency_at, array_at, places
+from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places, words_from
 from graphtide.kernels.fixpoint.records import (
     MOST,
     NOW,
@@ -42,7 +42,7 @@ def kept_at(words: Int64) -> FixpointState:
 @joined_kernel
 def context_at(words: Int64) -> Context:
     """What kernels read: the graph, and what the program reads."""
-    return Context(adjacency_at(words, 0), words[WORDS * READ :])
+    return Context(adjacency_at(words, 0), words_from(words, READ))
 
 
 @inner_kernel

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.blocks import ADJACENCY, WORDS, adjacency_at, array_at, places
+from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places, words_from
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.jit import joined_kernel, kernel, program_kernel
 from graphtide.kernels.residual.records import (
@@ -84,7 +84,7 @@ LEAST_LIFTED = 0.25
 @joined_kernel
 def context_at(words: Int64) -> Context:
     """What kernels read."""
-    return Context(adjacency_at(words, 0), words[WORDS * READ :])
+    return Context(adjacency_at(words, 0), words_from(words, READ))
 
 
 @joined_kernel

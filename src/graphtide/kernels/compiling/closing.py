@@ -27,6 +27,11 @@ from numba.extending import intrinsic
 
 from graphtide.kernels.compiling.keeping import KernelCache
 
+_types: Any = types
+_emitting: Any = cgutils
+_environment: Any = _rebuild_env
+"""Numba's, of which no types are known."""
+
 
 def gap(name: str, returns: Any, filling: Any) -> Any:
     """What a kernel calls in place of a program's function, `filling`, whose result it knows."""
@@ -55,23 +60,23 @@ def gap(name: str, returns: Any, filling: Any) -> Any:
 def _type_of(returns: Any) -> Any:
     """Numba's type for NumPy's, for a tuple of those, or for None."""
     if isinstance(returns, tuple):
-        return types.Tuple([_type_of(item) for item in returns])
-    return types.none if returns is None else numba.from_dtype(returns)
+        return _types.Tuple([_type_of(item) for item in returns])
+    return _types.none if returns is None else numba.from_dtype(returns)
 
 
 def _plain(given: Any) -> Any:
     """The type of an argument, whole numbers being of one kind: a gap is filled once."""
-    found: Any = types.unliteral(given)
-    return types.int64 if isinstance(found, types.Integer) else found
+    found: Any = _types.unliteral(given)
+    return _types.int64 if isinstance(found, _types.Integer) else found
 
 
 def _call(target: Any, builder: Any, symbol: str, signature: Any, arguments: Any) -> Any:
     """Call a function that is not there yet, in Numba's way."""
     convention, result = target.call_conv, signature.return_type
     kind = convention.get_function_type(result, signature.args)
-    called = cgutils.get_or_insert_function(builder.module, kind, symbol)
+    called = _emitting.get_or_insert_function(builder.module, kind, symbol)
     status, found = convention.call_function(builder, called, result, signature.args, arguments)
-    with cgutils.if_unlikely(builder, status.is_error):
+    with _emitting.if_unlikely(builder, status.is_error):
         convention.return_status_propagate(builder, status)
     return found
 
@@ -95,7 +100,7 @@ class ClosingCache(KernelCache):
         """What was closed for these types, now or earlier."""
         found = super().load_overload(signature, target)
         if found is None:
-            with event.trigger_event(  # type: ignore[no-untyped-call]
+            with event.trigger_event(
                 "numba:compile", data={"dispatcher": self._opened, "args": signature}
             ):
                 found = self._closed(signature, target)
@@ -115,7 +120,7 @@ class ClosingCache(KernelCache):
         library._reload_init.update(kernel.library._reload_init)
         library.finalize()
         known = kernel.environment
-        environment = _rebuild_env(described.modname, known.consts, described.env_name)
+        environment = _environment(described.modname, known.consts, described.env_name)
         return kernel._replace(
             library=library,
             fndesc=described,
