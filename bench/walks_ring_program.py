@@ -24,22 +24,23 @@ class Rings:
         """
         for b, first in a.out_edges:
             latest = first.time + self.within
-            for c, second in b.out_edges:
-                if c != a and first.time < second.time <= latest:
-                    for d, third in c.out_edges:
-                        if d != a and d != b and second.time < third.time <= latest:
-                            for end, last in d.out_edges:
-                                near = last.time - self.within
-                                if (
-                                    end == a
-                                    and third.time < last.time <= latest
-                                    and near <= third.time
-                                    and near <= second.time
-                                ):
-                                    a.found(1)
-                                    b.found(1)
-                                    c.found(1)
-                                    d.found(1)
+            if b != a:
+                for c, second in b.out_edges:
+                    if c != a and c != b and first.time < second.time <= latest:
+                        for d, third in c.out_edges:
+                            if d != a and d != b and d != c and second.time < third.time <= latest:
+                                for end, last in d.out_edges:
+                                    near = last.time - self.within
+                                    if (
+                                        end == a
+                                        and third.time < last.time <= latest
+                                        and near <= third.time
+                                        and near <= second.time
+                                    ):
+                                        a.found(1)
+                                        b.found(1)
+                                        c.found(1)
+                                        d.found(1)
 
     def update(self, v):  # type: ignore[no-untyped-def]
         """Only as many as there are now."""
