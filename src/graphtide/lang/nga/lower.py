@@ -13,8 +13,9 @@ import re
 from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.nga.activation import with_activation
 from graphtide.lang.nga.declarations import ACTIVE, Declared, read_declarations
+from graphtide.lang.nga.expression_names import FUNCTIONS
 from graphtide.lang.nga.lets import settle_lets
-from graphtide.lang.nga.names import FUNCTIONS, resolve_function
+from graphtide.lang.nga.names import resolve_function
 from graphtide.lang.nga.tree import SELF, ProgramText, span_of
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.functions import check_used
