@@ -73,7 +73,7 @@ def triangles(quick: bool) -> Iterator[Figure]:
     if given is None:
         return
     given = _by_degree(given)
-    graph, program = _graph(given), gt.algorithms.Triangles
+    graph, program = _graph(given), gt.algorithms.dataflow.Triangles
     anew = median_of(lambda: graph.maintain(program), 1)
     live = graph.maintain(program)
     for size, group in zip(SIZES, batches(given, SIZES), strict=True):
