@@ -184,7 +184,7 @@ def record_reader(record: Any, *, strided: tuple[str, ...] = ()) -> Callable[...
     """
     shape = _shape(record, frozenset(strided))
     if _interpreted:
-        return lambda words, first, value=None: _read_twin(record, shape, words, first, value)
+        return _remembering(lambda *given: _read_twin(record, shape, *given))
 
     def typed(typing_context: Any, words: Any, first: Any, value: Any = None) -> Any:
         """The record at a place of a block."""
@@ -201,6 +201,18 @@ def record_reader(record: Any, *, strided: tuple[str, ...] = ()) -> Callable[...
         return typed(typing_context, words, first, value)
 
     return cast(Callable[..., Any], intrinsic(valued if _is_valued(shape) else plain))
+
+
+def _remembering(read: Callable[..., Any]) -> Callable[..., Any]:
+    """A reader that is asked for the same record again and again, as kernels do, reads it once."""
+    last: list[Any] = [None, None, None, None]
+
+    def at(words: Int64, first: int, value: Any = None) -> Any:
+        if last[0] is not words or last[1] != first or last[2] is not value:
+            last[:] = words, first, value, read(words, first, value)
+        return last[3]
+
+    return at
 
 
 def _is_valued(shape: _Shape) -> bool:

@@ -22,7 +22,7 @@ from graphtide.plan.walks import WalkProgram
 class WalkFacts:
     """`directed` and `either`: whether distinct neighbours, or questions whether two are joined, go
     by direction or not. `by_edge`: whether any hop visits edges. `stateful`: whether walks read
-    state. The last three are about `initialize` and `update`.
+    state. The last four are about `initialize` and `update`.
     """
 
     walks: tuple[Walk, ...]
@@ -34,6 +34,7 @@ class WalkFacts:
     reads_degrees: bool
     reads_globals: bool
     reads_iteration: bool
+    reads_own_state: bool
 
 
 def walk_facts(program: WalkProgram) -> WalkFacts:
@@ -55,4 +56,7 @@ def walk_facts(program: WalkProgram) -> WalkFacts:
         reads_degrees=any(isinstance(item, VertexFact) and item.fact != "id" for item in bodies),
         reads_globals=any(isinstance(item, GlobalRef) for item in bodies),
         reads_iteration=any(isinstance(item, Iteration) for item in bodies),
+        reads_own_state=any(
+            isinstance(item, StateRef) for item in expressions_of(program.update)
+        ),
     )

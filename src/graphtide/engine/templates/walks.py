@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.blocks import array_at
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.jit import bare_kernel, joined_kernel
 from graphtide.kernels.synchronous.program_words import float_moved
 from graphtide.kernels.walks.batch import clear_batch, take_batch
+from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
 from graphtide.kernels.walks.faults import ENDLESS, within
 from graphtide.kernels.walks.records import (
     BOUNDED,
@@ -73,6 +74,7 @@ from graphtide.kernels.walks.versions import (
 # program section: begin
 NEEDS = 1
 READS_DEGREES = False
+READS_NOTHING = True
 
 
 @joined_kernel
@@ -114,40 +116,38 @@ def gather_walks(words: Any, vertex: int) -> None:
     """Take anew what a vertex in doubt was sent."""
 
 
-@inner_kernel
-def clear_vertex(words: Any, vertex: int) -> None:
+@joined_kernel
+def clear_vertex(walking: Any, parameters: Any, vertex: int) -> None:
     """Empty the accumulators of a vertex."""
-    walking_at(words, 0).sums.whole[vertex] = 0
+    walking.sums.whole[vertex] = 0
 
 
-@inner_kernel
-def clear_gathered(words: Any, vertex: int) -> None:
+@joined_kernel
+def clear_gathered(walking: Any, parameters: Any, vertex: int) -> None:
     """Empty those that may be gathered."""
 
 
-@inner_kernel
-def clear_globals(words: Any) -> None:
+@joined_kernel
+def clear_globals(walking: Any, parameters: Any) -> None:
     """Empty those of the whole graph."""
 
 
-@inner_kernel
-def initialize(words: Any, vertex: int) -> None:
+@joined_kernel
+def initialize(walking: Any, parameters: Any, vertex: int) -> None:
     """The state of iteration 0."""
-    walking_at(words, 0).states.whole[vertex] = 0
+    walking.states.whole[vertex] = 0
 
 
-@inner_kernel
-def update(words: Any, vertex: int, iteration: int) -> None:
+@joined_kernel
+def update(walking: Any, parameters: Any, vertex: int, iteration: int) -> None:
     """The state of the next iteration."""
-    walking = walking_at(words, 0)
     walking.states.whole[vertex] = walking.sums.whole[vertex]
 
 
-@inner_kernel
-def moved(words: Any, vertex: int, tolerance: float) -> bool:
+@joined_kernel
+def moved(walking: Any, parameters: Any, vertex: int, tolerance: float) -> bool:
     """True if the state differs from the row in `work`."""
-    walking = walking_at(words, 0)
-    return walking.work.whole[0] != walking.states.whole[vertex]
+    return bool(walking.work.whole[0] != walking.states.whole[vertex])
 
 
 # program section: end
@@ -156,61 +156,69 @@ def moved(words: Any, vertex: int, tolerance: float) -> bool:
 @bare_kernel
 def clear_all(words: Any) -> None:
     """Empty all accumulators."""
-    walking = walking_at(words, 0)
+    walking, parameters = walking_at(words, 0), parameters_at(words, READ)
     for vertex in range(len(walking.graph.out.live)):
-        clear_vertex(words, vertex)
-    clear_globals(words)
+        clear_vertex(walking, parameters, vertex)
+    clear_globals(walking, parameters)
     walking.counts[REPORTED], walking.counts[DOUBT] = 0, 0
 
 
 @bare_kernel
 def begin_vertices(words: Any, first: int, last: int) -> None:
     """Let vertices be at iteration 0, with nothing sent to them."""
+    walking, parameters = walking_at(words, 0), parameters_at(words, READ)
     for vertex in range(first, last):
-        clear_vertex(words, vertex)
-        initialize(words, vertex)
+        clear_vertex(walking, parameters, vertex)
+        initialize(walking, parameters, vertex)
 
 
 @bare_kernel
 def update_all(words: Any, iteration: int, tolerance: float) -> int:
     """Bring all vertices to the next iteration; how many moved."""
-    walking, count = walking_at(words, 0), 0
+    walking, parameters = walking_at(words, 0), parameters_at(words, READ)
+    count = 0
     for vertex in range(len(walking.graph.out.live)):
-        keep_state(words, vertex)
-        update(words, vertex, iteration)
-        if moved(words, vertex, tolerance):
+        keep_state(walking, vertex)
+        update(walking, parameters, vertex, iteration)
+        if moved(walking, parameters, vertex, tolerance):
             count += 1
     return count
 
 
 @joined_kernel
-def keep_state(words: Any, vertex: int) -> None:
+def keep_state(walking: Any, vertex: int) -> None:
     """Write down the state of a vertex, in `work`."""
-    walking = walking_at(words, 0)
     width = walking.counts[STATE_WIDTH]
     for at in range(width):
         walking.work.whole[at] = walking.states.whole[vertex * width + at]
 
 
-@inner_kernel
-def settle(words: Any, vertex: int) -> None:
-    """Run a vertex from its start until it stands still, or to the last iteration."""
-    counts = walking_at(words, 0).counts
-    initialize(words, vertex)
+@joined_kernel
+def settle(walking: Any, parameters: Any, vertex: int) -> None:
+    """Run a vertex from its start until it stands still, or to the last iteration.
+
+    An `update` that reads no state of its own stands still at once.
+    """
+    counts = walking.counts
+    initialize(walking, parameters, vertex)
+    if READS_NOTHING:
+        update(walking, parameters, vertex, 1)
+        return
     for iteration in range(1, counts[LAST] + 1):
-        keep_state(words, vertex)
-        update(words, vertex, iteration)
-        if not counts[PATIENT] and not moved(words, vertex, 0.0):
+        keep_state(walking, vertex)
+        update(walking, parameters, vertex, iteration)
+        if not counts[PATIENT] and not moved(walking, parameters, vertex, 0.0):
             return
     if not counts[BOUNDED]:
-        walking_at(words, 0).fault[0] = ENDLESS
+        walking.fault[0] = ENDLESS
 
 
 @bare_kernel
 def settle_vertices(words: Any, first: int, last: int) -> None:
     """Settle vertices that follow one another."""
+    walking, parameters = walking_at(words, 0), parameters_at(words, READ)
     for vertex in range(first, last):
-        settle(words, vertex)
+        settle(walking, parameters, vertex)
 
 
 @bare_kernel
@@ -224,7 +232,7 @@ def follow_walks(words: Any, inserted: Any, deleted: Any, sources: Any, targets:
     for entry in range(counts[TOUCHED]):
         if walking.touched.doubt[entry]:
             vertex = walking.touched.vertex[entry]
-            clear_gathered(words, vertex)
+            clear_gathered(walking, parameters_at(words, READ), vertex)
             gather_walks(words, vertex)
     if READS_DEGREES:
         for slot in range(counts[SLOTS]):
@@ -236,7 +244,7 @@ def follow_walks(words: Any, inserted: Any, deleted: Any, sources: Any, targets:
 @bare_kernel
 def follow_updates(words: Any, everyone: bool) -> None:
     """Settle the vertices that were touched, or all of them; what they had is saved first."""
-    walking = walking_at(words, 0)
+    walking, parameters = walking_at(words, 0), parameters_at(words, READ)
     counts = walking.counts
     if everyone:
         for vertex in range(len(walking.graph.out.live)):
@@ -246,7 +254,7 @@ def follow_updates(words: Any, everyone: bool) -> None:
         vertex = walking.touched.vertex[entry]
         for at in range(width):
             walking.touched.states[entry * width + at] = walking.states.whole[vertex * width + at]
-        settle(words, vertex)
+        settle(walking, parameters, vertex)
 
 
 @bare_kernel

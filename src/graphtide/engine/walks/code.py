@@ -9,7 +9,9 @@ from functools import cache, cached_property
 from typing import Any
 
 from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
 from graphtide.engine.walks.layout import WalkLayout, walk_layout
+from graphtide.engine.walks.names import WalkNames
 from graphtide.engine.walks.section import walk_section
 from graphtide.plan.walk_facts import WalkFacts, walk_facts
 from graphtide.plan.walks import WalkProgram
@@ -30,6 +32,17 @@ class WalkCode:
     def layout(self) -> WalkLayout:
         """Where its accumulators and state stand."""
         return walk_layout(self.plan)
+
+    @cached_property
+    def compact_forms(self) -> dict[int, CompactForm]:
+        """What copies of the graph runs from scratch want, by the number of the walk."""
+        properties = tuple(name for name, _ in self.facts.properties)
+        names = WalkNames(self.plan, self.layout, properties)
+        return {
+            number: CompactNest(names, walk).form
+            for number, walk in enumerate(self.facts.walks)
+            if is_compact(walk)
+        }
 
     @cached_property
     def module(self) -> Any:

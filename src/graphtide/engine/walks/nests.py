@@ -5,7 +5,9 @@ test, then the loops inside. A counting accumulator of a position that an outer 
 up in a local name (`held_n`), and sent once behind the inner loops.
 
 Where a position has several links, the loop runs over the smallest neighbourhood: its bounds, the
-marks of its entries and its version are chosen before it, and the other links are asked inside.
+marks of its entries and its version are chosen before it, and the other links are asked inside. Only
+an entry that passes all that is asked whether it is there at the version, and the one that its pair
+is visited by: few do, and the mark of an edge is far from its entry.
 """
 
 from __future__ import annotations
@@ -80,16 +82,21 @@ class Nest:
         lines = self._tests(self.order.levels[number], asked)
         if number + 1 == len(self.order.levels):
             return [*lines, *self._leaves()]
+        lines += self._opening(number)
         mine = [item for item in self.held if item.level == number]
         lines += [f"{item.name} = np.int64(0)" for item in mine]
         lines += self._loop(number + 1)
         return [*lines, *(line for item in mine for line in self._flush(item))]
 
+    def _opening(self, number: int) -> list[str]:
+        """What a level does before its inner loops."""
+        return []
+
     def _tests(self, level: Level, asked: Sequence[str]) -> list[str]:
         texts = [*(self._write(item) for item in level.conditions), *asked]
-        texts += [joined_text(_atom(item), self.versions) for item in level.checks]
+        texts += [joined_text(atom_of(item), self.versions) for item in level.checks]
         texts += [self._write(item) for item in level.late]
-        return [line for text in texts for line in _unless(text)]
+        return [line for text in texts for line in unless(text)]
 
     def _loop(self, number: int) -> list[str]:
         level = self.order.levels[number]
@@ -111,16 +118,15 @@ class Nest:
             f"        walking, {stretch}, {near}, {way}, {how}[3]",
             "    )",
             f"    for {place} in range(begin_{number}, end_{number}):",
-            f"        if not is_neighbour(walking, {stretch}, {place}, {near}, {how}):",
-            "            continue",
             f"        {at} = neighbours_{number}[{place}]",
         ]
         asked = [
-            f"(pick_{number} == {choice} or {joined_text(_atom(link.factor), self.versions)})"
+            f"(pick_{number} == {choice} or {joined_text(atom_of(link.factor), self.versions)})"
             for choice, link in enumerate(links)
             if len(links) > 1
         ]
-        return lines + _indented(self.body(number, asked), 2)
+        asked.append(f"is_neighbour(walking, {stretch}, {place}, {near}, {how})")
+        return lines + indented(self.body(number, asked), 2)
 
     def _choose(self, number: int, links: tuple[Link, ...]) -> list[str]:
         """Choose the link whose neighbourhood is the smallest."""
@@ -130,25 +136,25 @@ class Nest:
         lines += [f"pick_{number} = 0"]
         lines += [f"size_{number} = size_of(walking.graph, near_{number}, way_{number})"]
         for choice, link in enumerate(links[1:], 1):
-            way = WAYS[_way_from(link)]
+            way = WAYS[way_from(link)]
             lines += [
                 f"other_{number} = size_of(walking.graph, at_{link.near}, {way})",
                 f"if other_{number} < size_{number}:",
                 f"    pick_{number}, size_{number} = {choice}, other_{number}",
-                *_indented(self._take(number, link)),
+                *indented(self._take(number, link)),
             ]
         return lines
 
     def _take(self, number: int, link: Link) -> list[str]:
-        way, upto = _way_from(link), self.versions.joined.get(_atom(link.factor), "NEW")
+        way, upto = way_from(link), self.versions.joined.get(atom_of(link.factor), "NEW")
         return [
             f"near_{number}, way_{number} = at_{link.near}, {WAYS[way]}",
             f"how_{number} = ({', '.join(_MARKS[way])}, {upto})",
         ]
 
     def _stretches(self, links: tuple[Link, ...]) -> str:
-        ways = {_way_from(link) for link in links}
-        new = all(self.versions.joined.get(_atom(link.factor), "NEW") == "NEW" for link in links)
+        ways = {way_from(link) for link in links}
+        new = all(self.versions.joined.get(atom_of(link.factor), "NEW") == "NEW" for link in links)
         return _stretches(ways, new)
 
     def _edge_loop(self, number: int, level: Level, hop: Hop) -> list[str]:
@@ -184,13 +190,13 @@ class Nest:
         ]
         inside = [f"edge_{hop.edge} = edges_{number}[{place}]"]
         if known:
-            inside = [*_unless(f"(neighbours_{number}[{place}] == far_{number})"), *inside]
+            inside = [*unless(f"(neighbours_{number}[{place}] == far_{number})"), *inside]
         else:
             inside.append(f"at_{level.position} = neighbours_{number}[{place}]")
         if upto != "NEW":
             seen = f"is_edge(walking, {stretch}, {place}, kind_{number}, {upto})"
-            inside = [*_unless(seen), *inside]
-        return lines + _indented([*inside, *self.body(number)], 2)
+            inside = [*unless(seen), *inside]
+        return lines + indented([*inside, *self.body(number)], 2)
 
     def _leaves(self) -> list[str]:
         lines: list[str] = []
@@ -200,7 +206,7 @@ class Nest:
                 continue
             if leaf.conditions:
                 holds = " and ".join(self._write(item) for item in leaf.conditions)
-                lines += [f"if {holds}:", *_indented(sends)]
+                lines += [f"if {holds}:", *indented(sends)]
             else:
                 lines += sends
         return lines or ["pass"]
@@ -236,7 +242,7 @@ class Nest:
         column = self.names.sums[send.accumulator]
         target = f"at_{send.vertex}"
         lines = sending.vertex_add(self.names, column, target, self.mode, held.name)
-        return [f"if {held.name} != 0:", *_indented(lines)]
+        return [f"if {held.name} != 0:", *indented(lines)]
 
     def _held(self) -> list[Held]:
         found: list[Held] = []
@@ -268,11 +274,12 @@ class Nest:
         return write_expression(expression, self.places)
 
 
-def _atom(factor: HopFactor | JoinFactor) -> Joined:
+def atom_of(factor: HopFactor | JoinFactor) -> Joined:
+    """The question that a factor asks."""
     return factor.hop.joined if isinstance(factor, HopFactor) else factor.atom
 
 
-def _way_from(link: Link) -> str:
+def way_from(link: Link) -> str:
     """Which way a link goes, seen from the end that is known."""
     if isinstance(link.factor, HopFactor):
         hop = link.factor.hop
@@ -289,10 +296,12 @@ def _stretches(ways: set[str], new: bool) -> str:
     return "0, 3, 2" if ways == {"out"} else f"{first}, 3"
 
 
-def _unless(text: str) -> list[str]:
+def unless(text: str) -> list[str]:
+    """Go on to the next where something does not hold."""
     return [f"if not {text}:", "    continue"]
 
 
-def _indented(lines: list[str], times: int = 1) -> list[str]:
+def indented(lines: list[str], times: int = 1) -> list[str]:
+    """Lines inside of something."""
     return ["    " * times + line for line in lines]
 

@@ -13,6 +13,8 @@ from graphtide.engine.changes import Change, differs
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.changes import WalkChanges, global_changes
 from graphtide.engine.walks.code import WalkCode
+from graphtide.engine.walks.compact import CompactForm
+from graphtide.engine.walks.copies import compact_copy
 from graphtide.engine.walks.ending import walk_ending
 from graphtide.engine.walks.globals import global_value
 from graphtide.engine.walks.matches import MatchRows, Row, reported_rows, row_change
@@ -21,6 +23,7 @@ from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.walks import records
 from graphtide.kernels.walks.batch import put_back
+from graphtide.kernels.walks.compact import Compact
 from graphtide.kernels.walks.faults import ENDLESS, OUTSIDE
 from graphtide.kernels.walks.indexing import index_all
 from graphtide.model.errors import InputError, LimitError
@@ -64,6 +67,7 @@ class WalkRun:
         counts[records.LAST] = self.ending.last
         counts[records.BOUNDED], counts[records.PATIENT] = self.ending.bounded, self.ending.patient
         self._seen: Any = None
+        self._copies: dict[CompactForm, Compact] = {}
         self._columns = {column.item.name: column for column in code.layout.state}
         self.globals: dict[str, Any] = {}
         self.matches = self._no_rows()
@@ -113,8 +117,18 @@ class WalkRun:
         if self.program.matches:
             self._run_in_parts()
         else:
-            self._kernels.run_walks(self._words(), 0, self.graph.vertices)
+            self._run_roots(0, self.graph.vertices)
+        self._copies.clear()
         self._finish_globals()
+
+    def _run_roots(self, first: int, last: int) -> None:
+        """All walks that begin at some vertices, by their numbers in the copies of the graph."""
+        kernels, words = self._kernels, self._words()
+        for number, form in self.code.compact_forms.items():
+            if form not in self._copies:
+                self._copies[form] = compact_copy(self.graph, words, form)
+            getattr(kernels, f"run_compact_{number}")(words, self._copies[form], first, last)
+        kernels.run_walks(words, first, last)
 
     def _run_in_parts(self) -> None:
         """The same, a few vertices at a time, so that rows never take more room than they need."""
@@ -122,7 +136,7 @@ class WalkRun:
         while first < self.graph.vertices:
             last = min(first + _ROOTS_AT_ONCE, self.graph.vertices)
             before = self.state.globals.copy(), self.state.sums.copy()
-            self._kernels.run_walks(self._words(), first, last)
+            self._run_roots(first, last)
             if self._lacks_room():
                 self.state.globals[:], self.state.sums[:] = before
                 counts[records.REPORTED] = 0
@@ -210,7 +224,8 @@ class WalkRun:
         sums, reported = state.sums.copy(), int(state.counts[records.REPORTED])
         rows = state.reported[: reported * self._report_width].copy()
         self._kernels.clear_all(self._words())
-        self._kernels.run_walks(self._words(), 0, self.graph.vertices)
+        self._run_roots(0, self.graph.vertices)
+        self._copies.clear()
         state.sums[:] = sums
         state.counts[records.REPORTED] = reported
         state.reported[: len(rows)] = rows
@@ -272,6 +287,7 @@ class WalkRun:
         self.matches = self._no_rows()
         state.counts[records.REPORTED] = 0
         self._run_in_parts()
+        self._copies.clear()
         state.sums[:], state.globals[:] = kept
 
     def _field_changes(self, done: Done) -> dict[str, Change]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from graphtide.engine.sections import handing_over
 from graphtide.engine.synchronous.row_layout import Column
 from graphtide.engine.walks import sending
+from graphtide.engine.walks.compact import CompactNest, is_compact
 from graphtide.engine.walks.layout import is_gathered, walk_layout
 from graphtide.engine.walks.names import WalkNames
 from graphtide.engine.walks.terms import gather_kernel, run_kernel, term_kernel
@@ -33,6 +34,8 @@ class _Section:
         properties = tuple(name for name, _ in facts.properties)
         self.names = WalkNames(program, self.layout, properties)
         self.kernels: list[str] = []
+        self.compact = [is_compact(walk) for walk in facts.walks]
+        self._compact_runs()
         self.runs, self.terms, self.gatherings = self._runs(), self._terms(), self._gatherings()
 
     def lines(self) -> list[str]:
@@ -40,6 +43,7 @@ class _Section:
         return [
             f"NEEDS = {facts.directed * 1 + facts.either * 2 + facts.by_edge * 4}",
             f"READS_DEGREES = {facts.reads_degrees}",
+            f"READS_NOTHING = {not facts.reads_own_state and not facts.reads_iteration}",
             "",
             "",
             *handing_over((type_ for _, type_ in facts.properties), self.program.parameters),
@@ -55,9 +59,17 @@ class _Section:
             *self._moved(),
         ]
 
+    def _compact_runs(self) -> None:
+        for number, walk in enumerate(self.facts.walks):
+            if self.compact[number]:
+                self.kernels += CompactNest(self.names, walk).kernel(f"run_compact_{number}")
+
     def _runs(self) -> list[str]:
+        """Walks that go along edges, and those that go nowhere, run over the slabs."""
         found = []
         for number, walk in enumerate(self.facts.walks):
+            if self.compact[number]:
+                continue
             found.append(f"run_{number}")
             self.kernels += run_kernel(self.names, walk, found[-1], lambda _: True)
         return found
@@ -87,11 +99,11 @@ class _Section:
         return found
 
     def _clear_vertex(self) -> list[str]:
-        return self._clear("clear_vertex(words, vertex)", self.layout.sums)
+        return self._clear("clear_vertex(walking, parameters, vertex)", self.layout.sums)
 
     def _clear_gathered(self) -> list[str]:
         columns = [column for column in self.layout.sums if _is_gathered(column)]
-        return self._clear("clear_gathered(words, vertex)", columns)
+        return self._clear("clear_gathered(walking, parameters, vertex)", columns)
 
     def _clear(self, head: str, columns: Iterable[Column]) -> list[str]:
         width = self.names.extent(self.layout.sums_width)
@@ -104,7 +116,7 @@ class _Section:
         body = ["globals_ = walking.globals"]
         for column in self.layout.globals:
             body += sending.clearing(self.names, column, "globals_", "0")
-        return _function("clear_globals(words)", body)
+        return _function("clear_globals(walking, parameters)", body)
 
     def _initialize(self) -> list[str]:
         body = [*self._at_vertex()]
@@ -118,12 +130,12 @@ class _Section:
                 f"    {word} = {constant_text(item.default, item.type)}",
             ]
         body += write_body(self.program.initialize, self.names.vertex_places(), indent=0)
-        return _function("initialize(words, vertex)", body)
+        return _function("initialize(walking, parameters, vertex)", body)
 
     def _update(self) -> list[str]:
         body = [*self._at_vertex()]
         body += write_body(self.program.update, self.names.vertex_places(), indent=0)
-        return _function("update(words, vertex, iteration)", body)
+        return _function("update(walking, parameters, vertex, iteration)", body)
 
     def _at_vertex(self) -> list[str]:
         state = self.names.extent(self.layout.state_width)
@@ -149,7 +161,7 @@ class _Section:
                 f"    if {differs}:",
                 "        return True",
             ]
-        return _function("moved(words, vertex, tolerance)", [*body, "return False"])
+        return _function("moved(walking, parameters, vertex, tolerance)", [*body, "return False"])
 
 
 def _is_gathered(column: Column) -> bool:
@@ -165,9 +177,8 @@ def _function(head: str, body: list[str]) -> list[str]:
     return [
         "",
         "",
-        "@inner_kernel",
+        "@joined_kernel",
         f"def {head}:",
-        "    walking, parameters = walking_at(words, 0), parameters_at(words, READ)",
         *("    " + line for line in body),
     ]
 

@@ -93,6 +93,8 @@ def note_edge(
     one, other = slot_of(changed, counts, source), slot_of(changed, counts, target)
     changed.out_more[one] += 1 if came else -1
     changed.into_more[other] += 1 if came else -1
+    if needs == 0:
+        return
     if needs & (NEEDS_DIRECT | NEEDS_EITHER) == 0:
         note_mark(walking, edge, EDGE_CAME if came else 0)
         return

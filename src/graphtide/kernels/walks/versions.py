@@ -12,7 +12,7 @@ import numpy as np
 
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import joined_kernel
-from graphtide.kernels.walks.pairs import flags_of
+from graphtide.kernels.walks.pairs import FREE, place_of, word_of
 from graphtide.kernels.walks.records import (
     BACKWARD,
     EDGE_CAME,
@@ -56,12 +56,19 @@ def rank_of(changed: Changed, one: int, other: int) -> int:
 
 @joined_kernel
 def joined(walking: Walking, source: int, target: int, way: int, upto: int) -> bool:
-    """True if a live edge leads from one vertex to another, either way where the way is both."""
+    """True if a live edge leads from one vertex to another, either way where the way is both.
+
+    A pair that has left keeps its place in the table: who finds none there need not ask the batch.
+    """
+    table = walking.index.table
+    word = table[place_of(table, word_of(source, target))]
+    if word == FREE:
+        return False
     if upto != NEW:
         rank = rank_of(walking.changed, source, target)
         if rank >= upto:
-            return np.int64(walking.changed.old[rank]) & bits_of(source, target, way) != 0
-    return flags_of(walking.index.table, source, target) & bits_of(source, target, way) != 0
+            word = np.int64(walking.changed.old[rank])
+    return word & bits_of(source, target, way) != 0
 
 
 @joined_kernel

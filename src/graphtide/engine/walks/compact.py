@@ -1,0 +1,161 @@
+"""Loops over a compact copy of the neighbours: how a walk without edges runs from scratch.
+
+A loop goes along the link whose known end was bound last; what the other links demand is asked by
+stamps: all neighbours of a known vertex bear its number, on a line of their own. Positions that may
+be exchanged (`plan/walk_symmetry`) are ordered as they are bound, by a numbering after degrees: then
+all loops go upward, and no vertex has many neighbours above it.
+
+In a copy that is numbered so, position p is `number_p`, and `at_p` the vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graphtide.engine.walks.names import Versions, WalkNames
+from graphtide.engine.walks.nests import Nest, atom_of, indented, unless, way_from
+from graphtide.engine.walks.sending import Mode
+from graphtide.plan.expressions import Joined
+from graphtide.plan.walk_forms import Walk, normal_joined
+from graphtide.plan.walk_orders import Level, Link, order_of_root
+from graphtide.plan.walk_symmetry import symmetry
+
+_LISTS = {"out": "compact.out", "in": "compact.into", "both": "compact.both"}
+
+
+@dataclass(frozen=True)
+class CompactForm:
+    """What a copy must have: lists each way, in order or not, a numbering by degree, neighbours of
+    a greater number alone, and lines of stamps.
+    """
+
+    ways: frozenset[str]
+    sorted: bool
+    ranked: bool
+    upward: bool
+    lines: int
+
+
+def is_compact(walk: Walk) -> bool:
+    """True for walks that look at pairs alone."""
+    return bool(walk.hops) and all(hop.edge is None for hop in walk.hops)
+
+
+class CompactNest(Nest):
+    """Writes the loops of a run over a compact copy."""
+
+    def __init__(self, names: WalkNames, walk: Walk) -> None:
+        found = symmetry(walk)
+        self.ordered = () if found is None else found.ordered
+        if found is not None:
+            walk = replace(walk, conditions=found.unordered)
+        order = order_of_root(walk, walk.root)
+        literals = {atom_of(link.factor) for level in order.levels for link in level.links}
+        atoms = {normal_joined(item) for item in walk.expressions() if isinstance(item, Joined)}
+        checked = {atom_of(item) for level in order.levels for item in level.checks}
+        self.searched = (atoms - literals) | checked
+        self.upward = not self.searched and set(walk.positions) == set(self.ordered)
+        self.stamped: dict[tuple[str, str], int] = {}
+        self.ways = {_list_way(atom.way) for atom in self.searched}
+        for level in order.levels[1:]:
+            along = self._along(level, order.levels)
+            self.ways.add(way_from(along))
+            for link in level.links:
+                if link != along:
+                    self.ways.add(way_from(link))
+                    self.stamped.setdefault((link.near, way_from(link)), len(self.stamped))
+        answers = {atom: _searching(atom) for atom in self.searched}
+        super().__init__(names, order, Versions(answers=answers), {}, Mode.RUN)
+
+    @property
+    def form(self) -> CompactForm:
+        """What its copy must have."""
+        ranked, lines = bool(self.ordered), len(self.stamped)
+        return CompactForm(
+            frozenset(self.ways), bool(self.searched), ranked, self.upward, lines
+        )
+
+    def kernel(self, name: str) -> list[str]:
+        """All walks that begin at vertices of the numbers from `first` to `last`."""
+        root = self.order.walk.root
+        body = [
+            *self.before(),
+            f"for number_{root} in range(first, last):",
+            f"    {self._vertex(root)}",
+            *indented(self.body()),
+            *self.behind(),
+        ]
+        return [
+            "",
+            "",
+            "@bare_kernel",
+            f"def {name}(words, compact, first, last):",
+            "    walking = walking_at(words, 0)",
+            "    parameters = parameters_at(words, READ)",
+            "    sums, states = walking.sums, walking.states",
+            *indented(body),
+        ]
+
+    def _opening(self, number: int) -> list[str]:
+        """Stamp the neighbours of a position that later loops ask."""
+        level = self.order.levels[number]
+        position = level.position or self.order.walk.root
+        return [
+            f"stamp_neighbours({_LISTS[way]}, compact.stamps, {line}, number_{stamped})"
+            for (stamped, way), line in self.stamped.items()
+            if stamped == position
+        ]
+
+    def _link_loop(self, number: int, level: Level) -> list[str]:
+        position = level.position
+        along = self._along(level, self.order.levels)
+        found = _LISTS[way_from(along)]
+        lines = [
+            f"for place_{number} in range(",
+            f"    {found}.start[number_{along.near}], {found}.end[number_{along.near}]",
+            "):",
+            f"    number_{position} = {found}.neighbour[place_{number}]",
+        ]
+        asked = [
+            f"compact.stamps[{self._line(link)} + number_{position}] == number_{link.near}"
+            for link in level.links
+            if link != along
+        ]
+        before = [item for item in self._bound(number) if item in self.ordered]
+        if position in self.ordered and before and not self.upward:
+            asked.insert(0, f"number_{before[-1]} < number_{position}")
+        tests = [line for text in asked for line in unless(f"({text})")]
+        inside = [*tests, self._vertex(str(position)), *self.body(number)]
+        return lines + indented(inside)
+
+    def _vertex(self, position: str) -> str:
+        if self.ordered:
+            return f"at_{position} = compact.vertex[number_{position}]"
+        return f"at_{position} = number_{position}"
+
+    def _line(self, link: Link) -> str:
+        return f"{self.stamped[link.near, way_from(link)]} * len(compact.both.start)"
+
+    def _bound(self, number: int) -> list[str]:
+        """The positions of the levels before one, in the order in which they are bound."""
+        levels = self.order.levels[1:number]
+        return [self.order.walk.root, *(str(level.position) for level in levels)]
+
+    @staticmethod
+    def _along(level: Level, levels: Sequence[Level]) -> Link:
+        """The link that a loop goes along: the one whose known end was bound last."""
+        bound = [level.position for level in levels]
+
+        def age(link: Link) -> int:
+            return bound.index(link.near) if link.near in bound else 0
+
+        return max(level.links, key=age)
+
+
+def _list_way(way: str) -> str:
+    return "both" if way == "both" else "out"
+
+
+def _searching(atom: Joined) -> str:
+    return f"is_listed({_LISTS[_list_way(atom.way)]}, number_{atom.source}, number_{atom.target})"

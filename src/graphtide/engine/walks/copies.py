@@ -1,0 +1,42 @@
+"""Make the compact copy of a graph that a run from scratch wants."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.walks.compact import CompactForm
+from graphtide.kernels.walks.compact import (
+    Compact,
+    Neighbours,
+    leave_each_once,
+    list_neighbours,
+    number_by_degree,
+)
+
+_WAYS = {"out": 1, "in": 2, "both": 3}
+
+
+def compact_copy(graph: ResidentGraph, words: NDArray[np.int64], form: CompactForm) -> Compact:
+    """The neighbours of the version that the graph is at. O(vertices + edges)."""
+    count = graph.vertices
+    number, vertex = np.empty(0, np.int32), np.empty(0, np.int32)
+    if form.ranked:
+        number, vertex = np.empty(count, np.int32), np.empty(count, np.int32)
+        out, into = graph.adjacency
+        most = int(out.live.max(initial=0)) + int(into.live.max(initial=0))
+        number_by_degree(words, number, vertex, np.zeros(most + 2, np.int64))
+    stamps = np.full(max(form.lines, 1) * count, -1, np.int32)
+    lists = []
+    for way, bits in _WAYS.items():
+        room = 0
+        if way in form.ways:
+            room = graph.live * (2 if way == "both" and not form.upward else 1)
+        start, end = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        found = Neighbours(start, end, np.empty(room, np.int32))
+        if room:
+            list_neighbours(words, bits, number, found, form.upward)
+            leave_each_once(found, stamps[:count], form.sorted)
+        lists.append(found)
+    return Compact(*lists, vertex, stamps)
