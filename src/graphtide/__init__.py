@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         without_each,
         without_each_value,
     )
+    from graphtide.lang.nga import nga
     from graphtide.lang.python import (
         And,
         Columns,
@@ -87,6 +88,7 @@ _HOMES = {
     "Session": "graphtide.api.session",
     "session": "graphtide.api.session",
     "View": "graphtide.api.view",
+    "nga": "graphtide.lang.nga",
     "And": "graphtide.lang.python",
     "Columns": "graphtide.lang.python",
     "Count": "graphtide.lang.python",
@@ -150,6 +152,7 @@ __all__ = [
     "distinct",
     "expanding",
     "inf",
+    "nga",
     "program",
     "session",
     "sliding",

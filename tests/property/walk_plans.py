@@ -26,6 +26,9 @@ Walk = tuple[w.WalkStatement, ...]
 class WalkWriter(plans.Writer):
     """Draws the body of `traverse`: loops, conditions and sends."""
 
+    has_paths = True
+    """Whether there are paths and rows of matches, too."""
+
     def __init__(self, draw: Any) -> None:
         super().__init__(draw, "traverse")
         self.vertices: tuple[str, ...] = ("u",)
@@ -63,7 +66,8 @@ class WalkWriter(plans.Writer):
         return tuple(self.walk_statement(depth, loops) for _ in range(self.draw(st.integers(1, 2))))
 
     def walk_statement(self, depth: int, loops: int) -> w.WalkStatement:
-        match self.pick(("step", "step", "path", "when", "for", "send")) if depth else "send":
+        forms = ("step", "step", "path" if self.has_paths else "step", "when", "for", "send")
+        match self.pick(forms) if depth else "send":
             case "step":
                 return self._step(depth, loops)
             case "path":
@@ -111,7 +115,7 @@ class WalkWriter(plans.Writer):
             items = x.PathItems(self.paths[-1][0], "vertices", 1)
             part = x.OverPath("each", (name,), items, x.VertexFact(name, "id"))
             return w.Report("chains", (part, self.expression(x.BOOL, local, 1)))
-        if self.draw(st.integers(0, 4)) == 0:
+        if self.has_paths and self.draw(st.integers(0, 4)) == 0:
             vertex = x.VertexFact(self.pick(self.vertices), "id")
             return w.Report("rows", (vertex, self.expression(x.FLOAT, local, 1)))
         everywhere = self.draw(st.integers(0, 2)) == 0

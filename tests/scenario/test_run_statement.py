@@ -293,6 +293,55 @@ def test_programs_of_a_file(session: Session, tmp_path: Path) -> None:
     assert "50" in explain(chosen_computation(statement).program.program)
 
 
+REACHED = """
+Parameter (root: vertex)
+Vertex (active, out_nbrs, hops: double = Infinity, best: Accm<double, MIN>)
+Initialize (u):
+  u.hops = u == root ? 0 : Infinity;
+  u.active = u == root;
+Traverse (u):
+  For v in u.out_nbrs
+    v.best.Accumulate(u.hops + 1);
+Update (u):
+  If (u.best < u.hops)
+    u.hops = u.best;
+    u.active = true;
+"""
+
+
+def test_a_file_of_l_nga(session: Session, tmp_path: Path) -> None:
+    file = tmp_path / "reached-from.nga"
+    file.write_text(REACHED)
+    for what in (f"'{file}'(root='ann')", f"reached_from(root='ann') from '{file}'"):
+        run = carried_out(session, f"run {what} on years").value
+        usual = carried_out(session, "run bfs(source='ann') on years").value
+        assert isinstance(run, gt.Run)
+        assert isinstance(usual, gt.Run)
+        for view in run.views:
+            assert run.values(view).tolist() == usual.values(view).tolist()
+    file.write_text(REACHED.replace("u.hops + 1", "u.hopes + 1"))
+    error = refused(session, f"run '{file}'(root='ann') on years")
+    assert "a vertex has no 'hopes'" in error.what
+    assert f"{file}, line 9" in (error.where or "")
+    file.write_text(
+        "Vertex (n: long, m: Accm<long, SUM>) Traverse (u): For v in u.nbrs\n For w in "
+        "v.nbrs\n  w.m.Accumulate(1)\nUpdate (u): u.n = u.m"
+    )
+    error = refused(session, f"run '{file}' on years")
+    assert "goes along several edges" in error.what
+
+
+def test_a_file_of_several_programs_needs_a_name(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text("from graphtide.algorithms import BFS, WCC\n")
+    error = refused(session, f"run '{tmp_path}/two.py' on years")
+    assert "two.py has 2 programs" in error.what
+    assert "run BFS from" in (error.hint or "")
+    (tmp_path / "one.py").write_text("from graphtide.algorithms import WCC\n")
+    assert carried_out(session, f"run '{tmp_path}/one.py' on years").value
+    error = refused(session, f"run '{tmp_path}/one.py' from 'two.py' on years")
+    assert "two files" in error.what
+
+
 @pytest.mark.parametrize(
     ("content", "what"),
     [

@@ -49,6 +49,11 @@ def given_script(file: str | None, text: str | None) -> Script:
     assert file is not None
     if file == STANDARD_INPUT:
         return Script(sys.stdin.read())
+    if file.endswith(".nga"):
+        raise InputError(
+            f"'{file}' is a program, and a script says what to run it on",
+            hint=f"write the statement: graphtide run -e \"run '{file}' on COLLECTION\"",
+        )
     return Script(_read(given_path(file)), file)
 
 

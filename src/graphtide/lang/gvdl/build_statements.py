@@ -129,12 +129,20 @@ class Builder(GroupBuilder):
     ) -> statements.Run:
         parameters, library, collection, *options = rest
         given = parameters or ()
+        only = computation.type == "STRING"
+        if only and library is not None:
+            raise language_error(
+                "two files are given here",
+                self.around(library),
+                "write `run 'file' on ...`, or `run NAME from 'file' on ...`",
+            )
+        library = computation if only else library
         words = {"computation": computation, "collection": collection, "library": library}
         places = [(what, self.around(word)) for what, word in words.items()]
         places += [(f"({parameter.field})", parameter.span) for parameter in given]
         places += [(option.field, option.span) for option in options]
         return statements.Run(
-            str(computation),
+            "" if only else str(computation),
             str(collection),
             strategy,
             tuple((parameter.field, parameter.value) for parameter in given),

@@ -120,6 +120,7 @@ class Strategy(Node):
 class Run(Node):
     """`run STRATEGY computation NAME (PARAMETERS) from 'file' on collection NAME OPTIONS`.
 
+    Without a name for the computation it is the one program of its file: `run 'file' on ...`.
     `places` tells where `computation`, `collection`, `library`, `indices` and each parameter, as
     `(name)`, stand in the text.
     """

@@ -156,11 +156,13 @@ def _load_graph(node: statements.LoadGraph) -> str:
 
 
 def _run(node: statements.Run) -> str:
-    parts = ["run", *_strategy(node.strategy), f"computation {_name(node.computation)}"]
+    named = node.computation or node.library is None
+    what = _name(node.computation) if named else write_literal(node.library)
+    parts = ["run", *_strategy(node.strategy), f"computation {what}"]
     if node.parameters:
         pairs = ", ".join(f"{name}={_value(value)}" for name, value in node.parameters)
         parts.append(f"({pairs})")
-    if node.library is not None:
+    if named and node.library is not None:
         parts.append(f"from {write_literal(node.library)}")
     parts.append(f"on collection {_name(node.collection)}")
     if node.name is not None:

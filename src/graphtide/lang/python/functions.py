@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from types import FunctionType
 
 from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.scope import Scope
+from graphtide.lang.python.scope import ErrorSource, Scope
 from graphtide.lang.python.source import ClassSource, names_around
 from graphtide.lang.python.statements import read_body
 from graphtide.plan.expressions import (
@@ -78,7 +78,7 @@ def check_used(
     program: VertexProgram | WalkProgram,
     sent: set[str],
     expressions: Iterable[Expression],
-    source: ClassSource,
+    source: ErrorSource,
     fields: Fields,
 ) -> None:
     """Refuse accumulators that nothing sends to or reads, and parameters that nothing uses."""

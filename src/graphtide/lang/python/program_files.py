@@ -1,8 +1,8 @@
-"""Programs from a file of Python: every class in it that is decorated with `@gt.program`, and
-every function decorated with `@gt.dataflow.program`.
+"""Programs from a file: the one of a file of L_NGA (`.nga`), and of a file of Python every class
+that is decorated with `@gt.program`, and every function decorated with `@gt.dataflow.program`.
 
-The file is carried out as Python would carry it out, with its own folder first among those that
-it may import from, and anew every time: what has been edited since is what runs.
+A file of Python is carried out as Python would carry it out, with its own folder first among those
+that it may import from. Files are read anew every time: what has been edited since is what runs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from graphtide.lang.nga import SUFFIX, nga_file
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import GraphtideError, InputError, LanguageError
 
 
 def programs_of(path: Path) -> dict[str, Program | DataflowProgram]:
     """The programs that a file defines or imports, by their names."""
+    if path.suffix == SUFFIX:
+        program = nga_file(path)
+        return {program.name: program}
     text = _read(path)
     try:
         code = compile(text, str(path), "exec")
@@ -50,7 +54,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise InputError(
             f"cannot read '{path}': {error.strerror or error}",
-            hint="name a file of Python; a relative one is looked for in "
+            hint="name a file of Python or L_NGA; a relative one is looked for in "
             f"{Path.cwd()}, where Graphtide was started",
         ) from None
 

@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.source import ClassSource
 from graphtide.model.errors import LanguageError
 from graphtide.plan.expressions import FLOAT, INT, Call, Const, Expression, ValueType
 
@@ -21,6 +21,13 @@ TYPE_WORDS = {ValueType.INT: "an int", ValueType.FLOAT: "a float", ValueType.BOO
 
 class WidenedError(Exception):
     """A local name turned out to be a float after it was read as an int: read again."""
+
+
+class ErrorSource(Protocol):
+    """What knows the place of a node in the user's text."""
+
+    def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
+        """The error for a mistake at a node, to be raised by the caller."""
 
 
 @dataclass
@@ -33,7 +40,7 @@ class Scope:
     in their place.
     """
 
-    source: ClassSource
+    source: ErrorSource
     fields: Fields
     function: str
     me: str

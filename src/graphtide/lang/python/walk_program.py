@@ -12,6 +12,7 @@ from graphtide.lang.python.functions import (
     find_function,
     read_function,
 )
+from graphtide.lang.python.scope import ErrorSource
 from graphtide.lang.python.source import ClassSource, names_around
 from graphtide.lang.python.walk_scope import WalkScope
 from graphtide.lang.python.walk_statements import read_walk
@@ -94,16 +95,27 @@ def _check(program: WalkProgram, source: ClassSource, fields: Fields) -> None:
             "its loops say it: u.neighbours, u.out_neighbours or u.in_neighbours",
         )
     statements = list(walk_statements(program.traverse))
+    check_reached(program, statements, source, fields, fields.places["traverse"])
+    sent = {item.accumulator for item in statements if isinstance(item, SendAt)}
+    expressions = [*all_expressions(program), *counted_parameters(program, statements)]
+    check_used(program, sent, expressions, source, fields)
+
+
+def check_reached(
+    program: WalkProgram,
+    statements: list[WalkStatement],
+    source: ErrorSource,
+    fields: Fields,
+    traverse: ast.AST,
+) -> None:
+    """Refuse a walk that goes nowhere, and what nobody sends to."""
     if not any(isinstance(item, Step | Paths) for item in statements):
         raise source.error(
-            fields.places["traverse"],
+            traverse,
             "this walk goes nowhere",
             "write a loop, `for v in u.neighbours`; "
-            "a vertex program is `def traverse(self, u, e, v)`",
+            "a vertex program is `def traverse(self, u, e, v)` in a class",
         )
-    sent = {item.accumulator for item in statements if isinstance(item, SendAt)}
-    expressions = [*all_expressions(program), *map(_named, _sizes(program, statements))]
-    check_used(program, sent, expressions, source, fields)
     reached = {item.accumulator for item in statements if isinstance(item, SendGlobal)}
     reached |= {item.matches for item in statements if isinstance(item, Report)}
     for name in (*fields.globals, *fields.matches):
@@ -113,6 +125,11 @@ def _check(program: WalkProgram, source: ClassSource, fields: Fields) -> None:
                 f"nothing sends to '{name}'",
                 f"write self.{name}(...) in `traverse`, or remove it",
             )
+
+
+def counted_parameters(program: WalkProgram, statements: list[WalkStatement]) -> list[Expression]:
+    """The parameters that say how often something is there, as references to them."""
+    return [ParameterRef(name, ValueType.INT) for name in _sizes(program, statements)]
 
 
 def _sizes(program: WalkProgram, statements: list[WalkStatement]) -> list[str]:
@@ -128,7 +145,3 @@ def _sizes(program: WalkProgram, statements: list[WalkStatement]) -> list[str]:
             case _:
                 pass
     return [item for item in found if isinstance(item, str)]
-
-
-def _named(name: str) -> Expression:
-    return ParameterRef(name, ValueType.INT)

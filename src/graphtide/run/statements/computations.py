@@ -169,12 +169,19 @@ def _own_program(statement: Run, wanted: str) -> Computation:
         error.where = error.where or _rendered(statement, "library")
         raise
     for name, program in found.items():
-        if _plain(name) == wanted:
+        if _plain(name) == wanted or (not wanted and len(found) == 1):
             return program
+    if found and not wanted:
+        raise language_error(
+            f"{path.name} has {len(found)} programs",
+            statement.place("library"),
+            f"name one: `run {next(iter(found))} from '{statement.library}' on ...`",
+        )
     near = closest(statement.computation, found)
     there = f"it has {', '.join(found)}" if found else _OWN
     raise language_error(
-        f"{path.name} has no program named '{statement.computation}'",
+        f"{path.name} has no program"
+        + (f" named '{statement.computation}'" if wanted else " that could be run"),
         statement.place("computation"),
         f"did you mean `{near}`?" if near else there,
     )

@@ -1,0 +1,246 @@
+"""Programs that list `active`: only active vertices traverse, and only who was sent to updates.
+
+A run of a plan knows neither. A superstep of L_NGA becomes an iteration in which `active` is state
+like any other:
+
+    traverse    nothing leaves a vertex that is not active
+    update      active = False, and then, for vertices that were sent to, what the program says
+
+The run ends one iteration after the last vertex was active, which changes nothing: nobody sends, so
+nobody updates. Two kinds of programs need none of this, and become what they would be without
+`active`, so that the engine sees them as they are:
+
+- All vertices begin active and none is activated again: one superstep.
+- An update keeps the better of what a vertex holds and what it was sent, and activates the vertex
+  where that is a change (components, breadth-first search). What a vertex that is not active would
+  send, it has sent before: whoever it reaches holds that or better. A vertex that never was active
+  must then have nothing to say: its message is infinite, as the identity of the accumulator is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphtide.lang.nga.declarations import ACTIVE
+from graphtide.plan.expressions import (
+    BOOL,
+    INT,
+    AccumulatorRef,
+    Binary,
+    Call,
+    Choice,
+    Compare,
+    Const,
+    Expression,
+    StateRef,
+)
+from graphtide.plan.one_hop import one_hop
+from graphtide.plan.program_reads import reads
+from graphtide.plan.program_symbols import ClosedFormError, initial_form, rewrite
+from graphtide.plan.programs import (
+    Accumulator,
+    AccumulatorKind,
+    AssignState,
+    Body,
+    If,
+    Send,
+    StateField,
+    VertexProgram,
+    statements_of,
+)
+from graphtide.plan.walk_unrolling import fresh_name
+from graphtide.plan.walks import (
+    ForEach,
+    Paths,
+    SendAt,
+    Step,
+    WalkProgram,
+    WalkStatement,
+    When,
+    all_expressions,
+)
+
+_TRUE, _FALSE = Const(True, BOOL), Const(False, BOOL)
+_ON = AssignState(ACTIVE, _TRUE)
+Walk = tuple[WalkStatement, ...]
+
+
+def with_activation(program: WalkProgram) -> WalkProgram | None:
+    """The program as a plan that runs by the book; None if its results would be lost.
+
+    That is so where accumulators of the whole graph are results of a program of several supersteps:
+    the last iteration, in which no vertex is active, empties them.
+    """
+    plain = _one_superstep(program) or _keeps_the_better(program)
+    if plain is not None:
+        return plain
+    return None if program.globals or program.matches else _by_the_book(program)
+
+
+def _by_the_book(program: WalkProgram) -> WalkProgram:
+    noted = _only_who_was_sent_to(program)
+    active = StateRef(program.root, ACTIVE, BOOL)
+    off = AssignState(ACTIVE, _FALSE)
+    return replace(noted, traverse=(When(active, noted.traverse),), update=(off, *noted.update))
+
+
+def _only_who_was_sent_to(program: WalkProgram) -> WalkProgram:
+    """The program with an update that vertices skip that were sent nothing."""
+    if not program.update:
+        return program
+    taken = {item.name for item in (*program.parameters, *program.sized)}
+    received = Accumulator(fresh_name("received", taken), AccumulatorKind.COUNT, INT)
+    heard = Compare(">", AccumulatorRef(received.name, INT), Const(0, INT))
+    return replace(
+        program,
+        accumulators=(*program.accumulators, received),
+        traverse=_noted(program.traverse, received.name),
+        update=(If(heard, program.update),),
+    )
+
+
+def _noted(body: Walk, received: str) -> Walk:
+    """Each send followed by a count at its vertex; one does for sends in a row."""
+    found: list[WalkStatement] = []
+    for at, statement in enumerate(body):
+        match statement:
+            case SendAt(vertex=vertex):
+                found.append(statement)
+                behind = body[at + 1] if at + 1 < len(body) else None
+                if not (isinstance(behind, SendAt) and behind.vertex == vertex):
+                    found.append(SendAt(vertex, received, Const(1, INT)))
+            case When(condition, then, otherwise):
+                found.append(When(condition, _noted(then, received), _noted(otherwise, received)))
+            case Step() | Paths() | ForEach():
+                found.append(replace(statement, body=_noted(statement.body, received)))
+            case _:
+                found.append(statement)
+    return tuple(found)
+
+
+def _one_superstep(program: WalkProgram) -> WalkProgram | None:
+    counted = isinstance(program.iterations, str) or program.iterations == 0
+    if counted or _reads_active(program) or _assignments(program.update):
+        return None
+    if _ON not in program.initialize or _assignments(program.initialize) != 1:
+        return None
+    return replace(_only_who_was_sent_to(_without_active(program)), iterations=1)
+
+
+def _keeps_the_better(program: WalkProgram) -> WalkProgram | None:
+    """The program without `active`, where the two compute the same in every superstep."""
+    found = one_hop(program)
+    if (
+        found is None
+        or program.tolerance != 0.0
+        or _reads_active(program)
+        or len(program.accumulators) != 1
+    ):
+        return None
+    (offered,) = program.accumulators
+    fields = [item for item in program.state if item.name != ACTIVE]
+    if len(fields) != 1 or fields[0].size is not None or offered.size is not None:
+        return None
+    held = fields[0]
+    if reads(found.traverse).reads_target or not _takes_better(program.update, held, offered):
+        return None
+    if not _idle_ones_are_silent(found, held, offered):
+        return None
+    better = Call(
+        "min" if offered.kind is AccumulatorKind.MIN else "max",
+        (StateRef("v", held.name, held.type), AccumulatorRef(offered.name, offered.type)),
+        held.type,
+    )
+    return replace(_without_active(program), update=(AssignState(held.name, better),))
+
+
+def _takes_better(update: Body, held: StateField, offered: Accumulator) -> bool:
+    """Whether it is `If (offered < held) { held = offered; active = true }`, or with `>`."""
+    here, there = StateRef("v", held.name, held.type), AccumulatorRef(offered.name, offered.type)
+    signs = {AccumulatorKind.MIN: ("<", ">"), AccumulatorKind.MAX: (">", "<")}.get(offered.kind)
+    taken = AssignState(held.name, there)
+    match update:
+        case (If(Compare(sign, left, right), then, ()),) if signs is not None:
+            written = ((signs[0], there, here), (signs[1], here, there))
+            return (sign, left, right) in written and then in ((taken, _ON), (_ON, taken))
+        case _:
+            return False
+
+
+def _idle_ones_are_silent(program: VertexProgram, held: StateField, offered: Accumulator) -> bool:
+    """Whether vertices that do not begin active would send nothing that anybody takes."""
+    try:
+        start = initial_form(program).state
+    except ClosedFormError:
+        return False
+    active, value = start[ACTIVE], start[held.name]
+    if active == _TRUE:
+        return True
+    match active:
+        case Choice(condition, yes, no) if (yes, no) == (_TRUE, _FALSE):
+            active = condition
+    match value:
+        case Choice(condition, _, idle) if condition == active:
+            value = idle
+    if value != Const(offered.identity, offered.type) or held.type is not offered.type:
+        return False
+    sent = [item.value for item in statements_of(program.traverse) if isinstance(item, Send)]
+    return all(_is_infinite(_put(message, held, value), offered) for message in sent)
+
+
+def _put(message: Expression, held: StateField, value: Expression) -> Expression:
+    source = StateRef("u", held.name, held.type)
+    return rewrite(message, lambda leaf: value if leaf == source else leaf)
+
+
+def _is_infinite(value: Expression, offered: Accumulator) -> bool:
+    """Whether a message surely is what the accumulator holds anyway, or NaN, which it ignores."""
+    match value:
+        case Const(number):
+            return bool(number == offered.identity) and offered.type is not INT
+        case Binary("+", left, right):
+            return _is_infinite(left, offered) or _is_infinite(right, offered)
+        case Binary("-", left, _):
+            return _is_infinite(left, offered)
+        case Call("min", arguments) if offered.kind is AccumulatorKind.MAX:
+            return any(_is_infinite(item, offered) for item in arguments)
+        case Call("max", arguments) if offered.kind is AccumulatorKind.MIN:
+            return any(_is_infinite(item, offered) for item in arguments)
+        case _:
+            return False
+
+
+def _without_active(program: WalkProgram) -> WalkProgram:
+    return replace(
+        program,
+        state=tuple(item for item in program.state if item.name != ACTIVE),
+        initialize=_unassigned(program.initialize),
+        update=_unassigned(program.update),
+    )
+
+
+def _unassigned(body: Body) -> Body:
+    found = []
+    for statement in body:
+        match statement:
+            case AssignState(name) if name == ACTIVE:
+                continue
+            case If(condition, then, otherwise):
+                statement = If(condition, _unassigned(then), _unassigned(otherwise))
+                if not statement.then and not statement.otherwise:
+                    continue
+            case _:
+                pass
+        found.append(statement)
+    return tuple(found)
+
+
+def _assignments(body: Body) -> int:
+    found = (item for item in statements_of(body) if isinstance(item, AssignState))
+    return sum(item.name == ACTIVE for item in found)
+
+
+def _reads_active(program: WalkProgram) -> bool:
+    return any(
+        isinstance(item, StateRef) and item.name == ACTIVE for item in all_expressions(program)
+    )

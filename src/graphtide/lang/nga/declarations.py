@@ -1,0 +1,284 @@
+"""The declarations of a text, checked: parameters, state, accumulators, edge properties, settings.
+
+They become the same fields that a program class has, so that the same functions read the rest.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import dataclass
+
+from graphtide.lang.diagnostics import Span, language_error
+from graphtide.lang.nga.tree import Attribute, ProgramText, TypeName
+from graphtide.lang.python.fields import Fields
+from graphtide.lang.python.settings import Settings
+from graphtide.model.schema import closest
+from graphtide.plan.expressions import BOOL, FLOAT, INT, Number, ValueType
+from graphtide.plan.programs import (
+    Accumulator,
+    AccumulatorKind,
+    Parameter,
+    ParameterKind,
+    StateField,
+)
+
+FACTS = ("id", "degree", "out_degree", "in_degree")
+NEIGHBOURS = {"nbrs": "neighbours", "out_nbrs": "out_neighbours", "in_nbrs": "in_neighbours"}
+_PREDEFINED = (*FACTS, "active", *NEIGHBOURS)
+_TYPES = {"bool": BOOL, "int": INT, "long": INT, "float": FLOAT, "double": FLOAT}
+_KINDS = {
+    "vertex": ParameterKind.VERTEX,
+    "vertices": ParameterKind.VERTICES,
+    "pairs": ParameterKind.PAIRS,
+}
+_OPERATIONS = {str(kind): kind for kind in AccumulatorKind} | {"prod": AccumulatorKind.PRODUCT}
+_LISTS = (ParameterKind.VERTICES, ParameterKind.PAIRS)
+ACTIVE = "active"
+_RESERVED = (*_PREDEFINED, "V", "self")
+
+
+@dataclass
+class Declared(ast.stmt):
+    """Where a name is declared, for errors that are found later."""
+
+    span: Span
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def read_declarations(text: ProgramText) -> Fields:
+    """All that a text declares; LanguageError at the first that cannot be."""
+    reader = _Reader()
+    for attribute in text.parameters:
+        reader.parameter(attribute)
+    for attribute in text.edge:
+        reader.property(attribute)
+    for attribute in text.vertex:
+        reader.vertex(attribute)
+    for attribute in text.globals:
+        reader.of_the_graph(attribute)
+    reader.check_sizes(text)
+    reader.fields.settings = _read_settings(text, reader.fields)
+    return reader.fields
+
+
+def is_plain_active(attribute: Attribute) -> bool:
+    """Whether `active` is given a type, and with it no other meaning than any attribute has."""
+    return attribute.name == ACTIVE and attribute.type is not None
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.fields = Fields()
+
+    def parameter(self, attribute: Attribute) -> None:
+        """`root: vertex`, `damping: double = 0.85`."""
+        self._place(attribute)
+        held = self._typed(attribute, "Parameter", "vertex, vertices, pairs or double")
+        if held.operation is not None or held.size is not None:
+            raise language_error(
+                f"the parameter '{attribute.name}' is one value", held.span, "use a plain type"
+            )
+        word = held.word.lower()
+        kind = _KINDS.get(word) or ParameterKind(str(_type(held, (*_KINDS, *_TYPES))))
+        default = attribute.default
+        if kind in _LISTS and default is not None:
+            raise language_error(
+                f"'{attribute.name}' is a list, and has no default", attribute.span, "leave it out"
+            )
+        if default is not None:
+            whole = kind is ParameterKind.VERTEX
+            default = _default(attribute, INT if whole else ValueType(kind.value))
+        self.fields.parameters[attribute.name] = Parameter(attribute.name, kind, default)
+
+    def property(self, attribute: Attribute) -> None:
+        """`weight: double`."""
+        held = self._typed(attribute, "Edge", "double")
+        if attribute.name in self.fields.properties:
+            raise language_error(f"'{attribute.name}' is declared twice", attribute.span)
+        if held.operation is not None or held.size is not None or attribute.default is not None:
+            raise language_error(
+                "a property of edges is what the graph says",
+                attribute.span,
+                f"write `{attribute.name}: double`",
+            )
+        self.fields.properties[attribute.name] = _type(held, _TYPES)
+
+    def vertex(self, attribute: Attribute) -> None:
+        """`rank: double`, `sum: Accm<double, SUM>`, or one of the names that need no type."""
+        if attribute.name in _PREDEFINED and not is_plain_active(attribute):
+            self._predefined(attribute)
+            return
+        self._place(attribute)
+        hint = f"double` or `{attribute.name}: Accm<double, SUM>"
+        held = self._typed(attribute, "Vertex", hint)
+        if held.operation is not None:
+            self.fields.accumulators[attribute.name] = _accumulator(attribute, held)
+            return
+        value_type = _type(held, _TYPES)
+        default = _default(attribute, value_type)
+        self.fields.state[attribute.name] = StateField(
+            attribute.name, value_type, default, held.size
+        )
+
+    def _predefined(self, attribute: Attribute) -> None:
+        if attribute.type is not None:
+            raise language_error(
+                f"'{attribute.name}' has its meaning already",
+                attribute.span,
+                f"write `{attribute.name}` alone, or choose another name",
+            )
+        if attribute.name in self.fields.places:
+            raise language_error(f"'{attribute.name}' is listed twice", attribute.span)
+        self.fields.places[attribute.name] = Declared(attribute.span)
+        if attribute.name == ACTIVE:
+            self.fields.state[ACTIVE] = StateField(ACTIVE, BOOL, False)
+
+    def of_the_graph(self, attribute: Attribute) -> None:
+        """`cnts: Accm<long, SUM>`."""
+        self._place(attribute)
+        held = self._typed(attribute, "GlobalVariable", "Accm<long, SUM>")
+        if held.operation is None:
+            raise language_error(
+                f"'{attribute.name}' of the whole graph is sent to by many vertices at once",
+                held.span,
+                f"write `{attribute.name}: Accm<{held.word}, SUM>`; "
+                "a value that is given is a Parameter",
+            )
+        self.fields.globals[attribute.name] = _accumulator(attribute, held)
+
+    def _place(self, attribute: Attribute) -> None:
+        if attribute.name in self.fields.places:
+            raise language_error(
+                f"'{attribute.name}' is declared twice",
+                attribute.span,
+                "give the two different names",
+            )
+        if attribute.name in _RESERVED and not is_plain_active(attribute):
+            raise language_error(
+                f"'{attribute.name}' has a meaning of its own",
+                attribute.span,
+                "choose another name",
+            )
+        self.fields.places[attribute.name] = Declared(attribute.span)
+
+    def _typed(self, attribute: Attribute, where: str, usual: str) -> TypeName:
+        if attribute.type is not None:
+            return attribute.type
+        near = closest(attribute.name, list(_PREDEFINED)) if where == "Vertex" else None
+        hint = f"write `{attribute.name}: {usual}`"
+        raise language_error(
+            f"'{attribute.name}' has no type",
+            attribute.span,
+            f"did you mean `{near}`? {hint}" if near else hint,
+        )
+
+    def check_sizes(self, text: ProgramText) -> None:
+        """Sizes that are names are int parameters; only now are all parameters known."""
+        for attribute in (*text.vertex, *text.globals):
+            size = attribute.type.size if attribute.type else None
+            if isinstance(size, str):
+                known = self.fields.parameters.get(size)
+                if known is None or known.kind is not ParameterKind.INT:
+                    raise language_error(
+                        f"'{size}' is no int parameter, so it is no size",
+                        attribute.type.span if attribute.type else attribute.span,
+                        f"declare it: `Parameter ({size}: int)`",
+                    )
+            elif size is not None and size < 1:
+                raise language_error(
+                    f"an array cannot have size {size}", attribute.span, "use 1 or more"
+                )
+
+
+def _accumulator(attribute: Attribute, held: TypeName) -> Accumulator:
+    operation = (held.operation or "").lower()
+    kind = _OPERATIONS.get(operation)
+    if kind is None:
+        near = closest(held.operation or "", [item.upper() for item in _OPERATIONS])
+        raise language_error(
+            f"there is no accumulator '{held.operation}'",
+            held.span,
+            f"did you mean `{near}`?" if near else f"there are {', '.join(_OPERATIONS)}".upper(),
+        )
+    if attribute.default is not None:
+        raise language_error(
+            "an accumulator begins with what its operation makes of nothing",
+            attribute.span,
+            "leave the value out",
+        )
+    value_type = _type(held, _TYPES)
+    logic = kind in (AccumulatorKind.OR, AccumulatorKind.AND)
+    if logic != (value_type is BOOL):
+        raise language_error(
+            f"{str(kind).upper()} is of {'truth values' if logic else 'numbers'}",
+            held.span,
+            f"write `Accm<{'bool' if logic else 'double'}, {str(kind).upper()}>`",
+        )
+    if kind is AccumulatorKind.COUNT and value_type is not INT:
+        raise language_error("COUNT is an int", held.span, "write `Accm<long, COUNT>`")
+    return Accumulator(attribute.name, kind, value_type, held.size)
+
+
+def _type(held: TypeName, known: object) -> ValueType:
+    found = _TYPES.get(held.word.lower())
+    if found is not None:
+        return found
+    words = [*_TYPES, *(_KINDS if "vertex" in list(known) else ())]  # type: ignore[call-overload]
+    near = closest(held.word, words)
+    raise language_error(
+        f"there is no type '{held.word}'",
+        held.span,
+        f"did you mean `{near}`?" if near else f"there are {', '.join(words)}",
+    )
+
+
+def _default(attribute: Attribute, value_type: ValueType) -> Number:
+    value = attribute.default
+    if value is None:
+        return {INT: 0, FLOAT: 0.0, BOOL: False}[value_type]
+    given = BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
+    if given is value_type:
+        return value
+    if given is INT and value_type is FLOAT:
+        return float(value)
+    raise language_error(
+        f"'{attribute.name}' cannot begin with {value}",
+        attribute.span,
+        f"give it a value of its type, {value_type}",
+    )
+
+
+def _read_settings(text: ProgramText, fields: Fields) -> Settings:
+    iterations = _setting(text, fields, "iterations", ParameterKind.INT)
+    tolerance = _setting(text, fields, "tolerance", ParameterKind.FLOAT)
+    for name, value in (("iterations", iterations), ("tolerance", tolerance)):
+        if isinstance(value, float) and not 0 <= value < math.inf:
+            raise language_error(f"{value} is no {name}", text.settings[name].span)
+    assert not isinstance(iterations, float)
+    held = 0.0 if tolerance is None else tolerance
+    return Settings(iterations=iterations, tolerance=held if isinstance(held, str) else float(held))
+
+
+def _setting(
+    text: ProgramText, fields: Fields, name: str, kind: ParameterKind
+) -> int | float | str | None:
+    given = text.settings.get(name)
+    value = given.value if given else name if name in fields.parameters else None
+    if given is not None and name in fields.parameters:
+        raise language_error(
+            f"'{name}' is a parameter already", given.span, "leave one of the two out"
+        )
+    if isinstance(value, str):
+        known = fields.parameters.get(value)
+        if known is None or known.kind is not kind:
+            place = fields.places.get(value)
+            span = given.span if given else getattr(place, "span", None)
+            raise language_error(
+                f"'{value}' is no {kind} parameter, so it cannot be the {name}",
+                span,
+                f"declare it: `Parameter ({value}: {kind})`",
+            )
+    return value

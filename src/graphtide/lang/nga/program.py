@@ -1,0 +1,56 @@
+"""`gt.nga`: a program from a text of L_NGA, or from a file of it."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path
+
+from graphtide.lang.nga.lower import lower
+from graphtide.lang.nga.parse import parse_program
+from graphtide.lang.python.program import Program
+from graphtide.model.errors import InputError
+
+SUFFIX = ".nga"
+
+
+def nga(text: str | PathLike[str], *, name: str | None = None) -> Program:
+    """The program that a text of L_NGA says, or the file of that name if it ends in `.nga`.
+
+    It is a program like any other: `gt.nga(text)(root="ann")` gives it its parameters. It is called
+    what the text says (`Program Ranks`), or `name`, or after its file. See docs/reference/nga.md.
+    """
+    if isinstance(text, PathLike) or is_file_name(text):
+        return nga_file(Path(text), name)
+    if not isinstance(text, str):
+        raise InputError(
+            f"a program in L_NGA is a text, and this is a {type(text).__name__}",
+            hint="give the text, or the name of a file that ends in .nga",
+        )
+    return Program(lower(parse_program(text), name or "Program"))
+
+
+def nga_file(path: Path, name: str | None = None) -> Program:
+    """The program in a file of L_NGA."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(
+            f"cannot read '{path}': {error.strerror or error}",
+            hint=f"name a file of L_NGA; a relative one is looked for in {Path.cwd()}, "
+            "where Graphtide was started",
+        ) from None
+    return Program(lower(parse_program(text, str(path)), name or _named_after(path)))
+
+
+def is_file_name(text: object) -> bool:
+    """Whether a text is the name of a file of L_NGA, and no program."""
+    return isinstance(text, str) and text.endswith(SUFFIX) and "\n" not in text
+
+
+def _named_after(path: Path) -> str:
+    """`page-rank.nga` as `page_rank`: a name of Python."""
+    found = re.sub(r"\W", "_", path.stem)
+    return found if found.isidentifier() else f"program_{found}"

@@ -1,0 +1,231 @@
+"""A plan as the text of L_NGA that reads as it: the counterpart of `nga`.
+
+L_NGA says less than Python: it has no paths, no rows of matches, and no names that change their
+value. What `unparse` writes is read again before it is handed out, so that no text ever says
+something else than its plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphtide.lang.nga.lower import lower
+from graphtide.lang.nga.parse import parse_program
+from graphtide.lang.nga.unparse_expressions import (
+    NEIGHBOURS,
+    UnspeakableError,
+    expression_text,
+    index_text,
+    number_text,
+    word_text,
+)
+from graphtide.model.errors import InputError, LanguageError
+from graphtide.plan.expressions import EdgeProperty, ValueType
+from graphtide.plan.program_reads import edge_properties
+from graphtide.plan.programs import (
+    Accumulator,
+    AccumulatorKind,
+    AssignLocal,
+    AssignState,
+    Body,
+    ForRange,
+    If,
+    Parameter,
+    Send,
+    StateField,
+    Statement,
+    VertexProgram,
+)
+from graphtide.plan.walks import (
+    ForEach,
+    SendAt,
+    SendGlobal,
+    Step,
+    WalkProgram,
+    WalkStatement,
+    When,
+    walk_expressions,
+    walk_statements,
+)
+
+_INDENT = "  "
+_TYPES = {ValueType.INT: "long", ValueType.FLOAT: "double", ValueType.BOOL: "bool"}
+Plan = VertexProgram | WalkProgram
+
+
+def unparse(program: Plan) -> str:
+    """The text of a plan; InputError where L_NGA cannot say it."""
+    try:
+        text = "\n".join(_lines(program)) + "\n"
+    except UnspeakableError as found:
+        raise _refused(program, f"it has no words for {found}") from None
+    try:
+        again = lower(parse_program(text), program.name)
+    except LanguageError as error:
+        raise _refused(program, error.what) from None
+    if again != program:
+        raise _refused(program, "a name changes its value, or is not called so in L_NGA")
+    return text
+
+
+def _refused(program: Plan, why: str) -> InputError:
+    return InputError(
+        f"{program.name} cannot be written in L_NGA: {why}",
+        hint="write it as a class in Python: graphtide.lang.python.unparse(plan)",
+    )
+
+
+def _lines(program: Plan) -> Iterator[str]:
+    if program.documentation:
+        yield from (f"// {line}".rstrip() for line in program.documentation.split("\n"))
+    yield f"Program {program.name}"
+    given = [item for item in program.parameters if item.name != "V"]
+    yield from _declaration("Parameter", [_parameter_text(item) for item in given])
+    yield from _declaration("Edge", _property_texts(program))
+    held = [_state_text(item) for item in program.state]
+    held += [_accumulator_text(item) for item in program.accumulators]
+    yield from _declaration("Vertex", held)
+    if isinstance(program, WalkProgram):
+        if program.matches:
+            raise UnspeakableError("rows of matches")
+        yield from _declaration("GlobalVariable", [_accumulator_text(x) for x in program.globals])
+    yield from _settings(program)
+    yield from _function("Initialize (v):", _body(program.initialize, program))
+    if isinstance(program, WalkProgram):
+        nested = any(_nests(item) for item in program.traverse)
+        yield from _function(
+            f"Traverse ({program.root}):", _walk(program.traverse, program, nested)
+        )
+    else:
+        yield from _function("Traverse (u):", _one_loop(program))
+    yield from _function("Update (v):", _body(program.update, program))
+
+
+def _declaration(word: str, listed: list[str]) -> Iterator[str]:
+    if listed:
+        yield f"{word} ({', '.join(listed)})"
+
+
+def _parameter_text(item: Parameter) -> str:
+    kind = {"int": "long", "float": "double"}.get(str(item.kind), str(item.kind))
+    default = "" if item.default is None else f" = {number_text(item.default)}"
+    return f"{item.name}: {kind}{default}"
+
+
+def _property_texts(program: Plan) -> list[str]:
+    if isinstance(program, VertexProgram):
+        found = edge_properties(program)
+    else:
+        read = (x for x in walk_expressions(program.traverse) if isinstance(x, EdgeProperty))
+        found = {item.name: item.type for item in read}
+    return [f"{word_text(name)}: {_TYPES[kind]}" for name, kind in found.items()]
+
+
+def _state_text(item: StateField) -> str:
+    held = _TYPES[item.type]
+    if item.size is not None:
+        held = f"Array<{held}, {item.size}>"
+    return f"{item.name}: {held} = {number_text(item.default)}"
+
+
+def _accumulator_text(item: Accumulator) -> str:
+    held = f"Accm<{_TYPES[item.type]}, {str(item.kind).upper()}>"
+    return f"{item.name}: {held if item.size is None else f'Array<{held}, {item.size}>'}"
+
+
+def _settings(program: Plan) -> Iterator[str]:
+    if program.iterations not in (None, "iterations"):
+        yield f"Iterations ({program.iterations})"
+    if program.tolerance not in (0.0, "tolerance"):
+        yield f"Tolerance ({program.tolerance})"
+
+
+def _function(head: str, body: list[str]) -> Iterator[str]:
+    if body:
+        yield ""
+        yield head
+        yield from _indented(body)
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [_INDENT + line for line in lines]
+
+
+def _one_loop(program: VertexProgram) -> list[str]:
+    """The loop over edges that the `traverse` of a vertex program is."""
+    via = " Via e" if edge_properties(program) else ""
+    head = f"For v in u.{NEIGHBOURS[program.direction]}{via}"
+    return [head, *_block(_body(program.traverse, program))]
+
+
+def _block(lines: list[str]) -> list[str]:
+    return _indented(lines or ["{ }"])
+
+
+def _body(body: Body, program: Plan) -> list[str]:
+    return [line for statement in body for line in _statement(statement, program)]
+
+
+def _statement(statement: Statement, program: Plan) -> list[str]:
+    match statement:
+        case AssignState(name, value, index):
+            return [f"v.{name}{index_text(index)} = {expression_text(value)};"]
+        case AssignLocal(name, value):
+            return [f"Let {name} = {expression_text(value)};"]
+        case Send(name, value, index):
+            sent = _sent(program.accumulator(name), expression_text(value))
+            return [f"v.{name}{index_text(index)}.Accumulate({sent});"]
+        case If(condition, then, otherwise):
+            head = f"If ({expression_text(condition)})"
+            return _branches(head, _body(then, program), _body(otherwise, program))
+        case ForRange(variable, start, stop, body, step):
+            bounds = [expression_text(start), expression_text(stop)]
+            return _numbers(variable, bounds, step, _body(body, program))
+
+
+def _sent(item: Accumulator, value: str) -> str:
+    return "" if item.kind is AccumulatorKind.COUNT else value
+
+
+def _branches(head: str, then: list[str], otherwise: list[str]) -> list[str]:
+    found = [head, *_block(then)]
+    return [*found, "Else", *_indented(otherwise)] if otherwise else found
+
+
+def _numbers(variable: str, bounds: list[str], step: int, body: list[str]) -> list[str]:
+    listed = [*bounds, str(step)] if step != 1 else bounds[1:] if bounds[0] == "0" else bounds
+    return [f"For {variable} in Range({', '.join(listed)})", *_block(body)]
+
+
+def _walk(body: tuple[WalkStatement, ...], program: WalkProgram, nested: bool) -> list[str]:
+    return [line for item in body for line in _walked(item, program, nested)]
+
+
+def _walked(statement: WalkStatement, program: WalkProgram, nested: bool) -> list[str]:
+    match statement:
+        case SendAt(vertex, name, value, index):
+            sent = _sent(program.accumulator(name), expression_text(value))
+            return [f"{vertex}.{name}{index_text(index)}.Accumulate({sent});"]
+        case SendGlobal(name, value, index):
+            sent = _sent(program.accumulator(name), expression_text(value))
+            return [f"{name}{index_text(index)}.Accumulate({sent});"]
+        case When(condition, then, otherwise):
+            head = f"If ({expression_text(condition)})"
+            ways = (_walk(way, program, nested) for way in (then, otherwise))
+            return _branches(head, *ways)
+        case Step(origin, way, vertex, edge, inner):
+            word = "" if edge is not None or nested else "Distinct "
+            via = "" if edge is None else f" Via {edge}"
+            head = f"For {vertex} in {word}{origin}.{NEIGHBOURS[way]}{via}"
+            return [head, *_block(_walk(inner, program, nested))]
+        case ForEach(variable, start, stop, inner, step):
+            bounds = [str(start), str(stop)]
+            return _numbers(variable, bounds, step, _walk(inner, program, nested))
+        case _:
+            raise UnspeakableError("paths and rows of matches")
+
+
+def _nests(statement: WalkStatement) -> bool:
+    """Whether a loop over neighbours stands in another."""
+    loops = [item for item in walk_statements((statement,)) if isinstance(item, Step)]
+    return any(isinstance(inner, Step) for loop in loops for inner in walk_statements(loop.body))
