@@ -1,6 +1,6 @@
 """Triangles of each edge, and the k-truss: what is left when edges in too few of them are removed.
 
-A dataflow, and not a walk program: its state is one of edges, and it goes on in rounds until no edge
+A dataflow, and not a walk program: its state is of edges, and it goes on in rounds until no edge
 is removed, each round looking at triangles of the edges that are left. Walk programs keep state of
 vertices, and those that read it are run anew with every advance.
 """

@@ -137,7 +137,8 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
 
 def _check_pairs(program: WalkProgram) -> None:
     """Refuse what there is once a source and would be wanted once."""
-    others = [item.name for item in (*program.globals, *program.matches)]
+    others = [item.name for item in program.globals]
+    others += [item.name for item in program.matches]
     if program.pairs is not None and others:
         raise InputError(
             f"{program.name} is on pairs, whose results are those of each source alone, and "
