@@ -140,9 +140,7 @@ class Writer:
         self.names += 1
         vertex, edge = f"p{self.names}", f"e{self.names}"
         by_edge = self.pick((False, False, True))
-        inside = Bound(
-            (*bound.vertices, vertex), (*bound.edges, edge) if by_edge else bound.edges
-        )
+        inside = Bound((*bound.vertices, vertex), (*bound.edges, edge) if by_edge else bound.edges)
         origin, way = self.pick(bound.vertices), p.Direction(self.pick(("out", "in", "both")))
         body = self.body(inside, depth - 1)
         if self.pick((True, False)):
@@ -173,9 +171,7 @@ class Writer:
         if self.pick((False, False, True)):
             item = self.pick([one for one in ACCUMULATORS if one.size is None])
             accumulated.append(x.GlobalRef("whole_" + item.name, item.type))  # type: ignore[arg-type]
-        found: list[p.Statement] = []
-        for value in accumulated:
-            found.append(self.assign(value))
+        found: list[p.Statement] = [self.assign(value) for value in accumulated]
         if self.pick((False, False, True)):
             facts = x.VertexFact("v", self.pick(("degree", "out_degree", "id")))
             found.append(p.AssignState("ai", facts, x.Const(0, x.INT)))
@@ -185,8 +181,10 @@ class Writer:
         match value.type:
             case x.INT:
                 kept = x.Binary("%", value, x.Const(7, x.INT))
-                return p.AssignState("si", kept) if self.pick((True, False)) else p.AssignState(
-                    "ai", kept, x.Const(self.pick((0, 1)), x.INT)
+                return (
+                    p.AssignState("si", kept)
+                    if self.pick((True, False))
+                    else p.AssignState("ai", kept, x.Const(self.pick((0, 1)), x.INT))
                 )
             case x.FLOAT:
                 return p.AssignState("sf", value)
@@ -195,9 +193,7 @@ class Writer:
 
 
 @st.composite
-def walk_programs(
-    draw: Any, *, stateful: bool = False, reports: bool = True
-) -> w.WalkProgram:
+def walk_programs(draw: Any, *, stateful: bool = False, reports: bool = True) -> w.WalkProgram:
     """A program with accumulators of every kind, at vertices and of the whole graph."""
     writer = Writer(draw, stateful=stateful, reports=reports)
     traverse = writer.body(Bound(("u",)), 3)

@@ -34,9 +34,7 @@ def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[A
     return tuple(edge_array(graph, name, type_) for name, type_ in wanted.items())
 
 
-def kernel_parameters(
-    program: Program, values: tuple[Any, ...], vertices: int
-) -> tuple[Any, ...]:
+def kernel_parameters(program: Program, values: tuple[Any, ...], vertices: int) -> tuple[Any, ...]:
     """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
     found: list[Any] = []
     for item, value in zip(program.parameters, values, strict=True):

@@ -304,9 +304,9 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (condition, yes, no)
         case Call(_, arguments, _):
             return arguments
-        case (
-            StateRef(index=index) | AccumulatorRef(index=index) | GlobalRef(index=index)
-        ) if index is not None:
+        case StateRef(index=index) | AccumulatorRef(index=index) | GlobalRef(index=index) if (
+            index is not None
+        ):
             return (index,)
         case _:
             return ()
