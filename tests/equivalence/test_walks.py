@@ -63,5 +63,3 @@ def test_random_programs(program: w.WalkProgram, number: int) -> None:
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs_that_read_state(program: w.WalkProgram, number: int) -> None:
     follow_history(program, number, steps=3)
-
-

@@ -85,9 +85,7 @@ class _Ordering:
             self.edges.add(begun.hop.edge)
         links = [item for item in factors_of(walk) if isinstance(item, HopFactor | JoinFactor)]
         self.waiting = [item for item in links if item != begun and _demanded(item)]
-        literals = [
-            item for item in walk.conditions if (found := literal_of(item)) and found[1]
-        ]
+        literals = [item for item in walk.conditions if (found := literal_of(item)) and found[1]]
         self.conditions = [item for item in walk.conditions if item not in literals]
         if isinstance(begun, JoinFactor) and begun.wanted is False:
             self.conditions = [

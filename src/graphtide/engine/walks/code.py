@@ -1,6 +1,6 @@
 """A walk program on its way from its plan to machine code.
 
-    plan --normal form--> walks --rule 7--> terms --orders--> nests --write--> a module
+plan --normal form--> walks --rule 7--> terms --orders--> nests --write--> a module
 """
 
 from __future__ import annotations

@@ -114,9 +114,7 @@ class _Run:
             item.name: self._filled(item, item.identity, self.vertices)
             for item in program.accumulators
         }
-        self.globals = {
-            item.name: self._filled(item, item.identity, 1) for item in program.globals
-        }
+        self.globals = {item.name: self._filled(item, item.identity, 1) for item in program.globals}
         self.matches = {item.name: [] for item in program.matches}
 
     def _held(self) -> dict[str, Any]:

@@ -269,9 +269,7 @@ class WalkRun:
         if not any(rows.is_full or rows.is_short for rows in self.matches):
             return done
         before = tuple(
-            MatchRows(
-                rows.matches, rows.limit, rows.kept.copy(), rows.total, rows.size, rows.bar
-            )
+            MatchRows(rows.matches, rows.limit, rows.kept.copy(), rows.total, rows.size, rows.bar)
             for rows in self.matches
         )
         for rows, changes in zip(before, done.matches, strict=True):
@@ -332,14 +330,10 @@ class WalkRun:
 
     def _reported(self) -> list[list[tuple[Row, int]]]:
         count = int(self.state.counts[records.REPORTED])
-        return reported_rows(
-            self.state.reported, count, self._report_width, self.program.matches
-        )
+        return reported_rows(self.state.reported, count, self._report_width, self.program.matches)
 
     def _no_rows(self) -> tuple[MatchRows, ...]:
-        return tuple(
-            MatchRows(item, self._setting(item.limit)) for item in self.program.matches
-        )
+        return tuple(MatchRows(item, self._setting(item.limit)) for item in self.program.matches)
 
     def _setting(self, given: Any) -> Any:
         return self.settings[given] if isinstance(given, str) else given
@@ -385,5 +379,3 @@ def _taken(
     for rows, changes in zip(matches, found, strict=True):
         rows.take(changes)
     return tuple(rows.trimmed() if rows.is_full else rows for rows in matches)
-
-

@@ -8,17 +8,17 @@ from graphtide.engine.walks.names import Versions, WalkNames
 from graphtide.engine.walks.nests import Nest
 from graphtide.engine.walks.sending import Mode
 from graphtide.plan.expressions import Joined
-from graphtide.plan.walk_forms import Hop, Report, Sending, Walk
+from graphtide.plan.walk_forms import Hop, Sending, Walk
 from graphtide.plan.walk_orders import order_of_root, order_of_term
 from graphtide.plan.walk_terms import (
     DegreeFactor,
-
     HopFactor,
     JoinFactor,
     RootFactor,
     Term,
     Version,
 )
+from graphtide.plan.walks import Report
 
 _UPTO = {
     Version.NEW: "NEW",
@@ -29,7 +29,9 @@ _UPTO = {
 _BATCH = "inserted, deleted, sources, targets"
 
 
-def run_kernel(names: WalkNames, walk: Walk, name: str, wanted: Callable[[Sending], bool]) -> list[str]:
+def run_kernel(
+    names: WalkNames, walk: Walk, name: str, wanted: Callable[[Sending], bool]
+) -> list[str]:
     """All walks that begin at vertices from `first` to `last`, at the version of the graph."""
     order = order_of_root(walk, walk.root)
     nest = Nest(names, order, Versions(), {}, Mode.RUN, wanted)
@@ -191,6 +193,3 @@ def _kernel(head: str, body: list[str]) -> list[str]:
 
 def _indented(lines: list[str], times: int = 1) -> list[str]:
     return ["    " * times + line for line in lines]
-
-
-

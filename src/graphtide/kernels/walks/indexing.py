@@ -27,7 +27,7 @@ from graphtide.kernels.walks.records import (
 def index_all(words: Int64, needs: int) -> None:
     """Enter all live edges of a graph into an empty index. O(vertices + edges)."""
     walking = walking_at(words, 0)
-    graph, index, counts = walking.graph, walking.index, walking.counts
+    graph, index, counts = walking.graph, walking.pairs, walking.counts
     for source in range(len(graph.out.live)):
         index_edges_of(graph, index, counts, source, needs)
 
@@ -39,7 +39,9 @@ def index_edges_of(
     """Enter the live edges that leave a vertex."""
     begin = graph.out.start[source]
     for place in range(begin, begin + graph.out.live[source]):
-        enter_edge(index, counts, (source, graph.out.neighbour[place]), graph.out.edge[place], needs)
+        enter_edge(
+            index, counts, (source, graph.out.neighbour[place]), graph.out.edge[place], needs
+        )
 
 
 @joined_kernel
@@ -68,4 +70,3 @@ def enter_edge(
             counts[EXTRA_DIRECT] += 1
     index.table[at] = before | bits
     index.marks[edge] = mark
-
