@@ -26,6 +26,7 @@ from bench.runs_collections import removals
 from bench.runs_graphs import EdgeTable, read_edges
 from bench.streams import Batch, Input, Size, batches, real_input, rmat_input
 from bench.timing import median_of, seconds_of, without_collector
+from graphtide.algorithms.dataflow import Triangles as TrianglesDataflow
 
 AUTHORS, COMMUNITIES, TRUST = "com-dblp.txt.gz", "com-dblp-communities.txt.gz", "soc-Epinions1"
 RANDOM_ORDERS = 3
@@ -73,7 +74,7 @@ def triangles(quick: bool) -> Iterator[Figure]:
     if given is None:
         return
     given = _by_degree(given)
-    graph, program = _graph(given), gt.algorithms.Triangles
+    graph, program = _graph(given), TrianglesDataflow
     anew = median_of(lambda: graph.maintain(program), 1)
     live = graph.maintain(program)
     for size, group in zip(SIZES, batches(given, SIZES), strict=True):

@@ -18,9 +18,10 @@ SELECTING = ("BFS", "ShortestPaths", "WCC")
 """Hops, floats, and names of vertices: what fixpoint mode treats in ways of its own."""
 ADDING_UP = ("PageRank", "LabelPropagation")
 """Floats, and arrays of them."""
-DATAFLOWS = ("SCC", "Triangles")
+DATAFLOWS = ("SCC",)
 """One machine runs all dataflows: it is compiled once, and slow to interpret."""
-COMPILED = (*SELECTING, *ADDING_UP, *DATAFLOWS)
+WALKS = ("Triangles",)
+COMPILED = (*SELECTING, *ADDING_UP, *DATAFLOWS, *WALKS)
 
 
 def interpreted() -> bool:

@@ -26,6 +26,11 @@ VALUES: dict[ParameterKind, Any] = {
     ParameterKind.BOOL: True,
 }
 ENDS = [10, 10, 20, 30], [20, 30, 30, 40]
+PROPERTIES = {
+    "weight": [1.0, 2.0, 1.0, 3.0],
+    "rating": [1.0, 2.0, 3.0, 4.0],
+    "time": [1.0, 2.0, 3.0, 4.0],
+}
 
 
 @gt.program
@@ -66,18 +71,18 @@ def programs() -> Iterator[tuple[str, Any]]:
 def exercise(program: Any) -> None:
     """Maintain, advance, roll back and run over versions, in every mode that there is."""
     for mode in ("auto", "exact"):
-        graph = gt.Graph(*ENDS, weight=[1.0, 2.0, 1.0, 3.0], rating=[1.0, 2.0, 3.0, 4.0])
+        graph = gt.Graph(*ENDS, **PROPERTIES)
         try:
             live = graph.maintain(program, mode=mode)  # type: ignore[arg-type]
         except GraphtideError as error:
             print(f"  {mode}: {error.args[0]}", file=sys.stderr)
             continue
-        live.advance(insert=[(40, 10, 1.0, 2.0), (50, 10, 1.0, 2.0)], delete=[(10, 20)])
-        live.advance(insert=[(10, 20, 1.0, 2.0)], delete=[(50, 10)])
+        live.advance(insert=[(40, 10, 1.0, 2.0, 5.0), (50, 10, 1.0, 2.0, 6.0)], delete=[(10, 20)])
+        live.advance(insert=[(10, 20, 1.0, 2.0, 7.0)], delete=[(50, 10)])
         len(live.changes().to_arrow())
         graph.rollback()
         live.table()
-    graph = gt.Graph(*ENDS, weight=[1.0, 2.0, 1.0, 3.0], rating=[1.0, 2.0, 3.0, 4.0])
+    graph = gt.Graph(*ENDS, **PROPERTIES)
     versions = [np.arange(4) != out for out in range(4)] * 3
     for strategy in ("differential", "scratch", "adaptive"):
         run = graph.run(program, versions, strategy=strategy)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,32 @@ def naive_core(edges: Edges) -> Counter[Pair]:
         left = kept
 
 
+def naive_sides(pairs: set[Pair]) -> Counter[Pair]:
+    """In how many triangles of them each pair is."""
+    corners = sorted({v for pair in pairs for v in pair})
+    return Counter(
+        side
+        for a, b, c in combinations(corners, 3)
+        if {(a, b), (a, c), (b, c)} <= pairs
+        for side in ((a, b), (a, c), (b, c))
+    )
+
+
+def naive_edge_triangles(edges: Edges) -> set[Any]:
+    sides = naive_sides({(min(pair), max(pair)) for pair in edges if pair[0] != pair[1]})
+    return {(*side, count) for side, count in sides.items()}
+
+
+def naive_truss(edges: Edges) -> set[Pair]:
+    left = {(min(pair), max(pair)) for pair in edges if pair[0] != pair[1]}
+    while True:
+        sides = naive_sides(left)
+        kept = {pair for pair in left if sides[pair] >= 2}
+        if kept == left:
+            return left
+        left = kept
+
+
 def naive_generations(edges: Edges) -> set[Any]:
     pairs = {(a, b) for (a, p), (b, q) in product(edges, edges) if p == q and a != b}
     while True:
@@ -101,6 +127,8 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[Edges], Any]]] = {
     "components": (lambda e, r, p: library.components(e), naive_components),
     "strong components": (lambda e, r, p: library.strong_components(e), naive_strong),
     "k-core": (lambda e, r, p: library.k_core(e, 3), naive_core),
+    "edge triangles": (lambda e, r, p: library.edge_triangles(e), naive_edge_triangles),
+    "k-truss": (lambda e, r, p: library.k_truss(e, 4), naive_truss),
     "same generation": (lambda e, r, p: library.same_generation(e), naive_generations),
     "page rank": (lambda e, r, p: library.page_rank(e, 5, shares=6000), naive_rank),
     "within four": (lambda e, r, p: four(e, p), naive_four),

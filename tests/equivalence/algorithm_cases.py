@@ -10,19 +10,24 @@ from typing import Any
 from graphtide import algorithms
 from graphtide.plan.programs import ParameterKind
 from tests.oracle import algorithms as naive
-from tests.oracle.dataflow import strong_components, triangles
+from tests.oracle import walk_algorithms as walks
+from tests.oracle.dataflow import strong_components
 
 Parameters = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Case:
-    """`within` is the relative difference that floating sums and solved systems may show."""
+    """`within` is the relative difference that floating sums and solved systems may show.
+
+    `reads` is what the property of edges is called that programs read.
+    """
 
     program: Any
     twin: Callable[..., naive.Found]
     given: Parameters
     within: float = 0.0
+    reads: str = "weight"
 
     @property
     def name(self) -> str:
@@ -64,11 +69,19 @@ def _pairs(twin: Callable[..., Any]) -> Callable[..., Any]:
     }
 
 
-DATAFLOWS = (
-    Case(algorithms.SCC, strong_components, {}),
-    Case(algorithms.Triangles, triangles, {}),
+DATAFLOWS = (Case(algorithms.SCC, strong_components, {}),)
+
+WALKS = (
+    Case(algorithms.Triangles, walks.triangles, {}),
+    Case(algorithms.ClusteringCoefficients, walks.clustering, {}, 1e-12),
+    Case(algorithms.Transitivity, walks.transitivity, {}),
+    Case(algorithms.CommonNeighbours, walks.common_neighbours, {}),
+    Case(algorithms.AdamicAdar, walks.adamic_adar, {}, 1e-9),
+    Case(algorithms.Rings, walks.ring_count, {"within": 1.5}, reads="time"),
+    Case(algorithms.FourCliques, walks.four_cliques, {}),
+    Case(algorithms.FiveCliques, walks.five_cliques, {}),
+    Case(algorithms.TriadCensus, walks.triad_census, {}),
 )
-"""What is not a vertex program."""
 
 CASES = (
     Case(algorithms.BFS, naive.bfs, {}),

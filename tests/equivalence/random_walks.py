@@ -180,9 +180,7 @@ class Writer:
         if self.pick((False, False, True)):
             item = self.pick([one for one in ACCUMULATORS if one.size is None])
             accumulated.append(x.GlobalRef("whole_" + item.name, item.type))  # type: ignore[arg-type]
-        found: list[p.Statement] = []
-        for value in accumulated:
-            found.append(self.assign(value))
+        found: list[p.Statement] = [self.assign(value) for value in accumulated]
         if self.pick((False, False, True)):
             facts = x.VertexFact("v", self.pick(("degree", "out_degree", "id")))
             found.append(p.AssignState("ai", facts, x.Const(0, x.INT)))

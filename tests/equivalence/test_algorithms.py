@@ -17,7 +17,7 @@ import pytest
 import graphtide as gt
 from graphtide.run.live.modes import Mode
 from tests.compiled import few_compiled
-from tests.equivalence.algorithm_cases import CASES, Case
+from tests.equivalence.algorithm_cases import CASES, WALKS, Case
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "2"))
@@ -55,9 +55,10 @@ def rows_of(campaign: Campaign) -> Rows:
     return Rows(rows, ids)
 
 
-def graph_of(rows: Rows) -> gt.Graph:
-    src, dst, weight = zip(*rows.rows, strict=True) if rows.rows else ((), (), ())
-    return gt.Graph(list(src), list(dst), vertices=rows.ids, weight=np.array(weight, float))
+def graph_of(rows: Rows, reads: str = "weight") -> gt.Graph:
+    src, dst, given = zip(*rows.rows, strict=True) if rows.rows else ((), (), ())
+    values = {reads: np.array(given, float)}
+    return gt.Graph(list(src), list(dst), vertices=rows.ids, **values)
 
 
 def named(case: Case, parameters: dict[str, Any], ids: list[str]) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def check(live: gt.Live, case: Case, parameters: dict[str, Any], rows: Rows) -> 
     edges = [(number[src], number[dst], weight) for src, dst, weight in rows.rows]
     for name, wanted in case.twin_results(parameters, len(ids), edges).items():
         np.testing.assert_allclose(
-            live[name].astype(float),
+            np.asarray(live[name], float),
             np.array(wanted, float),
             rtol=case.within,
             atol=1e-9 if case.within else 0,
@@ -119,6 +120,12 @@ def test_every_step_equals_the_twin(case: Case, shape: Shape) -> None:
     run_campaigns(case, shape, "auto")
 
 
+@pytest.mark.parametrize("case", few_compiled(WALKS))
+def test_every_step_of_a_walk_program_equals_the_twin(case: Case) -> None:
+    for shape in ("random", "dense", "star"):
+        run_campaigns(case, shape, "auto")
+
+
 @pytest.mark.interpreted
 @pytest.mark.parametrize("case", SETTLING, ids=lambda case: case.name)
 def test_exact_mode_gives_the_same(case: Case) -> None:
@@ -132,10 +139,10 @@ def run_campaigns(case: Case, shape: Shape, mode: Mode) -> None:
         rows = rows_of(campaign)
         parameters = case.parameters(pick, campaign.vertices)
         program = case.program(**named(case, parameters, rows.ids))
-        live = graph_of(rows).maintain(program, mode=mode)
+        live = graph_of(rows, case.reads).maintain(program, mode=mode)
         check(live, case, parameters, rows)
         for _ in range(6):
-            before = results(live)
+            before = results(live) if live.fields else {}
             if rows.undo and pick.random() < 0.3:
                 rows.rows, rows.ids = rows.undo.pop()
                 live.rollback()
@@ -155,7 +162,7 @@ def test_all_programs_of_one_graph_are_brought_along() -> None:
     rows = rows_of(campaign)
     graph = graph_of(rows)
     together = []
-    for case in CASES:
+    for case in (*CASES, *(case for case in WALKS if case.reads == "weight")):
         parameters = case.parameters(pick, campaign.vertices)
         program = case.program(**named(case, parameters, rows.ids))
         together.append((graph.maintain(program), case, parameters))

@@ -20,7 +20,7 @@ from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import bytes_a_source
 from graphtide.store.catalog import Catalog
-from graphtide.store.results import Parts, PartsInMemory, begin_run, open_run
+from graphtide.store.results import BaseTables, Parts, PartsInMemory, begin_run, open_run
 
 pytestmark = pytest.mark.interpreted
 
@@ -79,7 +79,7 @@ def test_an_interrupted_piece_goes_on(
     parts: Parts = PartsInMemory()
     if stored:
         table = pa.table({"nothing": [0]})
-        with begin_run(Catalog(tmp_path), "pairs", {}, table, table) as run:
+        with begin_run(Catalog(tmp_path), "pairs", {}, BaseTables(table, None), table) as run:
             parts = run.parts
     made: list[str] = []
 

@@ -1,6 +1,7 @@
 """Programs that come with Graphtide, one short file each, in its own program language.
 
-Two, `SCC` and `Triangles`, are dataflows; the rest are vertex programs.
+`SCC` is a dataflow; those that look at several edges at a time are walk programs, such as
+`Triangles` and `Rings`; the rest are vertex programs.
 
     live = graph.maintain(ShortestPaths(source=3))
 
@@ -9,17 +10,22 @@ Each docstring says what is computed, in which mode it is kept current, and at w
 
 from graphtide.algorithms.belief_propagation import BeliefPropagation
 from graphtide.algorithms.bfs import BFS
+from graphtide.algorithms.cliques import FiveCliques, FourCliques
+from graphtide.algorithms.clustering import ClusteringCoefficients, Transitivity
 from graphtide.algorithms.co_training import CoTrainingEM
 from graphtide.algorithms.collaborative_filtering import CollaborativeFiltering
+from graphtide.algorithms.common_neighbours import AdamicAdar, CommonNeighbours
 from graphtide.algorithms.components import WCC
 from graphtide.algorithms.degree_statistics import DegreeStatistics
 from graphtide.algorithms.k_core import KCore
 from graphtide.algorithms.k_hops import KHops
 from graphtide.algorithms.label_propagation import LabelPropagation
+from graphtide.algorithms.motifs import TriadCensus
 from graphtide.algorithms.page_rank import ConvergedPageRank, PageRank
 from graphtide.algorithms.pair_distances import PairDistances, PairHops
 from graphtide.algorithms.personalised_page_rank import PersonalisedPageRank
 from graphtide.algorithms.reachability import Ancestors, Reachability
+from graphtide.algorithms.rings import Rings
 from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
 from graphtide.algorithms.strong_components import SCC
 from graphtide.algorithms.triangles import Triangles
@@ -29,12 +35,17 @@ __all__ = [
     "BFS",
     "SCC",
     "WCC",
+    "AdamicAdar",
     "Ancestors",
     "BeliefPropagation",
+    "ClusteringCoefficients",
     "CoTrainingEM",
     "CollaborativeFiltering",
+    "CommonNeighbours",
     "ConvergedPageRank",
     "DegreeStatistics",
+    "FiveCliques",
+    "FourCliques",
     "KCore",
     "KHops",
     "LabelPropagation",
@@ -44,7 +55,10 @@ __all__ = [
     "PairHops",
     "PersonalisedPageRank",
     "Reachability",
+    "Rings",
     "ShortestPaths",
+    "Transitivity",
+    "TriadCensus",
     "Triangles",
     "WidestPath",
 ]

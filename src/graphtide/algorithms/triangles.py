@@ -1,15 +1,29 @@
-"""Triangles, as a program."""
+"""Triangles: of each vertex, and of the whole graph."""
 
-from graphtide.algorithms.dataflow.triangles import triangles
-from graphtide.lang.python import dataflow_program
+import graphtide.lang.python as gt
 
 
-@dataflow_program("triangles", int, missing=0)
-def Triangles(edges):  # noqa: N802
-    """In how many triangles each vertex is: three vertices with an edge between any two.
+@gt.program
+class Triangles:
+    """In how many triangles each vertex is, and how many there are: `triangles` and `total`.
 
-    Edges are taken both ways; loops and parallel edges make no triangle. A dataflow, in dataflow
-    mode: an advance costs the pairs of greater neighbours of the ends of its edges. From scratch,
-    those of all vertices.
+    A triangle is three vertices with an edge between any two, whichever way it goes; loops and
+    parallel edges make none. Walk mode: an advance costs the neighbours of the ends of its edges.
     """
-    return triangles(edges)
+
+    total = gt.Global(gt.Count())
+    triangles: int = 0
+    found = gt.Count()
+
+    def traverse(self, u):
+        for v in u.neighbours:
+            if u < v:
+                for w in v.neighbours:
+                    if v < w and w in u.neighbours:
+                        u.found()
+                        v.found()
+                        w.found()
+                        self.total()
+
+    def update(self, v):
+        v.triangles = v.found

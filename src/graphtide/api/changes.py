@@ -16,8 +16,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
+from graphtide.engine.changes import Changes as EngineChanges
+from graphtide.model.errors import InputError
+from graphtide.plan.walks import Matches
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.maintained import Maintained
+from graphtide.run.live.match_tables import match_table
 from graphtide.run.live.result_rows import LiveRows
 from graphtide.run.turns import Turns
 
@@ -37,14 +41,33 @@ class Changes:
     Polars, DuckDB. `to_arrow()` is the table itself.
     """
 
-    def __init__(self, kept: Maintained, rows: LiveRows, turns: Turns) -> None:
+    def __init__(
+        self, kept: Maintained, rows: LiveRows, turns: Turns, matches: tuple[Matches, ...] = ()
+    ) -> None:
         self._kept: Maintained | None = kept
-        self._changes = kept.changes
+        self._told = kept.changes
+        self._changes = _of_rows(kept)
         self._rows = rows
+        self._match_plans = matches
         self._came = rows.since(kept.before)
         self._turns = turns
         self._read: _Read | None = None
         self._table: pa.Table | None = None
+        self._matches: dict[str, tuple[pa.Table, pa.Table]] = {}
+
+    @property
+    def globals(self) -> dict[str, tuple[Any, Any]]:
+        """The results of the whole graph that changed: the old value and the new one, by name."""
+        moved = getattr(self._told, "globals", {})
+        return {name: (change.old, change.new) for name, change in moved.items()}
+
+    def appeared(self, name: str | None = None) -> pa.Table:
+        """The rows that walks report and did not report before; under the first name if none."""
+        return self._rows_of(name)[0]
+
+    def disappeared(self, name: str | None = None) -> pa.Table:
+        """The rows that walks reported before and report no more."""
+        return self._rows_of(name)[1]
 
     def to_arrow(self) -> pa.Table:
         """The changes as a table."""
@@ -55,6 +78,9 @@ class Changes:
 
     def keep(self, *, forward: bool) -> None:
         """Read what will not be there any more in the next version, or in the one before."""
+        if not forward:
+            for name in getattr(self._told, "matches", {}):
+                self._rows_of(name)
         if self._table is None and not forward:
             self._table = self._made()
         elif self._read is None and (len(self._came) or len(self._changes) != 1):
@@ -86,6 +112,24 @@ class Changes:
 
     def __repr__(self) -> str:
         return repr(self.to_arrow())
+
+    def _rows_of(self, name: str | None) -> tuple[pa.Table, pa.Table]:
+        """What appeared and what disappeared; made once, when ids are those of the version."""
+        with self._turns.lock:
+            plans = {item.name: item for item in self._match_plans}
+            wanted = next(iter(plans), None) if name is None else name
+            if wanted not in plans:
+                known = ", ".join(plans)
+                raise InputError(
+                    "there are no matches" + ("" if name is None else f" named '{name}'"),
+                    hint=f"there is {known}" if known else "declare some: gt.Matches(...)",
+                )
+            if wanted not in self._matches:
+                change = getattr(self._told, "matches", {}).get(wanted)
+                both = ((), ()) if change is None else (change.appeared, change.disappeared)
+                one, other = (match_table(plans[wanted], rows, self._rows) for rows in both)
+                self._matches[wanted] = one, other
+            return self._matches[wanted]
 
     def _told_twice(self, change: Change) -> int:
         """How many vertices that came are among the changed, too."""
@@ -123,6 +167,13 @@ class Changes:
                 _put_old(old, changed, self._changes[name])
             columns[name] = old, new
         return _Read(rows, len(changed), columns)
+
+
+def _of_rows(kept: Maintained) -> EngineChanges:
+    """Changes of vertices or pairs, without those of the whole graph."""
+    if not kept.globals:
+        return kept.changes
+    return {name: change for name, change in kept.changes.items() if name in kept.fields}
 
 
 def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:

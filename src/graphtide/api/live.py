@@ -12,7 +12,6 @@ from weakref import ref
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from graphtide.api.changes import Changes
 from graphtide.engine.changes import first_difference
@@ -20,6 +19,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.maintained import Maintained
+from graphtide.run.live.match_tables import match_table
 from graphtide.run.live.programs import Compiled, vertex_parameters
 from graphtide.run.live.result_rows import LiveRows, row_names
 from graphtide.run.memory_graph import MemoryGraph
@@ -44,13 +44,19 @@ class Live(StaysHere):
 
     @property
     def mode(self) -> str:
-        """`fixpoint`, `exact` or `dataflow`."""
+        """`fixpoint`, `exact`, `dataflow` or `walk`."""
         return self._kept.choice.mode
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the program's results."""
+        """The names of the program's results of vertices, or of pairs."""
         return self.program.fields
+
+    @property
+    @in_turn
+    def globals(self) -> dict[str, Any]:
+        """The results of the whole graph by name: numbers, or arrays of them."""
+        return {name: self._global(name) for name in self._kept.globals}
 
     @property
     @in_turn
@@ -59,14 +65,20 @@ class Live(StaysHere):
         return self._kept.maintainer.touched
 
     @in_turn
-    def __getitem__(self, field: str) -> NDArray[Any]:
+    def __getitem__(self, field: str) -> Any:
         """The result of every vertex, in the order of `graph.vertices()`; a copy.
 
-        Of a program on pairs, the result of every pair, in the order in which they were given.
+        Of a program on pairs, the result of every pair, in the order in which they were given. A
+        result of the whole graph is a number, or an array of them.
         """
+        if field in self._kept.globals:
+            return self._global(field)
         if field not in self.fields:
-            near = closest(str(field), self.fields)
-            hint = f"did you mean `{near}`?" if near else f"it has {', '.join(self.fields)}"
+            known = self._kept.results
+            near = closest(str(field), known)
+            hint = f"did you mean `{near}`?" if near else f"it has {', '.join(known)}"
+            if field in self._compiled.matches:
+                hint = f"its rows are live.matches('{field}')"
             raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)
         return self._kept.values(field).copy()
 
@@ -78,9 +90,30 @@ class Live(StaysHere):
 
     @in_turn
     def table(self) -> pa.Table:
-        """The results of every vertex with its `id`, or of every pair with `source`, `target`."""
+        """The results of every vertex with its `id`, or of every pair with `source`, `target`.
+
+        Of a program that has results of the whole graph alone, those in one row.
+        """
+        if not self.fields:
+            whole = {name: self._kept.values(name) for name in self._kept.globals}
+            return pa.table({name: arrow_column(column) for name, column in whole.items()})
         columns = {name: arrow_column(self[name]) for name in self.fields}
         return pa.table({**self._rows.columns(), **columns})
+
+    @in_turn
+    def matches(self, name: str | None = None) -> pa.Table:
+        """The rows that walks report under a name (the first, if none is given), in their order.
+
+        Vertices are told by their ids. Where the program has a `limit`, these are the first so many
+        rows; `match_count` says how many there are in all.
+        """
+        rows = self._match_rows(name)
+        return match_table(rows.matches, rows.rows(), self._rows)
+
+    @in_turn
+    def match_count(self, name: str | None = None) -> int:
+        """How many rows walks report under a name, those beyond a `limit` included."""
+        return int(self._match_rows(name).total)
 
     @in_turn
     def advance(self, insert: Any = None, delete: Any = None, vertices: Any = None) -> Changes:
@@ -104,12 +137,15 @@ class Live(StaysHere):
 
         Pairs are told by `source` and `target` instead of `id`.
         A program with several results has a pair of columns for each: `old_rank`, `new_rank`.
+        Results of the whole graph are in its `globals`, rows of walks in `appeared` and
+        `disappeared`.
         Empty after a start or a rollback. It becomes a table when it is first looked at.
         """
         return self._changes()
 
     def _changes(self) -> Changes:
-        found = Changes(self._kept, self._rows, self._turns)
+        plans = self._compiled.match_plans
+        found = Changes(self._kept, self._rows, self._turns, plans)
         self._kept.told = ref(found)
         return found
 
@@ -127,11 +163,13 @@ class Live(StaysHere):
         maintainer.verify()
         parameters = vertex_parameters(self.program, graph._known.ids)
         plain = self._compiled.plainly(graph._known.resident, parameters, maintainer)
-        values = {name: self._kept.values(name) for name in self.fields}
+        values = {name: self._kept.values(name) for name in self._kept.results}
         found = first_difference(values, plain, self._compiled.allowed_share(maintainer))
         if found is not None:
             name, row = found
-            (who,) = row_names(self._rows, np.array([row]))
+            who = "the graph"
+            if name in self.fields:
+                (who,) = row_names(self._rows, np.array([row]))
             raise AssertionError(
                 f"{who} has {name} = {values[name][row]}, by definition {plain[name][row]}"
             )
@@ -154,6 +192,20 @@ class Live(StaysHere):
     def __repr__(self) -> str:
         closed = "" if self._kept in self.graph._followers else ", closed"
         return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
+
+    def _global(self, name: str) -> Any:
+        value = self._kept.values(name)[0]
+        return value.copy() if isinstance(value, np.ndarray) else value.item()
+
+    def _match_rows(self, name: str | None) -> Any:
+        known = self._compiled.matches
+        if not known or (name is not None and name not in known):
+            wanted = "matches" if name is None else f"matches '{name}'"
+            hint = f"it has {', '.join(known)}" if known else "declare some: gt.Matches(...)"
+            raise InputError(f"{self.program.program.name} has no {wanted}", hint=hint)
+        self._kept.check_results()
+        maintainer: Any = self._kept.maintainer
+        return maintainer.matches[name or known[0]]
 
     def _check_open(self) -> None:
         if self._kept not in self.graph._followers:

@@ -57,7 +57,7 @@ class Run:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the program's results."""
+        """The names of the program's results of vertices, or of pairs."""
         return self._contents.fields
 
     @property
@@ -72,7 +72,7 @@ class Run:
 
     @property
     def mode(self) -> str:
-        """`fixpoint`, `exact` or `dataflow`."""
+        """`fixpoint`, `exact`, `dataflow` or `walk`."""
         return self._contents.facts.mode
 
     @property
@@ -128,15 +128,23 @@ class Run:
 
     def differences(self, field: str | None = None) -> pa.Table:
         """The results as they are kept: what each step of the plan changed from its parent."""
-        return tables.difference_table(self._contents, self._contents.field(field))
+        name = field if field in self._contents.globals else self._contents.field(field)
+        return tables.difference_table(self._contents, name)
 
     def summary(self, *, vertices: Counted = "all", label: str | None = None) -> pa.Table:
-        """A row a view: its edges, and what sums up its results, exactly.
+        """A row a view: its edges, results of the whole graph, and what sums up those of vertices.
 
         `vertices="touched"` counts those with an edge in the view only, and `label` those of a
         label; the column `vertices` then says how many there are.
         """
         return summaries.summary_table(self._contents, ChosenVertices(vertices, label))
+
+    def globals(self) -> pa.Table:
+        """The results of the whole graph: a row a view, a column a result.
+
+        A result called `view`, `edges` or `vertices` has `global_` before its name.
+        """
+        return tables.globals_table(self._contents)
 
     def components(
         self, view: str | int, *, vertices: Counted = "all", label: str | None = None
@@ -180,7 +188,8 @@ class Run:
     def to_arrow(self) -> pa.Table:
         """The tidy table `view, id, value`: every vertex in every view.
 
-        Of pairs it is `view, source, target` and the name of the result.
+        Of a program that has results of the whole graph alone it is `globals()`; of pairs it is
+        `view, source, target` and the name of the result.
         """
         return self.reader().read_all()
 

@@ -65,8 +65,7 @@ class ValuesTable(ResultTable):
             found += batch.num_rows
             if found >= rows:
                 break
-        size = batches[0].num_rows if batches else 0
-        return pa.Table.from_batches(batches, reader.schema).slice(0, rows), size * len(self._run)
+        return pa.Table.from_batches(batches, reader.schema).slice(0, rows), self._rows()
 
     def write_csv(self, path: Path) -> int:
         """One view at a time."""
@@ -86,7 +85,8 @@ class ValuesTable(ResultTable):
         return self._rows()
 
     def _rows(self) -> int:
-        return len(self._run) * len(self._run._contents.base[self._run.fields[0]])
+        fields = self._run.fields
+        return len(self._run) * (len(self._run._contents.base[fields[0]]) if fields else 1)
 
 
 def result_table(run: Run, choice: ResultsOptions) -> ResultTable:

@@ -56,7 +56,5 @@ def walk_facts(program: WalkProgram) -> WalkFacts:
         reads_degrees=any(isinstance(item, VertexFact) and item.fact != "id" for item in bodies),
         reads_globals=any(isinstance(item, GlobalRef) for item in bodies),
         reads_iteration=any(isinstance(item, Iteration) for item in bodies),
-        reads_own_state=any(
-            isinstance(item, StateRef) for item in expressions_of(program.update)
-        ),
+        reads_own_state=any(isinstance(item, StateRef) for item in expressions_of(program.update)),
     )

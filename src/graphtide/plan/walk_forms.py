@@ -134,11 +134,12 @@ def conjuncts(condition: Expression) -> Iterator[Expression]:
 
 def normal_joined(atom: Joined) -> Joined:
     """One spelling for one question: `in` is `out` from the other end, `both` has no ends."""
+    ends = atom.source, atom.target
     match atom.way:
         case "in":
             return Joined(atom.target, atom.source, "out")
         case "both":
-            return Joined(*sorted((atom.source, atom.target)), "both")
+            return Joined(min(ends), max(ends), "both")
         case _:
             return atom
 

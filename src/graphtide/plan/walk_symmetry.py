@@ -1,11 +1,11 @@
 """Positions that are ordered only so that each set of vertices is found once.
 
-`u < v < w` makes of the six ways to walk round a triangle one. Where exchanging any two neighbours of
-such an order changes nothing else of a walk - neither its hops and conditions nor what it sends - any
-order does as well: a run from scratch takes that of the degrees, and the delta of a walk begins at
-a changed pair wherever in the order its ends stand. Walks that follow directions are left out: the
-two directions of one pair may change at once, at two hops of one walk. The proof is the exchange itself, done on the
-normal form; what it cannot see to be the same is taken to differ.
+`u < v < w` makes of the six ways to walk round a triangle one. Where exchanging any two neighbours
+of such an order changes nothing else of a walk - neither its hops and conditions nor what it sends
+- any order does as well: a run from scratch takes that of the degrees, and the delta of a walk
+begins at a changed pair wherever in the order its ends stand. Walks that follow directions are left
+out: the two directions of one pair may change at once, at two hops of one walk. The proof is the
+exchange itself, done on the normal form; what it cannot see to be the same is taken to differ.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from graphtide.plan.expressions import (
@@ -24,7 +25,8 @@ from graphtide.plan.expressions import (
     VertexFact,
 )
 from graphtide.plan.programs import Direction
-from graphtide.plan.walk_forms import Leaf, Report, Walk, normal_joined, replaced
+from graphtide.plan.walk_forms import Leaf, Walk, normal_joined, replaced
+from graphtide.plan.walks import Report
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Symmetry:
             orbit, waiting = {atom}, [atom]
             while waiting:
                 one = waiting.pop()
-                for pair in zip(self.ordered, self.ordered[1:], strict=False):
+                for pair in pairwise(self.ordered):
                     other = _exchanged(one, *pair)
                     if other not in orbit:
                         orbit.add(other)
@@ -59,7 +61,7 @@ class Symmetry:
         """
         inside = [item for item in (bound.source, bound.target) if item in self.ordered]
         rest = [item for item in self.ordered if item not in inside]
-        conditions = [_compared("<", *pair) for pair in zip(rest, rest[1:], strict=False)]
+        conditions = [_compared("<", *pair) for pair in pairwise(rest)]
         conditions += [_compared("!=", one, other) for one in rest for other in inside]
         if len(inside) == 2 and inside[0] != inside[1]:
             conditions.append(_compared("!=", *inside))
@@ -76,7 +78,7 @@ def symmetry(walk: Walk) -> Symmetry | None:
         return None
     rest = tuple(item for item in walk.conditions if item not in orders)
     bare = replace(walk, conditions=rest)
-    pairs = zip(ordered, ordered[1:], strict=False)
+    pairs = pairwise(ordered)
     if any(isinstance(send, Report) for send in walk.sends):
         return None
     if any(isinstance(item, StateRef) for item in bare.expressions()):
@@ -114,7 +116,7 @@ def _total_order(pairs: set[tuple[str, str]]) -> tuple[str, ...] | None:
             name: found.union(*(above[other] for other in found)) for name, found in above.items()
         }
     ordered = sorted(names, key=lambda name: -len(above[name]))
-    chain = zip(ordered, ordered[1:], strict=False)
+    chain = pairwise(ordered)
     if len(ordered) < 2 or any(other not in above[one] for one, other in chain):
         return None
     return None if any(name in above[name] for name in names) else tuple(ordered)

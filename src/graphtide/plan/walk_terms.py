@@ -10,8 +10,8 @@ its term one-sided; any other question is answered both ways, and the difference
 Pairs and not edges are what changes at distinct neighbours: a second parallel edge changes nothing.
 
 Where positions are only ordered so that each set of vertices is found once (`walk_symmetry`),
-hops that such an order makes interchangeable share one term. The order among changes is then that of
-the pairs: those of lower rank are new. All other terms have `new` and `old` alone.
+hops that such an order makes interchangeable share one term. The order among changes is then that
+of the pairs: those of lower rank are new. All other terms have `new` and `old` alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from graphtide.plan.expressions import (
     VertexFact,
     VertexProperty,
 )
-from graphtide.plan.walk_forms import Hop, Walk, is_literal, literal_of, normal_joined
+from graphtide.plan.walk_forms import Hop, Walk, literal_of, normal_joined
 from graphtide.plan.walk_symmetry import Symmetry, symmetry
 
 
@@ -80,8 +80,8 @@ class Version(StrEnum):
 class Term:
     """One factor's part of the delta.
 
-    `versions` are those of the factors of `walk`. `walk` is the walk itself, or without the order of
-    interchangeable positions; then `once` says that a pair is looked at from one end only.
+    `versions` are those of the factors of `walk`. `walk` is the walk itself, or without the order
+    of interchangeable positions; then `once` says that a pair is looked at from one end only.
     """
 
     walk: Walk
@@ -99,10 +99,8 @@ def factors_of(walk: Walk) -> tuple[Factor, ...]:
     found: list[Factor] = [] if walk.hops else [RootFactor(walk.root)]
     found += dict.fromkeys(HopFactor(hop) for hop in walk.hops)
     hops = {hop.joined for hop in walk.hops if hop.edge is None}
-    wanted = {
-        atom: holds
-        for atom, holds in map(literal_of, filter(is_literal, walk.conditions))  # type: ignore[misc]
-    }
+    literals = filter(None, map(literal_of, walk.conditions))
+    wanted = dict(literals)
     atoms = {normal_joined(item) for item in walk.expressions() if isinstance(item, Joined)}
     ordered = [*wanted, *sorted(atoms - wanted.keys(), key=repr)]
     found += [JoinFactor(atom, wanted.get(atom)) for atom in ordered if atom not in hops]

@@ -3,6 +3,7 @@
 A generation of a run holds
 
     base.parquet         the values of every vertex on the empty version, a column a field
+    globals.parquet      those of the whole graph, one row, where there are any
     steps.parquet        the plan as it was run: view or stone, parent, sizes
     parts/part-000000/   some finished steps in their order: record.parquet, a row a step, and
                          a file a field, a row a difference: step, vertex, old, new
@@ -27,7 +28,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,6 +50,7 @@ from graphtide.store.generation import (
 from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 
 _BASE, _STEPS, _RECORD = "base.parquet", "steps.parquet", "record.parquet"
+_GLOBALS = "globals.parquet"
 PARTS = "parts"
 _LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
@@ -294,6 +296,13 @@ def write_differences(table: pa.Table, path: Path) -> None:
     pq.write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)
 
 
+class BaseTables(NamedTuple):
+    """Values on the empty version: a row a vertex or pair, and one row for the whole graph."""
+
+    rows: pa.Table
+    graph: pa.Table | None
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """One generation of a run, finished or not."""
@@ -312,9 +321,11 @@ class StoredRun:
         """What is known of the run beside its tables."""
         return self.generation.manifest
 
-    def base(self) -> pa.Table:
-        """The values on the empty version, a column a field, a row a vertex."""
-        return self.generation.table(_BASE)
+    def base(self) -> BaseTables:
+        """The values on the empty version, a column a field."""
+        whole = _GLOBALS in self.generation.files
+        graph = self.generation.table(_GLOBALS) if whole else None
+        return BaseTables(self.generation.table(_BASE), graph)
 
     def steps(self) -> pa.Table:
         """The plan as it is run, a row a step."""
@@ -326,7 +337,7 @@ def begin_run(
     catalog: Catalog,
     name: str,
     manifest: Manifest,
-    base: pa.Table,
+    base: BaseTables,
     steps: pa.Table,
     *,
     replace: bool = True,
@@ -335,7 +346,9 @@ def begin_run(
     folder = catalog.run_folder(name)
     with begin(folder, replace=replace, what=f"the run '{name}'") as commit:
         with disk_errors(commit.what, commit.path):
-            pq.write_table(base, commit.path / _BASE)
+            pq.write_table(base.rows, commit.path / _BASE)
+            if base.graph is not None:
+                pq.write_table(base.graph, commit.path / _GLOBALS)
             pq.write_table(steps, commit.path / _STEPS)
             start_parts(commit.path / PARTS)
         commit.finish({"kind": "run", **manifest}, growing=PARTS)

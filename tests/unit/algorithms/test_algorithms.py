@@ -10,7 +10,7 @@ import pytest
 
 from graphtide import algorithms
 from graphtide.plan.program_analysis import selection
-from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, Case
+from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, WALKS, Case
 from tests.equivalence.campaigns import SHAPES, make_campaign
 from tests.oracle.programs import run, run_pairs
 
@@ -32,8 +32,9 @@ def test_the_program_means_what_its_twin_computes(case: Case) -> None:
 
 
 def test_every_algorithm_has_a_case_and_says_what_it_costs() -> None:
-    assert sorted(case.name for case in (*CASES, *DATAFLOWS)) == sorted(algorithms.__all__)
-    for case in (*CASES, *DATAFLOWS):
+    cases = (*CASES, *DATAFLOWS, *WALKS)
+    assert sorted(case.name for case in cases) == sorted(algorithms.__all__)
+    for case in cases:
         told = case.program.__doc__
         assert "mode" in told.lower() or "as PageRank" in told or "backwards" in told, case.name
 

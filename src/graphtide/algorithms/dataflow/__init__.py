@@ -1,13 +1,15 @@
 """Graph computations as dataflows: functions from collections to collections.
 
 Each takes collections of a dataflow and adds the operators that keep the answer current. Edges
-are records with the columns `src` and `dst`, vertices with the column `node`.
+are records with the columns `src` and `dst`, vertices with the column `node`. `Triangles` is a
+whole program.
 """
 
 from graphtide.algorithms.dataflow.components import components, propagate
 from graphtide.algorithms.dataflow.distances import distances, shortest_paths
 from graphtide.algorithms.dataflow.generations import same_generation
 from graphtide.algorithms.dataflow.k_core import k_core
+from graphtide.algorithms.dataflow.k_truss import edge_triangles, k_truss
 from graphtide.algorithms.dataflow.queries import (
     look_up,
     neighbours,
@@ -17,12 +19,16 @@ from graphtide.algorithms.dataflow.queries import (
 from graphtide.algorithms.dataflow.rank import page_rank
 from graphtide.algorithms.dataflow.reachability import reachable, transitive_closure
 from graphtide.algorithms.dataflow.strong_components import strong_components, strong_edges
+from graphtide.algorithms.dataflow.triangle_program import Triangles
 from graphtide.algorithms.dataflow.triangles import triangles
 
 __all__ = [
+    "Triangles",
     "components",
     "distances",
+    "edge_triangles",
     "k_core",
+    "k_truss",
     "look_up",
     "neighbours",
     "page_rank",

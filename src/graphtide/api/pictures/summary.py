@@ -27,13 +27,14 @@ from graphtide.api.pictures.style import (
     shortened,
 )
 from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
+from graphtide.api.pictures.whole_graph import draw_whole
 from graphtide.model.cells import visible
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.leaders import check_order
 from graphtide.run.collection.ranking import descending, ranked
-from graphtide.run.collection.summaries import summary_table
+from graphtide.run.collection.summaries import figure_prefix, summary_table
 from graphtide.run.live.result_rows import row_names
 
 Float = NDArray[np.float64]
@@ -61,19 +62,25 @@ _TRUE = (Counted("true", "true", "vertices", BLUE),)
 def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) -> Picture:
     """The panels that suit a result of the run, the first one unless a field is named.
 
-    A line along the views where they have an order, else bars; `bars` has the last word.
+    Without a name, results of the whole graph come first, each in a panel of its own. A line along
+    the views where they have an order, else bars; `bars` has the last word.
     """
     _check_drawable(run)
-    field = run.field(field)
+    wholes = run.globals if field is None else tuple(name for name in run.globals if name == field)
+    alone = field in run.globals or (field is None and not run.fields)
+    field = None if alone else run.field(field)
     table = summary_table(run)
-    prefix = "" if len(run.fields) == 1 else f"{field}_"
-    counted = _counted(table, prefix)
-    spread = prefix + "mean" in table.column_names
+    prefix = "" if field is None else figure_prefix(run, field)
+    counted = () if field is None else _counted(table, prefix)
+    spread = field is not None and prefix + "mean" in table.column_names
     title = f"{run.facts.program} on {run.facts.collection}"
-    heights = [_PANEL] * (len(counted) + spread) + [_EDGES]
+    heights = [_PANEL] * (len(wholes) + len(counted) + spread) + [_EDGES]
     names = table.column("view").to_pylist()
     bars = not have_order(names) if bars is None else bars
     figure, axes = panels(heights, title, _subtitle(run, field, bars), room_below(names))
+    for name, panel in zip(wholes, axes, strict=False):
+        draw_whole(panel, table, name, names, bars)
+    axes = axes[len(wholes) :]
     for item, panel in zip(counted, axes, strict=False):
         values = _column(table, prefix + item.column)
         if bars:
@@ -82,7 +89,7 @@ def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) 
             draw_series(panel, values, item.colour)
         panel.set_title(f"{field} is true" if item.column == "true" else item.title)
         count_axis(panel, "pairs" if run.facts.pairs is not None else item.unit)
-    if spread:
+    if spread and field is not None:
         _draw_spread(axes[len(counted)], run, field, table, prefix, "" if bars else "-")
     _draw_edges(axes[-1], table, bars)
     name_views(axes[-1], names, "view")
@@ -181,13 +188,13 @@ def _column(table: pa.Table, name: str) -> Float:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _subtitle(run: RunContents, field: str, bars: bool = False) -> str:
+def _subtitle(run: RunContents, field: str | None, bars: bool = False) -> str:
     done = len(run.finished_views())
     views = f"{counted(done, 'view')} in the given order"
     if bars and done > 1:
         views = f"{done:,} views; bars from the median where all are alike"
     if not run.finished:
         views = f"{done:,} of {len(run.steps.names):,} views, then the run was interrupted"
-    result = f"result '{field}', " if len(run.fields) > 1 else ""
+    result = f"result '{field}', " if field is not None and len(run.facts.results) > 1 else ""
     shown = "least, greatest" if bars else "least, median, greatest"
     return f"{result}{views}{groups_note(done, shown)}"

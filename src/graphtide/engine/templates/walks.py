@@ -2,38 +2,25 @@
 
 The section below is that of a sample: every vertex counts its distinct out-neighbours.
 
-A program whose walks read no state has the same walks in every iteration: `settle` then runs a vertex
-from its start to its own end, alone, and only where something that it reads has changed.
+A program whose walks read no state has the same walks in every iteration: `settle` then runs a
+vertex from its start to its own end, alone, and only where something that it reads has changed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from graphtide.kernels.blocks import array_at
 from graphtide.kernels.jit import bare_kernel, joined_kernel
-from graphtide.kernels.synchronous.program_words import float_moved
 from graphtide.kernels.walks.batch import clear_batch, take_batch
-from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
-from graphtide.kernels.walks.faults import ENDLESS, within
+from graphtide.kernels.walks.faults import ENDLESS
 from graphtide.kernels.walks.records import (
     BOUNDED,
     DIRECT,
     DIRECT_CAME,
     DOUBT,
-    EITHER,
-    EITHER_CAME,
     LAST,
-    LEFT_EDGE_IN,
-    LEFT_EDGE_OUT,
-    LEFT_EITHER,
-    LEFT_IN,
     LEFT_OUT,
     NEW,
-    OLD,
-    OLD_VERTICES,
     PAIRS,
     PATIENT,
     READ,
@@ -42,33 +29,16 @@ from graphtide.kernels.walks.records import (
     STATE_WIDTH,
     SUMS_WIDTH,
     TOUCHED,
-    VERTICES,
     walking_at,
 )
 from graphtide.kernels.walks.sums import (
-    gather_float,
-    multiply,
-    multiply_whole,
-    note_doubt,
-    report,
-    send_exactly,
-    send_float,
     touch,
 )
 from graphtide.kernels.walks.versions import (
-    BOTH_WAYS,
-    IN_WAY,
     OUT_WAY,
     bounds,
     direct_change,
-    either_change,
-    entries,
-    in_degree,
-    is_edge,
     is_neighbour,
-    joined,
-    out_degree,
-    size_of,
 )
 
 # program section: begin

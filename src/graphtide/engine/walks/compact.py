@@ -2,8 +2,8 @@
 
 A loop goes along the link whose known end was bound last; what the other links demand is asked by
 stamps: all neighbours of a known vertex bear its number, on a line of their own. Positions that may
-be exchanged (`plan/walk_symmetry`) are ordered as they are bound, by a numbering after degrees: then
-all loops go upward, and no vertex has many neighbours above it.
+be exchanged (`plan/walk_symmetry`) are ordered as they are bound, by a numbering after degrees:
+then all loops go upward, and no vertex has many neighbours above it.
 
 In a copy that is numbered so, position p is `number_p`, and `at_p` the vertex.
 """
@@ -72,9 +72,7 @@ class CompactNest(Nest):
     def form(self) -> CompactForm:
         """What its copy must have."""
         ranked, lines = bool(self.ordered), len(self.stamped)
-        return CompactForm(
-            frozenset(self.ways), bool(self.searched), ranked, self.upward, lines
-        )
+        return CompactForm(frozenset(self.ways), bool(self.searched), ranked, self.upward, lines)
 
     def kernel(self, name: str) -> list[str]:
         """All walks that begin at vertices of the numbers from `first` to `last`."""

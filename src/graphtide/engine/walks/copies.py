@@ -13,6 +13,7 @@ from graphtide.kernels.walks.compact import (
     leave_each_once,
     list_neighbours,
     number_by_degree,
+    sort_neighbours,
 )
 
 _WAYS = {"out": 1, "in": 2, "both": 3}
@@ -37,6 +38,8 @@ def compact_copy(graph: ResidentGraph, words: NDArray[np.int64], form: CompactFo
         found = Neighbours(start, end, np.empty(room, np.int32))
         if room:
             list_neighbours(words, bits, number, found, form.upward)
-            leave_each_once(found, stamps[:count], form.sorted)
+            leave_each_once(found, stamps[:count])
+            if form.sorted:
+                sort_neighbours(found)
         lists.append(found)
     return Compact(*lists, vertex, stamps)

@@ -1,9 +1,10 @@
 """The maintainer of walk programs.
 
-Where no walk reads state, all accumulators follow a batch by the terms of rule 7 (`plan/walk_terms`),
-and `update` runs again where an accumulator, a degree or a global that it reads has changed. Where
-walks read state, and where a run's end depends on all vertices at once, the program starts anew with
-every advance. So it does for a batch of more than a share of the graph, which costs less so.
+Where no walk reads state, all accumulators follow a batch by the terms of rule 7
+(`plan/walk_terms`), and `update` runs again where an accumulator, a degree or a global that it
+reads has changed. Where walks read state, and where a run's end depends on all vertices at once,
+the program starts anew with every advance. So it does for a batch of more than a share of the
+graph, which costs less so.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class WalkMaintainer(Maintainer):
 
     Results are state fields (`values`), accumulators of the whole graph (`globals`: a number or an
     array by name) and rows (`matches`, by name: `rows()`, `total`, and `cut` where a limit cuts).
-    `follow` returns `WalkChanges`: changes by state field, with `globals` and `matches` beside them.
+    `follow` returns `WalkChanges`: changes by state field, with `globals` and `matches` beside
+    them.
     """
 
     anew_share = 4

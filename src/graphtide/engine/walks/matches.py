@@ -1,7 +1,7 @@
 """The rows that walks report, as multisets that are kept current.
 
-Without a limit all rows are kept. With one, the first so many in the order of their columns are, and
-as many again so that a few may leave; how many there are in all is always known. Where too many
+Without a limit all rows are kept. With one, the first so many in the order of their columns are,
+and as many again so that a few may leave; how many there are in all is always known. Where too many
 have left, the rows are found anew.
 """
 
@@ -108,7 +108,8 @@ def reported_rows(
 
 def row_change(changes: Iterable[tuple[Row, int]]) -> RowChange:
     """What came and what left, in the order of columns."""
-    appeared, disappeared = [], []
+    appeared: list[Row] = []
+    disappeared: list[Row] = []
     for row, count in sorted(changes):
         (appeared if count > 0 else disappeared).extend([row] * abs(count))
     return RowChange(tuple(appeared), tuple(disappeared))

@@ -5,9 +5,9 @@ test, then the loops inside. A counting accumulator of a position that an outer 
 up in a local name (`held_n`), and sent once behind the inner loops.
 
 Where a position has several links, the loop runs over the smallest neighbourhood: its bounds, the
-marks of its entries and its version are chosen before it, and the other links are asked inside. Only
-an entry that passes all that is asked whether it is there at the version, and the one that its pair
-is visited by: few do, and the mark of an edge is far from its entry.
+marks of its entries and its version are chosen before it, and the other links are asked inside.
+Only an entry that passes all that is asked whether it is there at the version, and the one that its
+pair is visited by: few do, and the mark of an edge is far from its entry.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from graphtide.engine.walks.sending import Mode
 from graphtide.engine.write import write_expression
 from graphtide.plan.expressions import FLOAT, Expression, Joined
 from graphtide.plan.programs import Accumulator
-from graphtide.plan.walk_forms import Hop, Report, SendAt, SendGlobal, Sending
+from graphtide.plan.walk_forms import Hop, Sending
 from graphtide.plan.walk_orders import Level, Link, Order
 from graphtide.plan.walk_terms import HopFactor, JoinFactor
+from graphtide.plan.walks import Report, SendAt, SendGlobal
 
 Wanted = Callable[[Sending], bool]
 _REVERSED = {"out": "in", "in": "out", "both": "both"}

@@ -72,8 +72,7 @@ class _Run:
         self.pairs = np.unique(self.src * self.vertices + self.dst)
         self.facts = vertex_facts(source, target, graph.vertices)
         self.given = {
-            name: graph.vertex_data.plain(item)
-            for name, item in vertex_properties(program).items()
+            name: graph.vertex_data.plain(item) for name, item in vertex_properties(program).items()
         }
         self.sets = self._sets()
         self.state: dict[str, Rows] = {}

@@ -16,9 +16,26 @@ from graphtide.engine.write import constant_text, write_body
 from graphtide.plan.expressions import FLOAT
 from graphtide.plan.programs import Accumulator, StateField
 from graphtide.plan.walk_facts import WalkFacts
-from graphtide.plan.walk_forms import SendAt, Sending
+from graphtide.plan.walk_forms import Sending
 from graphtide.plan.walk_terms import terms_of
-from graphtide.plan.walks import WalkProgram
+from graphtide.plan.walks import SendAt, WalkProgram
+
+_IMPORTS = """
+import numpy as np
+
+from graphtide.kernels.blocks import array_at
+from graphtide.kernels.synchronous.program_words import float_moved
+from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
+from graphtide.kernels.walks.faults import within
+from graphtide.kernels.walks.records import EITHER, EITHER_CAME
+from graphtide.kernels.walks.records import LEFT_EDGE_IN, LEFT_EDGE_OUT, LEFT_EITHER, LEFT_IN
+from graphtide.kernels.walks.records import OLD, OLD_VERTICES, VERTICES
+from graphtide.kernels.walks.sums import gather_float, multiply, multiply_whole, note_doubt
+from graphtide.kernels.walks.sums import report, send_exactly, send_float
+from graphtide.kernels.walks.versions import BOTH_WAYS, IN_WAY, either_change, entries
+from graphtide.kernels.walks.versions import in_degree, is_edge, joined, out_degree, size_of
+"""
+"""What sections name beside what the template imports for itself."""
 
 _TAKEN = "inserted, deleted, sources, targets"
 
@@ -42,6 +59,8 @@ class _Section:
     def lines(self) -> list[str]:
         facts = self.facts
         return [
+            *_IMPORTS.splitlines(),
+            "",
             f"NEEDS = {facts.directed * 1 + facts.either * 2 + facts.by_edge * 4}",
             f"READS_DEGREES = {facts.reads_degrees}",
             f"READS_NOTHING = {not facts.reads_own_state and not facts.reads_iteration}",

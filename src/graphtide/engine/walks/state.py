@@ -111,7 +111,7 @@ class WalkState:
         """What kernels take, but for properties and parameters."""
         return Walking(
             graph=graph.adjacency,
-            index=PairIndex(self.table, self._marks.room),
+            pairs=PairIndex(self.table, self._marks.room),
             changed=self.changed,
             touched=self.touched,
             sums=rows_of(self._sums.room),

@@ -8,7 +8,7 @@ from graphtide.engine.walks.names import Versions, WalkNames
 from graphtide.engine.walks.nests import Nest
 from graphtide.engine.walks.sending import Mode
 from graphtide.plan.expressions import Joined
-from graphtide.plan.walk_forms import Hop, Report, Sending, Walk
+from graphtide.plan.walk_forms import Hop, Sending, Walk
 from graphtide.plan.walk_orders import order_of_root, order_of_term
 from graphtide.plan.walk_terms import (
     DegreeFactor,
@@ -18,6 +18,7 @@ from graphtide.plan.walk_terms import (
     Term,
     Version,
 )
+from graphtide.plan.walks import Report
 
 _UPTO = {
     Version.NEW: "NEW",

@@ -86,7 +86,7 @@ def slot_of(changed: Changed, counts: Int64, vertex: int) -> int:
 @inner_kernel
 def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[bool, int]) -> None:
     """Take an edge down as changed, with its ends and its pair."""
-    changed, counts, index = walking.changed, walking.counts, walking.index
+    changed, counts, index = walking.changed, walking.counts, walking.pairs
     (source, target), (came, needs) = ends, how
     one, other = slot_of(changed, counts, source), slot_of(changed, counts, target)
     changed.out_more[one] += 1 if came else -1
@@ -124,9 +124,9 @@ def note_mark(walking: Walking, edge: int, mark: int) -> None:
     """Mark an edge, and remember the mark that it had."""
     changed, at = walking.changed, walking.counts[MARKED]
     changed.marked[at] = edge
-    changed.before[at] = walking.index.marks[edge]
+    changed.before[at] = walking.pairs.marks[edge]
     walking.counts[MARKED] = at + 1
-    walking.index.marks[edge] = mark
+    walking.pairs.marks[edge] = mark
 
 
 @inner_kernel
@@ -137,7 +137,7 @@ def rank_for(walking: Walking, one: int, other: int) -> int:
     if changed.place[place] == 0:
         rank = counts[PAIRS]
         changed.low[rank], changed.high[rank] = min(one, other), max(one, other)
-        changed.old[rank] = flags_of(walking.index.table, one, other)
+        changed.old[rank] = flags_of(walking.pairs.table, one, other)
         changed.fresh_forward[rank], changed.fresh_backward[rank] = -1, -1
         changed.lost[rank] = 0
         counts[PAIRS] = rank + 1
@@ -165,7 +165,7 @@ def settle_pair(walking: Walking, rank: int, needs: int, parallel: tuple[bool, b
         if needs & NEEDS_DIRECT == 0:
             new = either
     changed.new[rank] = new
-    counts[USED] += set_flags(walking.index.table, low, high, new)
+    counts[USED] += set_flags(walking.pairs.table, low, high, new)
 
 
 @inner_kernel
@@ -184,7 +184,7 @@ def settle_direction(walking: Walking, rank: int, bits: int, new: int, parallel:
     if edge < 0:
         return new
     mark = DIRECT if changed.old[rank] & bits else DIRECT | DIRECT_CAME
-    note_mark(walking, edge, walking.index.marks[edge] | mark)
+    note_mark(walking, edge, walking.pairs.marks[edge] | mark)
     counts[EXTRA_DIRECT] -= 1
     return new | bits
 
@@ -205,7 +205,7 @@ def settle_either(walking: Walking, rank: int, parallel: bool) -> int:
     if edge < 0:
         return 0
     mark = EITHER if old else EITHER | EITHER_CAME
-    note_mark(walking, edge, walking.index.marks[edge] | mark)
+    note_mark(walking, edge, walking.pairs.marks[edge] | mark)
     counts[EXTRA_EITHER] -= 1
     return FORWARD | BACKWARD
 
@@ -292,7 +292,7 @@ def leave(
 @inner_kernel
 def clear_batch(walking: Walking) -> None:
     """Take back all that tells the old version from the new one."""
-    changed, counts, marks = walking.changed, walking.counts, walking.index.marks
+    changed, counts, marks = walking.changed, walking.counts, walking.pairs.marks
     for at in range(counts[MARKED]):
         marks[changed.marked[at]] &= ~CAME & 255
     for slot in range(counts[SLOTS]):
@@ -307,7 +307,7 @@ def put_back(
 ) -> None:
     """Undo what a batch did to the index, whatever version the graph is at by now."""
     walking = walking_at(words, 0)
-    index, counts = walking.index, walking.counts
+    index, counts = walking.pairs, walking.counts
     for rank in range(len(low)):
         counts[USED] += set_flags(index.table, low[rank], high[rank], flags[rank])
     for at in range(len(edges) - 1, -1, -1):

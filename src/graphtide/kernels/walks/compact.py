@@ -1,8 +1,8 @@
 """Distinct neighbours side by side, for a run from scratch and then given up.
 
 A run that looks at the whole graph pays for a copy in which a vertex's neighbours stand together,
-each once, and nothing else: half of the time that it takes to find them through slabs, marks and the
-table of pairs. The copy may number vertices by degree and have only the neighbours of a greater
+each once, and nothing else: half of the time that it takes to find them through slabs, marks and
+the table of pairs. The copy may number vertices by degree and have only the neighbours of a greater
 number: then no vertex has many.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.graph.adjacency import Adjacency
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, kernel
 from graphtide.kernels.walks.records import Int64, walking_at
 
 Int32 = NDArray[np.int32]
@@ -58,11 +58,13 @@ def number_by_degree(words: Int64, number: Int32, vertex: Int32, counts: Int64) 
 
 
 @bare_kernel
-def list_neighbours(words: Int64, ways: int, number: Int32, found: Neighbours, upward: bool) -> None:
-    """List neighbours: `ways` 1 for those that edges lead to, 2 for those they come from, 3 for both.
+def list_neighbours(
+    words: Int64, ways: int, number: Int32, found: Neighbours, upward: bool
+) -> None:
+    """List neighbours: `ways` 1 where edges lead to, 2 where they come from, 3 for both.
 
-    `number` is empty where vertices keep their numbers. `start` and `end` are 0, and `neighbour` has
-    room for all entries. Upward lists have greater numbers alone. Each may be listed often.
+    `number` is empty where vertices keep their numbers. `start` and `end` are 0, and `neighbour`
+    has room for all entries. Upward lists have greater numbers alone. Each may be listed often.
     """
     graph = walking_at(words, 0).graph
     for vertex in range(len(graph.out.live)):
@@ -80,7 +82,7 @@ def list_neighbours(words: Int64, ways: int, number: Int32, found: Neighbours, u
 @joined_kernel
 def numbered(number: Int32, vertex: int) -> int:
     """The number of a vertex in the copy."""
-    return number[vertex] if len(number) else vertex
+    return int(number[vertex]) if len(number) else vertex
 
 
 @joined_kernel
@@ -96,9 +98,7 @@ def count_ends(
 
 
 @inner_kernel
-def fill_ends(
-    graph: Adjacency, number: Int32, found: Neighbours, ways: int, upward: bool
-) -> None:
+def fill_ends(graph: Adjacency, number: Int32, found: Neighbours, ways: int, upward: bool) -> None:
     """Write every edge into the lists of its ends."""
     for vertex in range(len(graph.out.live)):
         source, begin = numbered(number, vertex), graph.out.start[vertex]
@@ -107,14 +107,18 @@ def fill_ends(
             if ways & 1 and (not upward or source < target):
                 found.neighbour[found.end[source]] = target
                 found.end[source] += 1
-            if ways & 2 and (not upward or target < source) and not (ways == 3 and source == target):
+            if (
+                ways & 2
+                and (not upward or target < source)
+                and not (ways == 3 and source == target)
+            ):
                 found.neighbour[found.end[target]] = source
                 found.end[target] += 1
 
 
 @bare_kernel
-def leave_each_once(found: Neighbours, stamp: Int32, ordered: bool) -> None:
-    """Keep every neighbour once; `stamp` is -1 everywhere, and is so again. In order if asked."""
+def leave_each_once(found: Neighbours, stamp: Int32) -> None:
+    """Keep every neighbour once; `stamp` is -1 everywhere, and is so again."""
     for vertex in range(len(found.start)):
         begin, top = found.start[vertex], found.start[vertex]
         for place in range(begin, found.end[vertex]):
@@ -124,10 +128,15 @@ def leave_each_once(found: Neighbours, stamp: Int32, ordered: bool) -> None:
                 found.neighbour[top] = neighbour
                 top += 1
         found.end[vertex] = top
-        if ordered:
-            found.neighbour[begin:top].sort()
     for at in range(len(stamp)):
         stamp[at] = -1
+
+
+@kernel
+def sort_neighbours(found: Neighbours) -> None:
+    """Put every list in order."""
+    for vertex in range(len(found.start)):
+        found.neighbour[found.start[vertex] : found.end[vertex]].sort()
 
 
 @joined_kernel
@@ -148,4 +157,4 @@ def is_listed(found: Neighbours, vertex: int, neighbour: int) -> bool:
             low = middle + 1
         else:
             high = middle
-    return low < found.end[vertex] and found.neighbour[low] == neighbour
+    return bool(low < found.end[vertex] and found.neighbour[low] == neighbour)

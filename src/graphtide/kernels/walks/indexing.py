@@ -27,7 +27,7 @@ from graphtide.kernels.walks.records import (
 def index_all(words: Int64, needs: int) -> None:
     """Enter all live edges of a graph into an empty index. O(vertices + edges)."""
     walking = walking_at(words, 0)
-    graph, index, counts = walking.graph, walking.index, walking.counts
+    graph, index, counts = walking.graph, walking.pairs, walking.counts
     for source in range(len(graph.out.live)):
         index_edges_of(graph, index, counts, source, needs)
 

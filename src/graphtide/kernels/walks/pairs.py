@@ -1,7 +1,7 @@
 """The set of joined pairs: a table of hashes with the pairs themselves as words.
 
-A word is the lower vertex, the higher one, and two bits that say how they are joined. A pair that is
-joined no more keeps its place with both bits 0: it may come back, and nothing is ever moved. Who
+A word is the lower vertex, the higher one, and two bits that say how they are joined. A pair that
+is joined no more keeps its place with both bits 0: it may come back, and nothing is ever moved. Who
 makes a table anew leaves such pairs out.
 
 Places are found by multiplying and not by masking, so that a table has as many as it needs: with
@@ -9,6 +9,8 @@ three of five taken at most, 14 bytes a pair.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -32,14 +34,14 @@ def pairs_within(places: int) -> int:
 
 
 @joined_kernel
-def word_of(one: int, other: int) -> int:
+def word_of(one: int, other: int) -> Any:
     """The pair as a word, joined in no way."""
     low, high = np.int64(min(one, other)), np.int64(max(one, other))
     return (low << np.int64(33)) | (high << np.int64(2))
 
 
 @joined_kernel
-def place_of(table: Int64, word: int) -> int:
+def place_of(table: Int64, word: Any) -> Any:
     """Where a pair stands, or would stand."""
     hashed = ((word >> np.int64(2)) * _MIX >> np.int64(32)) & _LOW32
     place = (hashed * np.int64(len(table))) >> np.int64(32)
@@ -51,7 +53,7 @@ def place_of(table: Int64, word: int) -> int:
 
 
 @joined_kernel
-def flags_of(table: Int64, one: int, other: int) -> int:
+def flags_of(table: Int64, one: int, other: int) -> Any:
     """How two vertices are joined, seen from the lower one."""
     found = table[place_of(table, word_of(one, other))]
     return np.int64(0) if found == FREE else found & np.int64(3)

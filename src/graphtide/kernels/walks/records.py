@@ -123,7 +123,7 @@ class Walking(NamedTuple):
     """All of it."""
 
     graph: Adjacency
-    index: PairIndex
+    pairs: PairIndex
     changed: Changed
     touched: Touched
     sums: Rows

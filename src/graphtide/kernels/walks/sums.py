@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.summaries.exact_sums import LIMBS, add_exactly
 from graphtide.kernels.synchronous.reversible import (
@@ -50,14 +48,14 @@ def touch(walking: Walking, vertex: int, width: int) -> int:
     touched, count = walking.touched, walking.counts[TOUCHED]
     entry = touched.entry[vertex]
     if entry < count and touched.vertex[entry] == vertex:
-        return np.int64(entry)
+        return int(entry)
     touched.entry[vertex] = count
     touched.vertex[count] = vertex
     touched.doubt[count] = 0
     for at in range(width):
         touched.sums[count * width + at] = walking.sums.whole[vertex * width + at]
     walking.counts[TOUCHED] = count + 1
-    return count
+    return int(count)
 
 
 @joined_kernel
@@ -125,4 +123,4 @@ def report(walking: Walking, width: int) -> int:
     walking.counts[REPORTED] = count + 1
     if (count + 1) * width > len(walking.reported.whole):
         return -1
-    return count * width
+    return int(count * width)

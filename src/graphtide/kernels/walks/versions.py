@@ -8,6 +8,8 @@ and whether it came; only pairs that came are looked up.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphtide.kernels.graph.adjacency import Adjacency
@@ -33,7 +35,7 @@ OUT_SLAB, INTO_SLAB, LEFT_LIST = 0, 1, 2
 
 
 @joined_kernel
-def rank_place(changed: Changed, one: int, other: int) -> int:
+def rank_place(changed: Changed, one: int, other: int) -> Any:
     """Where the rank of a changed pair stands, or would stand."""
     low, high = np.int64(min(one, other)), np.int64(max(one, other))
     last = np.int64(len(changed.place) - 1)
@@ -51,7 +53,7 @@ def rank_of(changed: Changed, one: int, other: int) -> int:
     """The rank of a pair that the batch changed; -1 of any other."""
     if changed.slot[one] == 0 or changed.slot[other] == 0:
         return -1
-    return changed.place[rank_place(changed, one, other)] - 1
+    return int(changed.place[rank_place(changed, one, other)] - 1)
 
 
 @joined_kernel
@@ -60,7 +62,7 @@ def joined(walking: Walking, source: int, target: int, way: int, upto: int) -> b
 
     A pair that has left keeps its place in the table: who finds none there need not ask the batch.
     """
-    table = walking.index.table
+    table = walking.pairs.table
     word = table[place_of(table, word_of(source, target))]
     if word == FREE:
         return False
@@ -68,7 +70,7 @@ def joined(walking: Walking, source: int, target: int, way: int, upto: int) -> b
         rank = rank_of(walking.changed, source, target)
         if rank >= upto:
             word = np.int64(walking.changed.old[rank])
-    return word & bits_of(source, target, way) != 0
+    return bool(word & bits_of(source, target, way) != 0)
 
 
 @joined_kernel
@@ -80,7 +82,7 @@ def bits_of(source: int, target: int, way: int) -> int:
 
 
 @joined_kernel
-def out_degree(walking: Walking, vertex: int, upto: int) -> int:
+def out_degree(walking: Walking, vertex: int, upto: int) -> Any:
     """How many edges leave a vertex, before the batch or after it."""
     found = np.int64(walking.graph.out.live[vertex])
     slot = walking.changed.slot[vertex] if upto == OLD else 0
@@ -88,7 +90,7 @@ def out_degree(walking: Walking, vertex: int, upto: int) -> int:
 
 
 @joined_kernel
-def in_degree(walking: Walking, vertex: int, upto: int) -> int:
+def in_degree(walking: Walking, vertex: int, upto: int) -> Any:
     """How many edges enter a vertex, before the batch or after it."""
     found = np.int64(walking.graph.into.live[vertex])
     slot = walking.changed.slot[vertex] if upto == OLD else 0
@@ -117,7 +119,7 @@ def entries(walking: Walking, stretch: int) -> tuple[Int32, Int32]:
 
 
 @joined_kernel
-def bounds(walking: Walking, stretch: int, vertex: int, way: int, upto: int) -> tuple[int, int]:
+def bounds(walking: Walking, stretch: int, vertex: int, way: int, upto: int) -> Any:
     """The first entry of a vertex's stretch, and the end; the same where the way has none."""
     graph, changed = walking.graph, walking.changed
     if stretch == OUT_SLAB:
@@ -144,26 +146,26 @@ def is_neighbour(
     mark, came, kind, upto = how
     changed = walking.changed
     if stretch == LEFT_LIST:
-        return changed.left_kind[place] & kind != 0 and changed.left_rank[place] >= upto
+        return bool(changed.left_kind[place] & kind != 0 and changed.left_rank[place] >= upto)
     slabs = walking.graph.out if stretch == OUT_SLAB else walking.graph.into
-    found = walking.index.marks[slabs.edge[place]]
+    found = walking.pairs.marks[slabs.edge[place]]
     if found & mark == 0:
         return False
     neighbour = slabs.neighbour[place]
     if mark == EITHER and stretch == INTO_SLAB and neighbour == vertex:
         return False
-    return upto == NEW or found & came == 0 or rank_of(changed, vertex, neighbour) < upto
+    return bool(upto == NEW or found & came == 0 or rank_of(changed, vertex, neighbour) < upto)
 
 
 @joined_kernel
 def is_edge(walking: Walking, stretch: int, place: int, kind: int, upto: int) -> bool:
     """True if an entry is an edge that is live at a version."""
     if stretch == LEFT_LIST:
-        return walking.changed.left_kind[place] & kind != 0
+        return bool(walking.changed.left_kind[place] & kind != 0)
     if upto == NEW:
         return True
     edges = walking.graph.out.edge if stretch == OUT_SLAB else walking.graph.into.edge
-    return walking.index.marks[edges[place]] & EDGE_CAME == 0
+    return bool(walking.pairs.marks[edges[place]] & EDGE_CAME == 0)
 
 
 @joined_kernel

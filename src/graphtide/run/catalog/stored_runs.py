@@ -14,7 +14,7 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, base_table, base_values
+from graphtide.run.collection.start import RunInHand, base_tables, base_values
 from graphtide.run.collection.steps import steps_from, steps_table
 from graphtide.run.collection.stored_graph import StoredVertices, load_graph
 from graphtide.run.collection.touched import TouchedVertices
@@ -83,7 +83,7 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
                 work.go(base_values(run.base()), run.parts)
         else:
             base = work.hand.base()
-            tables = base_table(base), steps_table(work.hand.steps)
+            tables = base_tables(base, work.facts.globals), steps_table(work.hand.steps)
             name, facts = request.name, work.facts.to_json()
             begun = begin_run(space.catalog, name, facts, *tables, replace=request.replace)
             with begun as run:
@@ -111,7 +111,7 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
             + ("is gone" if graph is None else "has been loaded anew since"),
             hint="the ids of its results are not known any more: run the program again",
         )
-    steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.fields)
+    steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.results)
     # Vertices keep their numbers and ids for good: the first so many are those of then.
     rows = _rows(graph.at(found.state), facts.pairs)
     touched = partial(_touched, catalog, facts)
@@ -177,7 +177,7 @@ def _run_unkept(catalog: Catalog, stored: StoredCollection, work: _Work) -> RunC
     parts = RecordOnly() if pairs is None else PartsInMemory()
     base = work.hand.base()
     work.go(base, parts)
-    differences = Differences(parts, work.facts.fields)
+    differences = Differences(parts, work.facts.results)
     graph = graph_behind(catalog, stored)
     rows, touched = _rows(graph, pairs), partial(_touched, catalog, work.facts)
     return RunContents(work.facts, work.hand.steps, differences, base, rows, touched)

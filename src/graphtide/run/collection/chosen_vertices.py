@@ -49,7 +49,8 @@ class ChosenVertices:
 
     def mask(self, contents: RunContents, view: int) -> Truths:
         """True for each vertex that counts in a view, by its position. O(vertices)."""
-        vertices = len(next(iter(contents.base.values())))
+        contents.check_rows()
+        vertices = len(contents.base[contents.fields[0]])
         found = np.ones(vertices, np.bool_)
         if self.counted == "touched":
             found &= contents.touched().mask(view, vertices)

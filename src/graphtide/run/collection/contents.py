@@ -39,8 +39,13 @@ class RunContents:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the results."""
+        """The names of the results of vertices, or of pairs."""
         return self.facts.fields
+
+    @property
+    def globals(self) -> tuple[str, ...]:
+        """The names of the results of the whole graph."""
+        return self.facts.globals
 
     @property
     def kept(self) -> bool:
@@ -113,8 +118,22 @@ class RunContents:
             )
         return found
 
+    def check_rows(self) -> None:
+        """InputError where there are results of the whole graph alone."""
+        if not self.fields:
+            raise InputError(
+                f"{self.facts.program} has no results of vertices",
+                hint=f"run.globals() has those of the whole graph: {', '.join(self.globals)}",
+            )
+
     def field(self, name: str | None) -> str:
-        """A result by its name; the first one where none is given."""
+        """A result of vertices by its name; the first one where none is given."""
+        if name in self.globals:
+            raise InputError(
+                f"'{name}' is a result of the whole graph, and vertices have none of it",
+                hint="run.globals() has it, a row a view",
+            )
+        self.check_rows()
         if name is None:
             return self.fields[0]
         if name not in self.fields:

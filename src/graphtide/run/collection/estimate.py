@@ -60,7 +60,7 @@ def _lines(
     reads = ", ".join(compiled.needed.properties) or "no properties"
     delta = steps.inserted + steps.deleted
     yield f"{compiled.bound} in {compiled.choice}"
-    yield f"results: {', '.join(compiled.fields)}; reads {reads} of the edges"
+    yield f"results: {', '.join(compiled.results)}; reads {reads} of the edges"
     yield f"{plan.kind} of {views:,} views and {stones:,} stepping stones"
     yield f"  from scratch: {int(steps.edges[steps.view >= 0].sum()):,} edges to run on"
     yield f"  differentially: {int(delta.sum()):,} differences to follow"

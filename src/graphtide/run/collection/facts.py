@@ -21,7 +21,8 @@ class RunFacts:
     `identity` is that of the program with its parameters and of the collection: only what has the
     same can be resumed. `labels` names the result that holds components, if one does. `pairs` are
     those that results belong to, by the numbers of their vertices; None where they are vertices'.
-    `versions` is the collection as of the run; empty where none is stored.
+    `versions` is the collection as of the run; empty where none is stored. `fields` are results of
+    vertices or pairs, `globals` those of the whole graph.
     """
 
     name: str
@@ -38,10 +39,17 @@ class RunFacts:
     created: str
     pairs: Pairs | None = None
     versions: str = ""
+    globals: tuple[str, ...] = ()
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All that is kept: results of vertices or pairs, then those of the whole graph."""
+        return (*self.fields, *self.globals)
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest holds it."""
-        return {"run": {**vars(self), "fields": list(self.fields)}}
+        lists = {"fields": list(self.fields), "globals": list(self.globals)}
+        return {"run": {**vars(self), **lists}}
 
 
 def run_name(collection: str, bound: Bound) -> str:
@@ -67,6 +75,7 @@ def begun_facts(
         identity=run_identity(compiled, visited),
         created=dt.datetime.now(dt.UTC).isoformat(),
         pairs=pairs,
+        globals=compiled.globals,
         **(told | known),
     )
 
@@ -75,12 +84,13 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
         given = manifest["run"]
-        later = ("pairs", "versions")
+        later = ("pairs", "versions", "globals")
         known = {item.name: given[item.name] for item in fields(RunFacts) if item.name not in later}
         known |= {"name": name, "fields": tuple(given["fields"])}
         pairs = given.get("pairs")
         pairs = None if pairs is None else tuple(map(tuple, pairs))
-        return RunFacts(**known, pairs=pairs, versions=given.get("versions", ""))
+        whole = tuple(given.get("globals", ()))
+        return RunFacts(**known, pairs=pairs, versions=given.get("versions", ""), globals=whole)
     except (KeyError, TypeError) as error:
         raise StoreError(
             f"the manifest of the run '{name}' is damaged: {error!r}", hint="run it again"

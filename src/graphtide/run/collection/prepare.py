@@ -78,7 +78,8 @@ class PreparedProgram:
         if isinstance(maintainer, FixpointMaintainer):
             maintainer.patience = PATIENCE
         assert maintainer.kernels
-        return Maintained(maintainer, compiled.choice, compiled.needed, compiled.fields)
+        kinds = compiled.fields, compiled.globals
+        return Maintained(maintainer, compiled.choice, compiled.needed, *kinds)
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""
@@ -94,15 +95,18 @@ class PreparedProgram:
         if found is None:
             return
         field, row = found
+        who = self._row_name(field, row)
         raise DifferenceError(
-            f"{self.compiled.bound}: {self._row_name(row)} has {field} = {values[field][row]}, "
+            f"{self.compiled.bound}: {who} has {field} = {values[field][row]}, "
             f"from scratch {scratch[field][row]}",
             where=f"the view '{place}'",
             hint=f"please report it; {without} does without what went wrong",
         )
 
-    def _row_name(self, row: int) -> str:
-        """The vertex or pair that a result stands for, by the users' ids."""
+    def _row_name(self, field: str, row: int) -> str:
+        """The vertex or pair that a result stands for, by the users' ids; or the graph."""
+        if field in self.compiled.globals:
+            return "the graph"
         pairs = pair_numbers(self.compiled.bound, self.parameters)
         ends = (row,) if pairs is None else pairs[row]
         names = [repr(end if self._ids is None else self._ids[end]) for end in ends]

@@ -88,9 +88,9 @@ class Runner:
         self._current = current
         self._parts = parts
         self._states = States(steps, prepared.maintained, prepared.graph.vertices)
-        self._buffer = PartBuffer(prepared.compiled.fields)
+        self._buffer = PartBuffer(prepared.compiled.results)
         walked = RunParts(steps, deltas, self._states, current, self._buffer)
-        self._stretches = Stretches(walked, prepared.compiled.fields[0])
+        self._stretches = Stretches(walked, prepared.compiled.results[0])
         self._groups = Groups(steps, deltas, prepared, self._states)
         self._decided: tuple[int, Move] | None = None
         self._broken_off = -1

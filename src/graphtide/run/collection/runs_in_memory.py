@@ -115,7 +115,7 @@ def _run_versions(
     )
     ends = versions.known.resident.ends
     touched = partial(TouchedVertices, versions.plan, versions.names, versions.grouped, ends)
-    return RunContents(facts, hand.steps, Differences(parts, compiled.fields), base, rows, touched)
+    return RunContents(facts, hand.steps, Differences(parts, compiled.results), base, rows, touched)
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from graphtide.run.collection.versions import Versions
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.programs import Compiled, pair_numbers
 from graphtide.run.live.result_rows import Pairs
-from graphtide.store.results import Parts
+from graphtide.store.results import BaseTables, Parts
 
 if TYPE_CHECKING:
     from graphtide.run.collection.grid import GridVersions
@@ -74,7 +74,7 @@ class RunInHand:
 
     def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
         """All steps that are not finished yet; in pieces where pairs are more than fit."""
-        first = Differences(parts, self.compiled.fields).finished
+        first = Differences(parts, self.compiled.results).finished
         divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
         if len(divided) == 1 or first == len(self.steps):
             self._walk(self._prepared, base, parts, chooser, settings)
@@ -86,7 +86,7 @@ class RunInHand:
             self._walk(self._piece(places), values, own, chosen, how)
 
         run_pieces(divided, run_piece, parts, chooser, settings)
-        join_pieces(divided, parts, self.compiled.fields, first)
+        join_pieces(divided, parts, self.compiled.results, first)
         parts.end_pieces()
         settings.kept(len(self.steps))
 
@@ -109,7 +109,7 @@ class RunInHand:
         settings: RunSettings,
     ) -> None:
         """All steps that the parts do not have yet."""
-        steps, known = self.steps, Differences(parts, self.compiled.fields)
+        steps, known = self.steps, Differences(parts, self.compiled.results)
         runner = Runner(steps, self._deltas, prepared, CurrentResults(base), parts)
         first = known.finished
         if first:
@@ -125,7 +125,7 @@ class RunInHand:
         # Imported here: the dataflow machine takes a second that other runs do not need.
         from graphtide.run.collection.grid import GridRun
 
-        first = Differences(parts, self.compiled.fields).finished
+        first = Differences(parts, self.compiled.results).finished
         if first < len(self.steps):
             GridRun(grid, self.steps, self._deltas, self._prepared).run(base, parts, first, how)
 
@@ -173,14 +173,21 @@ def check_kept(results: bool, name: str | None, resume: bool) -> None:
             )
 
 
-def base_table(base: Values) -> pa.Table:
-    """The results of the empty version as they are stored."""
-    return pa.table({name: arrow_column(column) for name, column in base.items()})
+def base_tables(base: Values, whole: tuple[str, ...]) -> BaseTables:
+    """The results of the empty version as they are stored; those of the whole graph apart."""
+    columns = {name: arrow_column(column) for name, column in base.items()}
+    graph = {name: columns.pop(name) for name in whole}
+    return BaseTables(pa.table(columns), pa.table(graph) if graph else None)
 
 
-def base_values(table: pa.Table) -> Values:
-    """The results of the empty version from their table."""
-    return {name: numpy_column(table.column(name)) for name in table.column_names}
+def base_values(tables: BaseTables) -> Values:
+    """The results of the empty version from their tables."""
+    return {
+        name: numpy_column(table.column(name))
+        for table in tables
+        if table is not None
+        for name in table.column_names
+    }
 
 
 def _recall(record: Any, chooser: Chooser) -> None:

@@ -74,7 +74,7 @@ class States:
     def values(self) -> Values:
         """The results of the last state, not to be kept."""
         kept = self._stack[-1].kept
-        return {name: kept.maintainer.values(name) for name in kept.fields}
+        return {name: kept.maintainer.values(name) for name in kept.results}
 
     def follow(self, step: int, delta: Delta) -> Changes:
         """Bring the state at the parent along to this step; the graph is there already."""

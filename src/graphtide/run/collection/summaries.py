@@ -14,6 +14,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, is_little, whole_figures
+from graphtide.run.collection.tables import globals_table
 
 
 def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
@@ -27,11 +28,19 @@ def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) 
     }
     if not chosen.everything:
         columns["vertices"] = pa.array(_counts(contents, views, chosen), pa.int64())
+    whole = globals_table(contents)
+    columns |= {name: whole.column(name) for name in whole.column_names if name != "view"}
     for field in contents.fields:
-        prefix = "" if len(contents.fields) == 1 else f"{field}_"
+        prefix = figure_prefix(contents, field)
         figures = _figures(contents, field, chosen)
         columns |= {prefix + name: column for name, column in figures.items()}
     return pa.table(columns)
+
+
+def figure_prefix(contents: RunContents, field: str) -> str:
+    """What the figures of a result are called by, where it is not the only one."""
+    alone = len(contents.fields) == 1 and not contents.globals
+    return "" if alone else f"{field}_"
 
 
 def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figures:

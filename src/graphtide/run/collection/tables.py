@@ -17,20 +17,27 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.live.arrow_columns import arrow_column
 
+_TAKEN = ("view", "edges", "vertices")
+"""What tables with a row a view call columns of their own."""
+
 
 def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
     """Every vertex that counts with its results in one view."""
+    contents.check_rows()
     chosen.check(contents)
-    columns = {name: arrow_column(column) for name, column in contents.values(view).items()}
+    values = contents.values(view)
+    columns = {name: arrow_column(values[name]) for name in contents.fields}
     table = pa.table({**contents.rows.columns(), **columns})
     return table if chosen.everything else table.filter(pa.array(chosen.mask(contents, view)))
 
 
 def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
     """The vertices whose results differ between two views, with both."""
+    contents.check_rows()
     before = CurrentResults(contents.values(one))
     changes = before.differences(contents.values(other))
-    vertices = np.unique(np.concatenate([change.vertices for change in changes.values()]))
+    told = [changes[name].vertices for name in contents.fields]
+    vertices = np.unique(np.concatenate(told))
     after = contents.values(other)
     columns: dict[str, Any] = contents.rows.columns(vertices)
     for name in contents.fields:
@@ -42,6 +49,7 @@ def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
 
 def history_table(contents: RunContents, vertex: int) -> pa.Table:
     """The results of one vertex in every finished view, in the order of the views."""
+    contents.check_rows()
     views = contents.finished_views()
     columns: dict[str, Any] = {"view": pa.array([contents.steps.names[view] for view in views])}
     for field in contents.fields:
@@ -74,14 +82,34 @@ def difference_table(contents: RunContents, field: str) -> pa.Table:
         columns = {"view": names.take(table.column("step").combine_chunks())}
         parents = contents.steps.parent[steps]
         columns["parent"] = names.take(pa.array(np.where(parents < 0, len(labels), parents)))
-        columns |= contents.rows.columns(table.column("vertex").to_numpy())
+        if field in contents.fields:
+            columns |= contents.rows.columns(table.column("vertex").to_numpy())
         columns |= {name: table.column(name).combine_chunks() for name in ("old", "new")}
         parts.append(pa.table(columns))
     return pa.concat_tables(parts)
 
 
+def global_name(name: str) -> str:
+    """The column of a result of the whole graph; `global_view` where a table has a `view`."""
+    return f"global_{name}" if name in _TAKEN else name
+
+
+def globals_table(contents: RunContents) -> pa.Table:
+    """A row a finished view, in the order of the views: results of the whole graph."""
+    views = contents.finished_views()
+    columns: dict[str, Any] = {
+        "view": pa.array([contents.steps.names[view] for view in views], pa.string())
+    }
+    for name in contents.globals:
+        values = _vertex_values(contents, name, 0)
+        columns[global_name(name)] = arrow_column(values[contents.step_of[views]])
+    return pa.table(columns)
+
+
 def tidy_schema(contents: RunContents) -> pa.Schema:
-    """The columns of the tidy table."""
+    """The columns of the tidy table; of the table of globals, where there is nothing else."""
+    if not contents.fields:
+        return globals_table(contents).schema
     ids = contents.rows.columns()
     columns = [("view", pa.string()), *((name, column.type) for name, column in ids.items())]
     for field in contents.fields:
@@ -92,10 +120,14 @@ def tidy_schema(contents: RunContents) -> pa.Schema:
 
 def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
     """A batch a view, in the order of the views: view, id, value."""
+    if not contents.fields:
+        yield from globals_table(contents).to_batches()
+        return
     schema, ids = tidy_schema(contents), contents.rows.columns()
-    rows = len(next(iter(contents.base.values())))
+    rows = len(contents.base[contents.fields[0]])
     for view in contents.finished_views():
-        values = [arrow_column(column.copy()) for column in contents.values(view).values()]
+        found = contents.values(view)
+        values = [arrow_column(found[name].copy()) for name in contents.fields]
         names = pa.repeat(contents.steps.names[view], rows)
         yield pa.record_batch([names, *ids.values(), *values], schema=schema)
 

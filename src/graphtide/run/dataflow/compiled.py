@@ -7,13 +7,14 @@ vertex programs do not need.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.lang.python.dataflow_program import BoundDataflow
 from graphtide.model.errors import InputError
+from graphtide.plan.walks import Matches
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode, refuse_knobs
 
@@ -28,11 +29,19 @@ class CompiledDataflow:
 
     sources = 0
     history_bytes = 0
+    globals: ClassVar[tuple[str, ...]] = ()
+    matches: ClassVar[tuple[str, ...]] = ()
+    match_plans: ClassVar[tuple[Matches, ...]] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The name of its result."""
         return self.bound.fields
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All that is kept as an array."""
+        return self.fields
 
     @property
     def labels(self) -> str | None:

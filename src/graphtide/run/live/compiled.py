@@ -8,17 +8,15 @@ The stages, from what a user writes to what follows a graph:
     here           all of it together: what edges must satisfy, a maintainer, a plain run, `explain`
     engine.code    plan --write, generate--> a module of machine code for each role
 
-A dataflow goes the same way as a `CompiledDataflow`, which has the same methods.
+A dataflow goes the same way as a `CompiledDataflow`, a walk program as a `CompiledWalk`, which have
+the same methods.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar
 
 from graphtide.engine.changes import Values
 from graphtide.engine.code import ProgramCode, program_code
@@ -34,8 +32,10 @@ from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import expressions_of
 from graphtide.plan.settling_sums import explain_settling
 from graphtide.plan.tolerance_bound import tolerance_bound
+from graphtide.plan.walks import Matches
 from graphtide.run.live.conditions import Conditions, conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode, choose_mode, make_maintainer
+from graphtide.run.live.on_pairs import place_of_pairs, plain_on_pairs, source_count, state_a_source
 
 HISTORY_ITERATIONS = 32
 """Iterations that are reckoned with where a program does not say how many it has."""
@@ -59,10 +59,20 @@ class CompiledProgram:
     searched = False
     """Whether the author of a program gave a search that is far cheaper than a state."""
 
+    globals: ClassVar[tuple[str, ...]] = ()
+    matches: ClassVar[tuple[str, ...]] = ()
+    match_plans: ClassVar[tuple[Matches, ...]] = ()
+    """Results of the whole graph, and rows: walk programs have those."""
+
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of its results."""
         return self.bound.fields
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All that is kept as an array."""
+        return self.fields
 
     @cached_property
     def code(self) -> ProgramCode:
@@ -82,10 +92,7 @@ class CompiledProgram:
     @property
     def sources(self) -> int:
         """How many states the pairs of a program need; none where it has no pairs."""
-        if self.bound.program.pairs is None:
-            return 0
-        pairs: Any = self.bound.value(self.bound.program.pairs.name)
-        return len({source for source, _ in pairs})
+        return source_count(self.bound)
 
     @property
     def history_bytes(self) -> int:
@@ -99,15 +106,14 @@ class CompiledProgram:
         self, graph: ResidentGraph, parameters: tuple[Any, ...], knobs: Knobs
     ) -> Maintainer:
         """What keeps it current on a graph, not started; one a source where it is on pairs."""
-        if self.bound.program.pairs is None:
-            return make_maintainer(graph, self.bound, parameters, self.choice, knobs)
-        place = self._place_of_pairs
 
-        def make(source: int) -> Maintainer:
-            given = (*parameters[:place], source, *parameters[place + 1 :])
+        def make(given: tuple[Any, ...]) -> Maintainer:
             return make_maintainer(graph, self.bound, given, self.choice, knobs)
 
-        return PairsMaintainer(make, parameters[place], self.fields)
+        place = place_of_pairs(self.bound)
+        if place is None:
+            return make(parameters)
+        return state_a_source(make, parameters, place, self.fields)
 
     def plainly(
         self, graph: ResidentGraph, parameters: tuple[Any, ...], maintainer: Maintainer
@@ -117,8 +123,11 @@ class CompiledProgram:
         They are of the version that the graph is at, in the order of a maintainer's rows.
         """
         program = self.bound.program
-        if program.pairs is not None:
-            return self._plain_pairs(graph, parameters)
+        place = place_of_pairs(self.bound)
+        if place is not None:
+            return plain_on_pairs(
+                lambda given: plain_values(graph, program, given), parameters, place
+            )
         if isinstance(maintainer, ResidualMaintainer):
             program = replace(program, tolerance=max(CLOSEST, CLOSER * maintainer.spare))
         return plain_values(graph, program, parameters)
@@ -152,32 +161,11 @@ class CompiledProgram:
         return lines
 
     @property
-    def _place_of_pairs(self) -> int:
-        pairs = self.bound.program.pairs
-        assert pairs is not None
-        return self.bound.program.parameters.index(pairs)
-
-    @property
     def _rounds_otherwise(self) -> bool:
         """True where NumPy and compiled code may differ in the last digit of a float."""
         program = self.bound.program
         bodies = program.initialize, program.traverse, program.update
         return any(_is_inexact(item) for body in bodies for item in expressions_of(body))
-
-    def _plain_pairs(self, graph: ResidentGraph, parameters: tuple[Any, ...]) -> Values:
-        """One run from each source, of which the targets are taken."""
-        place = self._place_of_pairs
-        pairs = parameters[place]
-        results: dict[str, NDArray[Any]] = {}
-        for source in dict.fromkeys(source for source, _ in pairs):
-            given = (*parameters[:place], source, *parameters[place + 1 :])
-            rows = np.array([at for at, pair in enumerate(pairs) if pair[0] == source])
-            targets = np.array([pairs[at][1] for at in rows])
-            for name, column in plain_values(graph, self.bound.program, given).items():
-                if name not in results:
-                    results[name] = np.empty((len(pairs), *column.shape[1:]), column.dtype)
-                results[name][rows] = column[targets]
-        return results
 
 
 def compiled_vertex_program(bound: BoundProgram, mode: Mode) -> CompiledProgram:

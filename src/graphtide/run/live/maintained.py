@@ -27,6 +27,7 @@ class LastingChanges(Protocol):
 class Maintained:
     """A maintainer, why it is this one, and what its edges must satisfy.
 
+    `fields` are the results of vertices or pairs, `globals` those of the whole graph.
     `vertices` is how many vertices the graph must have for those that parameters name to be there.
     `since` is the version from which on it can be rolled back; `before` is how many vertices the
     graph had before the last advance, of which `changes` tells. `failed` says that it could not
@@ -37,6 +38,7 @@ class Maintained:
     choice: Choice
     conditions: Conditions
     fields: tuple[str, ...]
+    globals: tuple[str, ...] = ()
     vertices: int = 0
     since: int = 0
     before: int = 0
@@ -45,14 +47,23 @@ class Maintained:
     told: Callable[[], LastingChanges | None] = lambda: None
     """What was handed out of `changes`, as long as somebody holds it."""
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All that the maintainer has values of."""
+        return (*self.fields, *self.globals)
+
     def values(self, name: str) -> NDArray[Any]:
         """The results of a field, not a copy; InputError if there are none."""
+        self.check_results()
+        return self.maintainer.values(name)
+
+    def check_results(self) -> None:
+        """InputError if there are none."""
         if self.failed:
             raise InputError(
                 f"{self.conditions.program} has no results: it could not begin anew",
                 hint="maintain the program on the graph again",
             )
-        return self.maintainer.values(name)
 
     def start(self, version: int, vertices: int) -> None:
         """Run from scratch on the graph as it is."""

@@ -2,8 +2,8 @@
 
 Fixpoint mode where the plan proves it right: a selecting program that runs until nothing changes,
 or a sum that settles. Exact mode for everything else, where every iteration counts: with histories
-for selecting programs, with accumulated values for the rest. A dataflow has a maintainer of its
-own.
+for selecting programs, with accumulated values for the rest. Dataflows and walk
+programs have maintainers of their own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Mode = Literal["auto", "fixpoint", "exact"]
 class Choice:
     """A mode, the reason in words, and what the data must satisfy for it."""
 
-    mode: Literal["fixpoint", "exact", "dataflow"]
+    mode: Literal["fixpoint", "exact", "dataflow", "walk"]
     reason: str
     obligations: tuple[Obligation, ...] = ()
 

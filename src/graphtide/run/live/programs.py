@@ -19,12 +19,13 @@ from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.result_rows import Pairs
 from graphtide.run.live.vertex_ids import Int32, VertexIds, id_column
+from graphtide.run.walks.compiled import CompiledWalk, compiled_walk
 
-Bound = BoundProgram | BoundDataflow
-"""A computation with its parameters: a vertex program, or a dataflow."""
+Bound = BoundProgram | BoundWalk | BoundDataflow
+"""A computation with its parameters: a vertex program, a walk program, or a dataflow."""
 
 
-Compiled = CompiledProgram | CompiledDataflow
+Compiled = CompiledProgram | CompiledWalk | CompiledDataflow
 """A program that is ready for any graph."""
 
 
@@ -33,6 +34,8 @@ def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
     bound = bound_program(program)
     if isinstance(bound, BoundDataflow):
         return compiled_dataflow(bound, mode)
+    if isinstance(bound, BoundWalk):
+        return compiled_walk(bound, mode)
     return compiled_vertex_program(bound, mode)
 
 
@@ -54,7 +57,9 @@ def begin_maintained(
     parameters = checked_parameters(compiled, known, resident.live_edges())
     maintainer = compiled.maintainer(resident, parameters, knobs)
     vertices = 1 + max(_named(compiled.bound, parameters), default=-1)
-    kept = Maintained(maintainer, compiled.choice, compiled.needed, compiled.fields, vertices)
+    kept = Maintained(
+        maintainer, compiled.choice, compiled.needed, compiled.fields, compiled.globals, vertices
+    )
     return kept, pair_numbers(compiled.bound, parameters)
 
 
@@ -114,15 +119,10 @@ def _numbers(bound: Bound, name: str, given: list[Any], ids: VertexIds) -> list[
 
 def bound_program(program: AnyProgram) -> Bound:
     """The program with its parameters; InputError if it lacks some, or cannot be run."""
-    if isinstance(program, BoundProgram | BoundDataflow):
+    if isinstance(program, BoundProgram | BoundWalk | BoundDataflow):
         return program
     if isinstance(program, Program | DataflowProgram):
         return bound_program(program())
-    if isinstance(program, BoundWalk):
-        raise InputError(
-            f"{program.program.name} goes along several edges, and nothing runs such programs yet",
-            hint="a program that looks at one edge at a time can be run: `for v, e in u.out_edges`",
-        )
     raise InputError(f"{program!r} is no program", hint=_program_hint(program))
 
 

@@ -67,8 +67,8 @@ def save_results(run: RunContents, folder: Path, *, differences: bool) -> list[P
 
 
 def _write_differences(run: RunContents, beside: Beside) -> list[str]:
-    one = len(run.fields) == 1
-    names = ["differences.csv" if one else f"differences-{field}.csv" for field in run.fields]
-    for name, field in zip(names, run.fields, strict=True):
+    kept = run.facts.results
+    names = ["differences.csv" if len(kept) == 1 else f"differences-{field}.csv" for field in kept]
+    for name, field in zip(names, kept, strict=True):
         pa_csv.write_csv(flat_table(difference_table(run, field)), beside(name))
     return names

@@ -1,0 +1,31 @@
+"""Rows that walks report, as tables with the users' ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.plan.expressions import ValueType
+from graphtide.plan.walks import Matches
+from graphtide.run.live.result_rows import ResultRows
+
+Row = tuple[Any, ...]
+_TYPES = {ValueType.INT: pa.int64(), ValueType.FLOAT: pa.float64(), ValueType.BOOL: pa.bool_()}
+
+
+def match_table(matches: Matches, rows: Iterable[Row], vertices: ResultRows) -> pa.Table:
+    """Rows as Arrow; a vertex by its id, and by its label where ids need one."""
+    found = list(rows)
+    columns: dict[str, pa.Array] = {}
+    for at, (name, kind) in enumerate(matches.columns):
+        values = [row[at] for row in found]
+        if isinstance(kind, ValueType):
+            columns[name] = pa.array(values, _TYPES[kind])
+            continue
+        named = vertices.columns(np.array(values, np.int64))
+        columns[name] = named.pop("id")
+        columns |= {f"{name}_{more}": column for more, column in named.items()}
+    return pa.table(columns)

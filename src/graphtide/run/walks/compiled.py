@@ -1,0 +1,158 @@
+"""A walk program as runs and graphs take it: what `CompiledProgram` is for vertex programs.
+
+Loops that are repeated as often as a parameter says are unrolled here, once values are known. The
+engine of walks is imported when a program is first kept current.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from graphtide.engine.changes import Values
+from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
+from graphtide.plan.program_reads import vertex_properties
+from graphtide.plan.program_values import BoundWalk
+from graphtide.plan.walk_explain import explain_terms
+from graphtide.plan.walk_text import explain_walk, walk_properties
+from graphtide.plan.walks import Matches, WalkProgram
+from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.modes import Choice, Knobs, Mode
+from graphtide.run.live.on_pairs import place_of_pairs, plain_on_pairs, source_count, state_a_source
+
+ROUNDING = 1e-9
+"""The share by which floats may differ that were added up in another order."""
+
+
+@dataclass(frozen=True)
+class CompiledWalk:
+    """A walk program with its parameters, and what edges must have for it."""
+
+    bound: BoundWalk
+    choice: Choice
+    needed: Conditions
+
+    searched = False
+    labels = None
+    history_bytes = 0
+
+    @cached_property
+    def plan(self) -> WalkProgram:
+        """The program with its loops written out as often as its parameters say."""
+        return self.bound.unrolled
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the results of vertices, or of pairs."""
+        return self.bound.fields
+
+    @property
+    def globals(self) -> tuple[str, ...]:
+        """The names of the results of the whole graph."""
+        return tuple(item.name for item in self.bound.program.globals)
+
+    @property
+    def matches(self) -> tuple[str, ...]:
+        """The names of the rows that walks report."""
+        return tuple(item.name for item in self.bound.program.matches)
+
+    @property
+    def match_plans(self) -> tuple[Matches, ...]:
+        """The rows that walks report, with their columns."""
+        return self.plan.matches
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All that is kept as an array: results of vertices, then those of the whole graph."""
+        return (*self.fields, *self.globals)
+
+    @property
+    def identity(self) -> str:
+        """The program, its parameters, and all that it does, as text."""
+        return f"BoundWalk(program={self.bound.program!r}, values={self.bound.values!r})"
+
+    @property
+    def sources(self) -> int:
+        """How many states the pairs of a program need; none where it has no pairs."""
+        return source_count(self.bound)
+
+    def maintainer(
+        self, graph: ResidentGraph, parameters: tuple[Any, ...], knobs: Knobs
+    ) -> Maintainer:
+        """What keeps it current on a graph, not started; one a source where it is on pairs."""
+        from graphtide.engine.walks.maintainer import WalkMaintainer
+        from graphtide.run.walks.results import WalkResults
+
+        _refuse_knobs(self.bound.program.name, knobs)
+
+        def make(given: tuple[Any, ...]) -> Maintainer:
+            return WalkResults(WalkMaintainer(graph, self.plan, given))
+
+        place = place_of_pairs(self.bound)
+        if place is None:
+            return make(parameters)
+        return state_a_source(make, parameters, place, self.fields)
+
+    def plainly(
+        self, graph: ResidentGraph, parameters: tuple[Any, ...], _maintainer: Maintainer
+    ) -> Values:
+        """Results to verify others by: every walk of the definition, without kernels or terms."""
+        from graphtide.engine.walks.plain import plain_walks
+        from graphtide.run.walks.results import plain_results
+
+        def run(given: tuple[Any, ...]) -> Values:
+            found = plain_walks(graph, self.plan, given)
+            return plain_results(found.state, found.globals)
+
+        place = place_of_pairs(self.bound)
+        return run(parameters) if place is None else plain_on_pairs(run, parameters, place)
+
+    def allowed_share(self, _maintainer: Maintainer) -> float:
+        """By which share of itself a float may be off the definition: what sums round."""
+        return ROUNDING
+
+    def check_bounded(self, _maintainer: Maintainer) -> None:
+        """What a tolerance ends is run anew with every advance, and is never off."""
+
+    def explain(self, _maintainer: Any) -> list[str]:
+        """The program as it is with its parameters, its walks, and the terms of each."""
+        return [*explain_walk(self.plan).splitlines(), *explain_terms(self.plan)]
+
+
+def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
+    """The mode of walks is the only one that they have; InputError where another is asked for."""
+    program = bound.program
+    if mode != "auto":
+        raise InputError(
+            f"{program.name} is a walk program, and has no mode {mode!r}",
+            hint="leave the mode out",
+        )
+    _check_pairs(program)
+    properties = dict(walk_properties(bound.unrolled))
+    choice = Choice("walk", "walks through what changed are taken back and sent anew")
+    needed = Conditions(program.name, properties, (), vertex_properties(bound.unrolled))
+    return CompiledWalk(bound, choice, needed)
+
+
+def _check_pairs(program: WalkProgram) -> None:
+    """Refuse what there is once a source and would be wanted once."""
+    others = [item.name for item in program.globals]
+    others += [item.name for item in program.matches]
+    if program.pairs is not None and others:
+        raise InputError(
+            f"{program.name} is on pairs, whose results are those of each source alone, and "
+            f"'{others[0]}' is one of the whole graph",
+            hint="leave out the pairs, or put the other into a program of its own",
+        )
+
+
+def _refuse_knobs(program: str, knobs: Knobs) -> None:
+    if knobs.turned:
+        raise InputError(
+            f"{program} is a walk program: its walks are followed exactly, "
+            "with neither a tolerance nor a limit to what is kept",
+            hint="leave out `tolerance` and `keep`",
+        )

@@ -1,0 +1,219 @@
+"""Walk programs as users meet them: results of vertices, of the whole graph, and rows."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import graphtide as gt
+from graphtide.model.errors import InputError
+from graphtide.run.collection.facts import RunFacts, facts_from
+from graphtide.run.collection.start import base_tables, base_values
+from graphtide.store.catalog import Catalog
+from graphtide.store.results import begin_run, open_run
+from tests.oracle.walk_algorithms import rings
+
+pytestmark = pytest.mark.interpreted
+Triangles = gt.algorithms.Triangles
+Rings = gt.algorithms.Rings
+
+
+@gt.program
+class Totals:
+    """Edges, and the ends of ways of two: nothing of vertices."""
+
+    edges = gt.Global(gt.Count())
+    latest = gt.Global(gt.Max(float))
+    ways = gt.Global(gt.Count(size=2))
+
+    def traverse(self, u):  # type: ignore[no-untyped-def]
+        for v, e in u.out_edges:
+            self.edges()
+            self.latest(e.time)
+            self.ways[0]()
+            for _w in v.out_neighbours:
+                self.ways[1]()
+
+
+def square() -> gt.Graph:
+    """A square of a, b, c and d, along which times increase."""
+    return gt.Graph(list("abcd"), list("bcda"), time=[1.0, 2.0, 3.0, 4.0])
+
+
+def test_live_results_of_vertices_and_of_the_graph() -> None:
+    graph = square()
+    live = graph.maintain(Triangles)
+    assert (live.mode, live.fields, live["total"], live.globals) == (
+        "walk",
+        ("triangles",),
+        0,
+        {"total": 0},
+    )
+    changes = live.advance(insert=[("a", "c", 5.0)])
+    assert changes.globals == {"total": (0, 2)}
+    assert live["triangles"].tolist() == [2, 1, 2, 1]
+    assert changes.to_pydict() == {"id": list("abcd"), "old": [0] * 4, "new": [2, 1, 2, 1]}
+    assert live.at("b") == {"triangles": 1}
+    assert live.table().column_names == ["id", "triangles"]
+    live.verify()
+    live.advance(insert=[("x", "a", 6.0)])
+    assert live.changes().globals == {}
+    assert live.changes().to_pydict() == {"id": ["x"], "old": [None], "new": [0]}
+    graph.rollback()
+    graph.rollback()
+    assert (live["total"], live.changes().globals) == (0, {})
+    live.verify()
+    assert "walk mode" in live.explain()
+    live.close()
+    with pytest.raises(InputError, match="was closed"):
+        live.rollback()
+
+
+def test_a_program_without_results_of_vertices() -> None:
+    graph = square()
+    live = graph.maintain(Totals)
+    assert live.fields == ()
+    assert live.globals["edges"] == 4
+    assert live["ways"].tolist() == [4, 4]
+    assert live.table().to_pydict() == {"edges": [4], "latest": [4.0], "ways": [[4, 4]]}
+    live.advance(delete=[("d", "a")])
+    assert (live["latest"], live["edges"]) == (3.0, 3)
+    live.verify()
+    with pytest.raises(InputError, match="no result 'edge'"):
+        live["edge"]
+
+
+def test_rows_with_the_users_ids() -> None:
+    graph = square()
+    live = graph.maintain(Rings(length=4))
+    assert live.matches("rings").to_pylist() == [
+        {
+            "member_1": "a",
+            "member_2": "b",
+            "member_3": "c",
+            "member_4": "d",
+            "first": 1.0,
+            "last": 4.0,
+        }
+    ]
+    changes = live.advance(delete=[("b", "c")])
+    assert changes.disappeared("rings").num_rows == 1
+    assert changes.appeared("rings").num_rows == 0
+    assert live.match_count() == 0
+    graph.rollback()
+    assert changes.disappeared()["member_2"].to_pylist() == ["b"]
+    assert live.match_count("rings") == 1
+    few = graph.maintain(Rings(length=4, most=0))
+    assert (few.matches().num_rows, few.match_count(), few["total"]) == (0, 1, 1)
+    with pytest.raises(InputError, match="no matches 'cycles'"):
+        live.matches("cycles")
+    with pytest.raises(InputError, match="has no matches"):
+        graph.maintain(Triangles).matches()
+    with pytest.raises(InputError, match=r"live\.matches"):
+        live["rings"]
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_rings_at_every_step(length: int) -> None:
+    pick = random.Random(length)
+    edges = [(pick.randrange(5), pick.randrange(5), float(at)) for at in range(14)]
+    graph = gt.Graph(
+        [edge[0] for edge in edges],
+        [edge[1] for edge in edges],
+        vertices=range(5),
+        time=[edge[2] for edge in edges],
+    )
+    live = graph.maintain(Rings(length=length, within=6.0))
+    for step in range(5):
+        gone = pick.sample(edges, 4)
+        come = [(pick.randrange(5), pick.randrange(5), 14.0 + step * 4 + at) for at in range(4)]
+        edges = [edge for edge in edges if edge not in gone] + come
+        before = rows_of(live.matches())
+        changes = live.advance(insert=come, delete=gone)
+        wanted = rings(edges, length, 6.0)
+        assert rows_of(live.matches()) == wanted
+        assert rows_of(changes.appeared()) == [row for row in wanted if row not in before]
+        assert rows_of(changes.disappeared()) == [row for row in before if row not in wanted]
+    live.verify()
+
+
+def rows_of(table: pa.Table) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row.values()) for row in table.to_pylist())
+
+
+def test_what_walks_do_not_have() -> None:
+    graph = square()
+    with pytest.raises(InputError, match="has no mode 'exact'"):
+        graph.maintain(Triangles, mode="exact")
+    with pytest.raises(InputError, match="neither a tolerance"):
+        graph.maintain(Triangles, tolerance=0.1)
+    with pytest.raises(InputError, match="'time', which the edges do not have"):
+        gt.Graph([1], [2]).maintain(Rings)
+
+
+VERSIONS = {"three": [0, 1, 4], "two": [1, 4], "all": [0, 1, 2, 3, 4], "none": []}
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "differential", "scratch"])
+def test_runs(strategy: Any) -> None:
+    graph = square()
+    graph.advance(insert=[("c", "a", 5.0)])
+    run = graph.run(Triangles, VERSIONS, strategy=strategy, verify=1)
+    totals = [1, 0, 2, 0]
+    assert run.globals().to_pydict() == {"view": list(VERSIONS), "total": totals}
+    summary = run.summary()
+    assert summary["total"].to_pylist() == totals
+    assert summary["triangles_greatest"].to_pylist() == [1, 0, 2, 0]
+    assert run.table("all").to_pydict() == {"id": list("abcd"), "triangles": [2, 1, 2, 1]}
+    assert run.history("b")["value"].to_pylist() == [1, 0, 1, 0]
+    assert run.top(1)["id"].to_pylist()[2] == "a"
+    assert run.changes("three", "all")["id"].to_pylist() == ["a", "c", "d"]
+    assert run.differences("total")["new"].to_pylist()
+    with pytest.raises(InputError, match="a result of the whole graph"):
+        run.values("all", "total")
+
+
+def test_runs_without_results_of_vertices(tmp_path: Path) -> None:
+    run = square().run(Totals, {"one": [0], "all": [0, 1, 2, 3]})
+    table = run.globals()
+    assert table.column_names == ["view", "global_edges", "latest", "ways"]
+    assert table["ways"].to_pylist() == [[1, 0], [4, 4]]
+    assert run.to_arrow() == table
+    assert run.summary().column_names == ["view", "edges", "global_edges", "latest", "ways"]
+    lines = run.to_csv(tmp_path / "run.csv").read_text().splitlines()
+    assert lines[0] == '"view","global_edges","latest","ways_0","ways_1"'
+    assert len(lines) == 3
+    with pytest.raises(InputError, match="no results of vertices"):
+        run.table("all")
+    assert run.picture(tmp_path / "whole.svg").title.startswith("Totals()")
+    assert (tmp_path / "whole.svg").stat().st_size
+    assert run.picture(field="latest").title
+
+
+def test_the_base_of_a_stored_run_has_a_row_for_the_graph(tmp_path: Path) -> None:
+    base = {"triangles": np.arange(3), "total": np.array([7]), "ways": np.array([[1, 2]])}
+    nothing = pa.table({"step": pa.array([], pa.int32())})
+    tables = base_tables(base, ("total", "ways"))
+    with begin_run(Catalog(tmp_path), "walks", {}, tables, nothing):
+        pass
+    found = base_values(open_run(Catalog(tmp_path), "walks").base())
+    assert {name: column.tolist() for name, column in found.items()} == {
+        name: column.tolist() for name, column in base.items()
+    }
+
+
+def test_the_manifest_of_an_earlier_run_has_no_results_of_the_graph() -> None:
+    facts = RunFacts(
+        *("name", "Program()", ("value",), None, "walk", "", "adaptive"),
+        *("views", "graph", "1", "2", "now"),
+        globals=("total",),
+    )
+    manifest = facts.to_json()
+    assert facts_from("name", manifest) == facts
+    del manifest["run"]["globals"]
+    assert facts_from("name", manifest).globals == ()
