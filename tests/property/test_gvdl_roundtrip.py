@@ -260,6 +260,7 @@ statements = short(
             ),
             st.builds(s.Delete, st.sampled_from(["graph", "view", "collection", "run"]), names),
             st.just(s.Delete("collections")),
+            st.builds(s.Refresh, st.sampled_from(["view", "collection"]), names),
             st.builds(s.SetThreads, st.integers(1, 10_000), st.integers(0)),
             st.builds(s.Serialize, paths, st.none() | names, optional_count, optional_count),
             st.builds(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,15 @@ def test_frames_views_and_groups_are_those_of_the_state(
     years.refresh()
     assert years.stale == 0
     check_early(years[0], known)
+    windows = graph.collection("windows", "expanding windows over year width 1")
+    graph.append([(1, 2, 2010, "call")])
+    known.append([{"src": 1, "dst": 2, "year": 2010, "kind": "call"}])
+    before = len(windows)
+    assert windows.refresh() == "made again"
+    assert len(windows) > before
+    graph.merge(renumber=True)
+    assert years.refresh() == "made again"
+    check_early(years[0], known)
     cities = graph.group("cities", by=["city"], vertices={"people": "count(*)"})
     counts = {row["city"]: row["people"] for row in cities.vertices().to_pylist()}
     assert counts == {
@@ -73,14 +83,17 @@ def check_early(view: gt.View, known: ChangingGraph) -> None:
 
 def test_files_are_read_in_the_types_of_the_graph(spark: SparkSession, tmp_path: Path) -> None:
     session = Session(tmp_path / "data", lambda: SparkGateway(lambda: spark), progress=False)
-    first = [{"src": "a", "dst": "b", "code": "007", "n": 1.5}]
+    noon = dt.datetime(2020, 1, 2, 12, tzinfo=dt.UTC)
+    first = [{"src": "a", "dst": "b", "code": "007", "n": 1.5, "at": noon}]
     graph = session.load("g", edges=first)
-    (tmp_path / "new.csv").write_text("src,dst,code,n\nb,9,08,2\nb,c,09,\n")
+    (tmp_path / "new.csv").write_text(
+        "src,dst,code,n,at\nb,9,08,2,2020-01-02T12:00:00Z\nb,c,09,,\n"
+    )
     (tmp_path / "gone.csv").write_text("src,dst,code\na,b,007\n")
     graph.append(edges=tmp_path / "new.csv", delete=tmp_path / "gone.csv")
     rows: list[dict[str, Any]] = [
-        {"src": "b", "dst": "9", "code": "08", "n": 2.0},
-        {"src": "b", "dst": "c", "code": "09", "n": None},
+        {"src": "b", "dst": "9", "code": "08", "n": 2.0, "at": noon},
+        {"src": "b", "dst": "c", "code": "09", "n": None, "at": None},
     ]
     assert graph.edges().to_pylist() == rows
     assert [row["id"] for row in graph.vertices().to_pylist()] == ["a", "b", "9", "c"]
@@ -90,5 +103,8 @@ def test_files_are_read_in_the_types_of_the_graph(spark: SparkSession, tmp_path:
     assert session.graph("g").edges().to_pylist() == rows
     graph.append(edges=tmp_path / "bad.csv", on_bad_rows="quarantine")
     assert graph.num_edges == 3
+    graph.append(update=[{"src": "b", "dst": "c", "at": noon}])
+    read = {row["code"]: row["at"] for row in graph.edges_to_spark().toArrow().to_pylist()}
+    assert read == {"08": noon, "09": noon, "1": None}
     assert graph.quarantine().column("line").to_pylist() == [3, 4]
     assert not list((tmp_path / "data" / "graphs" / "g").glob("*.partial"))

@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"\w+(?:[-.]\w+)*")
 _BEFORE_GRAPH = re.compile(r"\b(?:on|use\s+graph|(?:show|delete)\s+graph)\s+\S*$", re.IGNORECASE)
 _BEFORE_RUN = re.compile(r"\b(?:show|delete)\s+run\s+\S*$", re.IGNORECASE)
 _BEFORE_STORED = re.compile(
-    r"\b(?:show|delete|for|on)\s+(?:view|collection|cube)\s+\S*$|^\s*run\b.*\bon\s+\S*$",
+    r"\b(?:show|delete|refresh|for|on)\s+(?:view|collection|cube)\s+\S*$|^\s*run\b.*\bon\s+\S*$",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -114,6 +114,12 @@ What a statement would do: its tree, views, atoms, buckets and the plan of Spark
   explain create view collection years on Calls for y in 2010..2020 [year <= y];
   explain run wcc on years;
 """,
+    "refresh": """\
+Bring a collection or a view to the state that its graph is in now, after appends.
+
+  refresh collection years;
+  refresh view long;
+""",
     "delete": """\
 Delete by name. A collection outlives its graph, and says on use that the graph is gone.
 

@@ -10,7 +10,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import WCC
-from graphtide.model.errors import StoreError
+from graphtide.model.errors import InputError, StoreError
 from graphtide.run.append import merging
 from graphtide.run.catalog import refresh
 from tests.changing import begin_graph, check_views, make_views, random_append
@@ -105,3 +105,11 @@ def test_a_listing_tells_what_is_stale(tmp_path: Path) -> None:
     assert answer.table is not None
     assert answer.table.column("state").to_pylist() == ["stale"]
     assert "1 append behind: refresh it" in collection.explain()
+    (shown,) = session.execute("show collection c;")
+    assert shown.notes == (
+        "made from generation g-000001 of the graph 'g', 1 append behind: refresh it to see them",
+    )
+    (refreshed,) = session.execute("refresh collection c;")
+    assert refreshed.notes == ("brought up to date",)
+    with pytest.raises(InputError, match="'c' is a collection"):
+        session.execute("refresh view c;")

@@ -163,6 +163,8 @@ def test_negation_of_graphsurge() -> None:
         ("delete view v-1", s.Delete("view", "v-1")),
         ("delete cube c", s.Delete("collection", "c")),
         ("delete collections", s.Delete("collections")),
+        ("refresh cube c", s.Refresh("collection", "c")),
+        ("refresh view v-1", s.Refresh("view", "v-1")),
         ("explain show graphs", s.Explain(s.Show("graphs"))),
         ("run pagerank on C", s.Run("pagerank", "C")),
         (

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from lark import Token
 
@@ -210,6 +210,10 @@ class Builder(GroupBuilder):
 
     def delete_all(self, word: Token) -> statements.Delete:
         return statements.Delete("collections", span=self.around(word))
+
+    def refresh(self, word: Token, name: Token) -> statements.Refresh:
+        what = cast(Literal["view", "collection"], _ALIASES.get(word.lower(), word.lower()))
+        return statements.Refresh(what, str(name), span=self.around(word, name))
 
     def delete_one(self, word: Token, name: Token) -> statements.Delete:
         what = cast(statements.Deleted, _ALIASES.get(word.lower(), word.lower()))

@@ -58,6 +58,7 @@ _KINDS = {
     "SHOWN": "graph, view, collection or run",
     "DELETED": "graph, view, collection or run",
     "ALL_COLLECTIONS": "collections",
+    "REFRESHED": "view or collection",
     "_SAVE_RESULTS": "save results",
     "_SAVE_MAPPINGS": "save mappings",
     "_COMMA": "`,`",
@@ -76,7 +77,7 @@ _KINDS = {
 # Possible almost anywhere, so naming them tells nothing.
 _UNSAID = {"$END", "VIEW_NAME", "QUOTED", "VARIABLE", "FLOAT", "SIGN", "_BANG", "_DOT"}
 STARTERS = {
-    *("_CREATE", "_LOAD", "_RUN", "_SHOW", "_DELETE", "_USE", "_SET"),
+    *("_CREATE", "_LOAD", "_RUN", "_SHOW", "_DELETE", "_REFRESH", "_USE", "_SET"),
     *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN"),
 }
 _MOST = 12

@@ -168,6 +168,14 @@ class Delete(Node):
 
 
 @dataclass(frozen=True)
+class Refresh(Node):
+    """`refresh collection NAME`, `refresh view NAME`: bring it to the state of its graph now."""
+
+    what: OneOf["view", "collection"]
+    name: str
+
+
+@dataclass(frozen=True)
 class SetThreads(Node):
     """`set threads N and process_id M`; the second is 0 where it is left out."""
 
@@ -227,6 +235,7 @@ Statement = (
     | UseGraph
     | Show
     | Delete
+    | Refresh
     | SetThreads
     | Serialize
     | Deserialize

@@ -63,6 +63,7 @@ def _short(
     node: statements.UseGraph
     | statements.Show
     | statements.Delete
+    | statements.Refresh
     | statements.SetThreads
     | statements.SaveGraph
     | statements.SaveCollection,
@@ -76,6 +77,8 @@ def _short(
             return f"show {what}{_after(name)}"
         case statements.Delete(what, name):
             return f"delete {what}{_after(name)}"
+        case statements.Refresh(what, name):
+            return f"refresh {what} {_name(name)}"
         case statements.SetThreads(threads, process_id):
             return f"set threads {threads} and process_id {process_id}"
         case statements.SaveGraph(path):

@@ -24,6 +24,11 @@ def is_stale(catalog: Catalog, stored: StoredCollection) -> bool:
     return found is not None and (found.behind > 0 or found.graph is None)
 
 
+def stale_notes(catalog: Catalog, stored: StoredCollection) -> tuple[str, ...]:
+    """What to say beside a collection that is stale; nothing beside one that is not."""
+    return (state_text(catalog, stored),) if is_stale(catalog, stored) else ()
+
+
 def stale_collections(catalog: Catalog) -> list[str]:
     """The names of all collections and views whose graphs have changed since."""
     return [name for name in catalog.collections() if is_stale_by_name(catalog, name)]

@@ -60,13 +60,13 @@ def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Mad
     return Answer(text, schema_table(stored), stored, notes)
 
 
-def view_answer(stored: StoredCollection) -> Answer[Made]:
+def view_answer(stored: StoredCollection, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """A single view."""
     view, graph = stored.views[0], stored.facts.graph
     text = f"view '{stored.name}' on {graph}: {view.size:,} edges"
     row = (stored.name, graph, view.size, view.predicate)
     table = table_of(("view", "graph", "edges", "predicate"), [row])
-    return Answer(text, table, SingleView(stored))
+    return Answer(text, table, SingleView(stored), notes)
 
 
 def collection_answer(stored: StoredCollection, notes: tuple[str, ...] = ()) -> Answer[Made]:

@@ -20,6 +20,8 @@ from graphtide.model.paths import given_path
 from graphtide.model.wording import counted
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
 from graphtide.run.catalog.making import load_graph, make_collection, make_grouped, make_view
+from graphtide.run.catalog.refresh import refresh_collection
+from graphtide.run.catalog.staleness import stale_notes
 from graphtide.run.catalog.stored_runs import open_stored_run
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.statements.answers import (
@@ -133,11 +135,13 @@ def _show(space: Workspace, statement: s.Show) -> Answer[Made]:
         case "views":
             return list_answer(list_views(catalog), "view")
         case "view":
-            return view_answer(open_view(catalog, name))
+            view = open_view(catalog, name)
+            return view_answer(view, stale_notes(catalog, view))
         case "collections":
             return list_answer(list_collections(catalog), "collection")
         case "collection" | "data":
-            return collection_answer(open_collection(catalog, name))
+            collection = open_collection(catalog, name)
+            return collection_answer(collection, stale_notes(catalog, collection))
         case "computations":
             found = computations_table()
             return Answer(counted(found.num_rows, "computation"), found)
@@ -145,6 +149,17 @@ def _show(space: Workspace, statement: s.Show) -> Answer[Made]:
             return list_answer(list_runs(catalog), "run")
         case "run":
             return run_answer(open_stored_run(catalog, name))
+
+
+def _refresh(space: Workspace, statement: s.Refresh) -> Answer[Made]:
+    name = statement.name
+    found = collection_kind(space.catalog, name)
+    if found not in (statement.what, None):
+        raise InputError(f"'{name}' is a {found}", hint=f"refresh {found} {name}")
+    done = refresh_collection(space, name)
+    if statement.what == "view":
+        return view_answer(done.stored, (done.how,))
+    return collection_answer(done.stored, (done.how,))
 
 
 def _delete(space: Workspace, statement: s.Delete) -> Answer[Made]:
@@ -235,6 +250,7 @@ _ACTIONS: dict[type, Callable[[Workspace, Any], Answer[Made]]] = {
     s.UseGraph: _use,
     s.Show: _show,
     s.Delete: _delete,
+    s.Refresh: _refresh,
     s.SetThreads: _set_threads,
     s.Serialize: _serialize,
     s.Deserialize: _deserialize,
