@@ -39,7 +39,7 @@ class Walk:
 
 
 TRIANGLES = Walk("triangles", "Triangles", "triangles")
-CLUSTERING = Walk("clustering", "ClusteringCoefficient", "clustering")
+CLUSTERING = Walk("clustering", "ClusteringCoefficients", "coefficient")
 
 
 @dataclass(frozen=True)
