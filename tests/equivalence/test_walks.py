@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphtide.plan import walks as w
 from tests.equivalence.random_walks import walk_programs
-from tests.equivalence.walk_cases import History, rings, triangles
+from tests.equivalence.walk_cases import History, infinite_product, rings, triangles
 
 PROGRAMS = {"Triangles": triangles(), "Rings of 2": rings(2), "Rings of 3": rings(3)}
 
@@ -49,6 +49,12 @@ def follow_history(program: w.WalkProgram, number: int, steps: int = 6) -> None:
 @pytest.mark.parametrize("number", range(8))
 def test_programs_by_hand(name: str, number: int) -> None:
     follow_history(PROGRAMS[name], number, steps=12)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("number", range(40))
+def test_factors_leave_products_that_are_infinite(number: int) -> None:
+    follow_history(infinite_product(), number, steps=12)
 
 
 @pytest.mark.interpreted

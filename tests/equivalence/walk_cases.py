@@ -51,6 +51,23 @@ def triangles(kind: p.AccumulatorKind = COUNT) -> w.WalkProgram:
     )
 
 
+def infinite_product() -> w.WalkProgram:
+    """A product of the whole graph, of factors among which are 0 and infinity."""
+    factor = x.Binary("+", x.Const(-2.0, x.FLOAT), x.EdgeProperty("weight", x.FLOAT, "e"))
+    return w.WalkProgram(
+        name="InfiniteProduct",
+        parameters=(),
+        state=(),
+        accumulators=(),
+        globals=(p.Accumulator("product", p.AccumulatorKind.PRODUCT, x.FLOAT),),
+        matches=(),
+        initialize=(),
+        root="u",
+        traverse=(w.Step("u", OUT, "v", "e", (w.SendGlobal("product", factor),)),),
+        update=(),
+    )
+
+
 def rings(length: int) -> w.WalkProgram:
     """Cycles over edges of increasing kind, each as a row of its vertices."""
     names = ["u", *(f"v{at}" for at in range(1, length))]

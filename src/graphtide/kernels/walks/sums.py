@@ -98,8 +98,11 @@ def send_exactly(whole: Int64, at: int, value: float, sign: int) -> None:
 
 @inner_kernel
 def multiply(walking: Walking, rows: Rows, at: int, value: float, sign: int) -> None:
-    """Take a factor into the product of floats of the whole graph, or out of it."""
-    if not math.isfinite(value):
+    """Take a factor into the product of floats of the whole graph, or out of it.
+
+    No factor can be told apart again in a product that is infinite.
+    """
+    if not (math.isfinite(value) and math.isfinite(rows.real[at])):
         note_doubt(walking, -1)
     if sign > 0:
         multiply_floats(rows, at, value)
