@@ -21,7 +21,7 @@ from bench.plain import PlainGraph
 from bench.runs_collections import DAY, Views
 from bench.runs_graphs import EdgeTable, Int64, read_edges
 from bench.runs_programs import Task
-from bench.runs_trials import time_strategies
+from bench.runs_trials import Took, time_strategies
 from bench.walks_inputs import CLUSTERING
 
 WINDOWS, AUTHORS = "sx-mathoverflow.txt.gz", "com-dblp.txt.gz"
@@ -108,16 +108,23 @@ def _compared(
     few = make(table, spread)
     scratch = time_strategies(few, task, ["scratch"], quick)["scratch"]
     following = time_strategies(views, task, FOLLOWING, quick)
-    a_view = scratch.median / len(few)
     for strategy, took in following.items():
-        note = f"{took.median:.3g} s; {len(few)} views from scratch {scratch.median:.3g} s"
-        ratio = a_view / (took.median / len(views))
+        ratio = (scratch.median / len(few)) / (took.median / len(views)) if took.whole else None
         bar = FASTER if strategy == "differential" else None
         name = f"clustering, {strategy} faster than scratch"
+        note = _note(took, scratch, len(few))
         yield Figure(name, ratio, "at least", bar, "x", note, views.section)
     wrong = scratch.wrong + sum(took.wrong for took in following.values())
     name, note = "clustering, values that differ", "plain loops on 4 views a strategy"
     yield Figure(name, wrong, "at most", 0, "", note, views.section)
+
+
+def _note(took: Took, scratch: Took, sample: int) -> str:
+    """What both took; a run from scratch that was broken off took more, and a bound is told."""
+    if not took.whole:
+        return f"skipped: broken off after {took.median:.3g} s"
+    more = "" if scratch.whole else " (broken off)"
+    return f"{took.median:.3g} s; {sample} views from scratch {scratch.median:.3g} s{more}"
 
 
 def _graph(table: EdgeTable, **columns: Any) -> gt.Graph:
