@@ -114,6 +114,7 @@ def test_every_step_is_within_the_tolerance(
         maintainer.verify()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("case", SETTLING, ids=lambda case: case.name)
 def test_residuals_are_those_of_the_values_after_many_advances(
     case: Settling, monkeypatch: pytest.MonkeyPatch

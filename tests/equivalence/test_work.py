@@ -52,7 +52,7 @@ def looked_at(case: Case, mode: Mode, copies: int) -> list[int]:
 
 @pytest.mark.parametrize("case", few_compiled(OTHERS))
 def test_the_rest_of_the_graph_costs_nothing(case: Case) -> None:
-    assert looked_at(case, "auto", 20) == looked_at(case, "auto", 80)
+    assert looked_at(case, "auto", 20) == looked_at(case, "auto", 40)
 
 
 @pytest.mark.compiled
@@ -64,7 +64,7 @@ def test_nor_does_it_where_ranks_settle() -> None:
 
 @pytest.mark.parametrize("case", few_compiled(EXACT, ("BFS",)))
 def test_nor_does_it_in_exact_mode(case: Case) -> None:
-    assert looked_at(case, "exact", 20) == looked_at(case, "exact", 80)
+    assert looked_at(case, "exact", 20) == looked_at(case, "exact", 40)
 
 
 @pytest.mark.parametrize("mode", ["fixpoint", "exact"])

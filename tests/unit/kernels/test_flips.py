@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.graph import flips
 from graphtide.kernels.graph.flips import NEAR_EDGES
 from graphtide.model.errors import InputError
 
@@ -68,7 +69,10 @@ def test_many_edges_are_flipped_and_back(seed: int, others: int) -> None:
     assert state(graph, vertices) == before
 
 
-@pytest.mark.parametrize("others", [0, NEAR_EDGES], ids=["near", "far"])
+@pytest.mark.parametrize(
+    "others",
+    [pytest.param(0, id="near"), pytest.param(NEAR_EDGES, id="far", marks=pytest.mark.compiled)],
+)
 def test_a_window_that_grows_leaves_edges_where_they_stand(others: int) -> None:
     ends = sorted((at % 7, at % 11) for at in range(3000))
     graph = graph_of(ends, 11, others)
@@ -79,6 +83,13 @@ def test_a_window_that_grows_leaves_edges_where_they_stand(others: int) -> None:
         graph.flip(np.arange(first, first + 500, dtype=np.int32), numbers([]))
     assert np.array_equal(out.edge, before)
     assert sorted(graph.live_edges().tolist()) == list(range(3000))
+
+
+@pytest.mark.interpreted
+def test_what_is_asked_for_ahead_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph counts as far from the caches however small it is."""
+    monkeypatch.setattr(flips, "NEAR_EDGES", 0)
+    test_a_window_that_grows_leaves_edges_where_they_stand(0)
 
 
 def test_a_misfit_leaves_everything_as_it_was() -> None:
