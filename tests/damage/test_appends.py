@@ -28,7 +28,7 @@ import graphtide as gt
 from graphtide.model.errors import DamagedError, FullDiskError, LockedError
 from graphtide.run.append import merging
 from graphtide.store.commit import begin
-from tests.changing import begin_graph, check_rows
+from tests.changing import begin_graph, check_rows, check_views, make_views
 from tests.damage.kinds import file_damages
 from tests.damage.test_full_disk import DiskThatFills
 from tests.oracle.changing_graph import ChangingGraph
@@ -131,6 +131,32 @@ def test_killed_at_every_step_the_last_committed_state_opens(
             assert not list((root / "graphs" / "g").glob("*.partial"))
     assert operations > 12
     assert reached == {False, True}
+
+
+def test_a_refresh_killed_at_every_step_leaves_the_collection_of_then_or_of_now(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    begun_root = shutil.copytree(written, tmp_path / "begun")
+    before, after = contents(begun_root), contents(begun_root)
+    make_views(opened(begun_root), "c")
+    append_something(opened(begun_root))
+    after.append(**SOMETHING)
+    reached = set()
+    for operations in count():
+        root = shutil.copytree(begun_root, tmp_path / f"store-{operations}")
+        collection = gt.session(root, progress=False).collection("c")
+        with monkeypatch.context() as patch:
+            disk = DyingDisk(patch, operations)
+            with suppress(Death):
+                collection.refresh()
+        found = gt.session(root, progress=False).collection("c")
+        check_views(found, before if found.stale else after)
+        reached.add(found.stale)
+        if disk.left >= 0:
+            break
+    assert reached == {0, 1}
+    assert operations > 8
 
 
 def test_a_disk_that_fills_during_an_append(

@@ -1,4 +1,4 @@
-"""The command line: `graphtide load`, `run`, `shell`, `show`, `explain` and `delete`.
+"""The command line: `graphtide load`, `append`, `refresh`, `run`, `show` and others.
 
 Each command is a dataclass of what it can be told (`options`) and a function that carries it out
 with the Python API, so that the two use the same words and have the same defaults. `printing`

@@ -12,7 +12,13 @@ from graphtide.store.merge import is_merge_due, write_merged
 
 
 def merge_graph(space: Workspace, name: str, *, renumber: bool) -> StoredGraph:
-    """Make one base of a graph and its appends, now; with `renumber` without deleted edges."""
+    """Make one base of a graph and its appends, now; with `renumber` without deleted edges.
+
+    A graph that is one base already stays as it is.
+    """
+    stored = open_graph(space.catalog, name)
+    if len(stored.states) == 1 and not (renumber and stored.has_gaps):
+        return stored
     with shown(f"merge {name}", enabled=space.progress) as report:
         report("writing", None)
         return _merge(space, name, renumber=renumber or None)
