@@ -13,7 +13,7 @@ from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from tests.oracle.programs import run
 from tests.property import program_plans as plans
-from tests.property.walk_plans import GLOBALS, WalkWriter
+from tests.property.walk_language_plans import GLOBALS, WalkWriter
 from tests.unit.nga import listings
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

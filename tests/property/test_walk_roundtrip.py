@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 
 import graphtide.lang.python as gt
 from graphtide.plan import walks as w
-from tests.property.walk_plans import walk_programs
+from tests.property.walk_language_plans import walk_programs
 from tests.unit.programs.sources import read
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

@@ -1,187 +1,216 @@
-"""Random walk programs, well typed by construction, as plans."""
+"""Random walk programs, well typed by construction, as plans.
+
+Loops are at most three deep and may branch. Conditions are any boolean formula over ids, degrees,
+edge properties, sets and joined positions; a program reads state in its walks only where asked to.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 from hypothesis import strategies as st
 
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
-from tests.property import program_plans as plans
 
-GLOBALS = (
-    p.Accumulator("all_found", p.AccumulatorKind.SUM, x.INT),
-    p.Accumulator("ever", p.AccumulatorKind.OR, x.BOOL),
-    p.Accumulator("heights", p.AccumulatorKind.MAX, x.FLOAT, plans.SIZE),
+SIZE = 2
+KINDS = p.AccumulatorKind
+PARAMETERS = (
+    p.Parameter("here", p.ParameterKind.VERTEX),
+    p.Parameter("among", p.ParameterKind.VERTICES),
+    p.Parameter("pi", p.ParameterKind.INT, 2),
+    p.Parameter("pf", p.ParameterKind.FLOAT, 0.5),
 )
-MATCHES = (
-    w.Matches("rows", (("one", "vertex"), ("height", x.FLOAT)), 10),
-    w.Matches("chains", (("part", "vertex"), ("late", x.BOOL)), "pi", (("part", "pi"),)),
+STATE = (
+    p.StateField("si", x.INT, 1),
+    p.StateField("sf", x.FLOAT, 0.5),
+    p.StateField("sb", x.BOOL, False),
+    p.StateField("ai", x.INT, 0, SIZE),
 )
-Walk = tuple[w.WalkStatement, ...]
+ACCUMULATORS = (
+    p.Accumulator("total", KINDS.SUM, x.INT),
+    p.Accumulator("weight", KINDS.SUM, x.FLOAT),
+    p.Accumulator("count", KINDS.COUNT, x.INT),
+    p.Accumulator("least", KINDS.MIN, x.FLOAT),
+    p.Accumulator("most", KINDS.MAX, x.INT),
+    p.Accumulator("any", KINDS.OR, x.BOOL),
+    p.Accumulator("all", KINDS.AND, x.BOOL),
+    p.Accumulator("times", KINDS.PRODUCT, x.INT),
+    p.Accumulator("scaled", KINDS.PRODUCT, x.FLOAT),
+    p.Accumulator("parts", KINDS.SUM, x.INT, SIZE),
+    p.Accumulator("lows", KINDS.MIN, x.INT, SIZE),
+)
+MATCHES = (w.Matches("rows", (("u", "vertex"), ("n", x.INT))),)
+NUMBERS: dict[x.ValueType, list[Any]] = {
+    x.INT: [-1, 0, 1, 2, 3],
+    x.FLOAT: [-2.0, 0.0, 0.25, 1.0, 3.0],
+    x.BOOL: [False, True],
+}
+_PROPERTY = {x.INT: "kind", x.FLOAT: "weight", x.BOOL: "open"}
+_LETTER = {x.INT: "i", x.FLOAT: "f", x.BOOL: "b"}
 
 
-class WalkWriter(plans.Writer):
-    """Draws the body of `traverse`: loops, conditions and sends."""
+@dataclass(frozen=True)
+class Bound:
+    """What a statement of `traverse` may name."""
 
-    has_paths = True
-    """Whether there are paths and rows of matches, too."""
+    vertices: tuple[str, ...]
+    edges: tuple[str, ...] = ()
 
-    def __init__(self, draw: Any) -> None:
-        super().__init__(draw, "traverse")
-        self.vertices: tuple[str, ...] = ("u",)
-        self.edges: tuple[str, ...] = ()
-        self.paths: tuple[tuple[str, bool], ...] = ()
-        self.named = 0
 
-    def _own(self, kind: x.ValueType) -> list[x.Expression]:
-        found: list[x.Expression] = [
-            x.EdgeProperty(plans._PROPERTY[kind], kind, edge) for edge in self.edges
-        ]
+class Writer:
+    """Draws the functions of one program."""
+
+    def __init__(self, draw: Any, *, stateful: bool, reports: bool) -> None:
+        self.draw, self.stateful, self.reports = draw, stateful, reports
+        self.names = 0
+
+    def pick(self, items: Any) -> Any:
+        return self.draw(st.sampled_from(list(items)))
+
+    def leaf(self, kind: x.ValueType, bound: Bound) -> x.Expression:
+        vertex = self.pick(bound.vertices)
+        found: list[x.Expression] = [x.Const(self.pick(NUMBERS[kind]), kind)]
+        found += [x.EdgeProperty(_PROPERTY[kind], kind, edge) for edge in bound.edges]
+        if self.stateful:
+            found.append(x.StateRef(vertex, "s" + _LETTER[kind], kind))
+        if kind is x.INT:
+            fact = self.pick(("id", "id", "out_degree", "in_degree", "degree"))
+            found += [x.VertexFact(vertex, fact), x.ParameterRef("pi", kind)]
+        if kind is x.FLOAT:
+            found.append(x.ParameterRef("pf", kind))
         if kind is x.BOOL:
-            one, other = self.pick(self.vertices), self.pick(self.vertices)
-            found.append(x.Joined(one, other, self.pick(("out", "in", "both"))))
-            found += [x.Distinct((one, x.PathItems(name, "vertices", 1))) for name, _ in self.paths]
-        for name, edges in self.paths:
-            found.append(self._along(kind, name, edges))
-        return found
+            found += [x.Member(vertex, "among"), self.joined(bound), self.joined(bound)]
+        return self.pick(found)
 
-    def _along(self, kind: x.ValueType, path: str, edges: bool) -> x.Expression:
-        fold = self.pick(("all", "any") if kind is x.BOOL else ("sum", "min", "max"))
-        over = self.pick(("vertices", "edges") if edges else ("vertices",))
-        names = tuple(self.fresh("x") for _ in range(1 if fold in ("min", "max") else 2))
-        value: x.Expression = x.StateRef(names[-1], "s" + plans._LETTER[kind], kind)
-        if over == "edges":
-            value = x.EdgeProperty(plans._PROPERTY[kind], kind, names[0])
-        start, stop = self.pick(((None, None), (1, None), (None, -1)))
-        return x.OverPath(cast(Any, fold), names, x.PathItems(path, over, start, stop), value)
+    def joined(self, bound: Bound) -> x.Joined:
+        ends = self.pick(bound.vertices), self.pick(bound.vertices)
+        return x.Joined(*ends, self.pick(("out", "in", "both", "both")))
 
-    def fresh(self, letter: str) -> str:
-        self.named += 1
-        return f"{letter}{self.named}"
+    def value(self, kind: x.ValueType, bound: Bound, depth: int = 1) -> x.Expression:
+        if not depth or self.pick((True, False)):
+            return self.leaf(kind, bound)
+        if kind is x.BOOL:
+            return self.condition(bound, depth - 1)
+        if self.pick((False, False, True)):
+            condition = self.condition(bound, depth - 1)
+            return x.Choice(condition, self.leaf(kind, bound), self.leaf(kind, bound))
+        parts = self.value(kind, bound, depth - 1), self.leaf(kind, bound)
+        return x.Binary(self.pick(("+", "-", "*")), *parts)
 
-    def walk(self, depth: int = 3, loops: int = 0) -> Walk:
-        return tuple(self.walk_statement(depth, loops) for _ in range(self.draw(st.integers(1, 2))))
+    def condition(self, bound: Bound, depth: int = 2) -> x.Expression:
+        form = self.pick(("order", "order", "joined", "joined", "not", "formula", "compare"))
+        if form == "order" or (not depth and form in ("not", "formula")):
+            ends = (x.VertexFact(self.pick(bound.vertices), "id") for _ in range(2))
+            return x.Compare(self.pick(("<", "<", ">", "!=", "==", "<=")), *ends)
+        if form == "joined":
+            return self.joined(bound)
+        if form == "not":
+            return x.Unary("not", self.condition(bound, depth - 1))
+        if form == "formula":
+            terms = tuple(self.condition(bound, depth - 1) for _ in range(2))
+            return x.Boolean(self.pick(("and", "or")), terms)
+        kind = self.pick((x.INT, x.FLOAT))
+        sides = self.value(kind, bound, 0), self.value(kind, bound, 0)
+        return x.Compare(self.pick(("<", "<=", "==", "!=")), *sides)
 
-    def walk_statement(self, depth: int, loops: int) -> w.WalkStatement:
-        forms = ("step", "step", "path" if self.has_paths else "step", "when", "for", "send")
-        match self.pick(forms) if depth else "send":
+    def body(self, bound: Bound, depth: int) -> tuple[w.WalkStatement, ...]:
+        count = self.pick((1, 1, 2)) if depth else self.pick((1, 2))
+        return tuple(self.statement(bound, depth) for _ in range(count))
+
+    def statement(self, bound: Bound, depth: int) -> w.WalkStatement:
+        forms = ["send"]
+        if len(bound.vertices) == 1:
+            forms = ["step"]
+        elif depth:
+            forms += ["step", "step", "when", "when"]
+        match self.pick(forms):
             case "step":
-                return self._step(depth, loops)
-            case "path":
-                return self._path(depth, loops)
+                return self.step(bound, depth)
             case "when":
-                condition = self.expression(x.BOOL, self._turns(loops), 1)
-                then = self.walk(depth - 1, loops)
-                return w.When(condition, then, self.pick(((), self.walk(depth - 1, loops))))
-            case "for":
-                variable = f"k{loops}"
-                start, stop = self.pick(((0, 2), (1, 3), (0, "pi"), ("pi", 3)))
-                return w.ForEach(variable, start, stop, self.walk(depth - 1, loops + 1))
+                then = self.body(bound, depth - 1)
+                otherwise = self.body(bound, depth - 1) if self.pick((False, False, True)) else ()
+                return w.When(self.condition(bound), then, otherwise)
             case _:
-                return self._send(loops)
+                return self.send(bound)
 
-    def _turns(self, loops: int) -> plans.Locals:
-        return {f"k{at}": x.INT for at in range(loops)}
+    def step(self, bound: Bound, depth: int) -> w.Step:
+        self.names += 1
+        vertex, edge = f"p{self.names}", f"e{self.names}"
+        by_edge = self.pick((False, False, True))
+        inside = Bound((*bound.vertices, vertex), (*bound.edges, edge) if by_edge else bound.edges)
+        origin, way = self.pick(bound.vertices), p.Direction(self.pick(("out", "in", "both")))
+        body = self.body(inside, depth - 1)
+        if self.pick((True, False)):
+            body = (w.When(self.condition(inside), body),)
+        return w.Step(origin, way, vertex, edge if by_edge else None, body)
 
-    def _step(self, depth: int, loops: int) -> w.WalkStatement:
-        origin, way = self.pick(self.vertices), self.pick(p.Direction)
-        vertex = self.fresh("v")
-        edge = self.fresh("e") if self.draw(st.booleans()) else None
-        before = self.vertices, self.edges
-        self.vertices += (vertex,)
-        self.edges += () if edge is None else (edge,)
-        body = self.walk(depth - 1, loops)
-        self.vertices, self.edges = before
-        return w.Step(origin, way, vertex, edge, body)
-
-    def _path(self, depth: int, loops: int) -> w.WalkStatement:
-        origin, way = self.pick(self.vertices), self.pick(p.Direction)
-        vertex, path, edges = self.fresh("v"), self.fresh("p"), self.draw(st.booleans())
-        before = self.vertices, self.edges, self.paths
-        self.vertices += (vertex, f"{path}.vertices[1]", f"{path}.vertices[-2]")
-        self.edges += (f"{path}.edges[0]", f"{path}.edges[-1]") if edges else ()
-        self.paths += ((path, edges),)
-        body = self.walk(depth - 1, loops)
-        self.vertices, self.edges, self.paths = before
-        return w.Paths(origin, way, vertex, path, edges, self.pick((2, "pi")), body)
-
-    def _send(self, loops: int) -> w.WalkStatement:
-        local = self._turns(loops)
-        if self.paths and self.draw(st.integers(0, 3)) == 0:
-            name = self.fresh("x")
-            items = x.PathItems(self.paths[-1][0], "vertices", 1)
-            part = x.OverPath("each", (name,), items, x.VertexFact(name, "id"))
-            return w.Report("chains", (part, self.expression(x.BOOL, local, 1)))
-        if self.has_paths and self.draw(st.integers(0, 4)) == 0:
-            vertex = x.VertexFact(self.pick(self.vertices), "id")
-            return w.Report("rows", (vertex, self.expression(x.FLOAT, local, 1)))
-        everywhere = self.draw(st.integers(0, 2)) == 0
-        item = self.pick(GLOBALS if everywhere else plans.ACCUMULATORS)
-        index = x.Const(self.pick(range(plans.SIZE)), x.INT) if item.size else None
-        value = self.expression(item.type, local, 1)
-        if item.kind is p.AccumulatorKind.COUNT:
+    def send(self, bound: Bound) -> w.WalkStatement:
+        if self.reports and self.pick((True, False, False)):
+            vertex = x.VertexFact(self.pick(bound.vertices), "id")
+            return w.Report("rows", (vertex, self.value(x.INT, bound)))
+        item = self.pick(ACCUMULATORS)
+        value = self.value(item.type, bound)
+        if item.kind is KINDS.COUNT:
             value = x.Const(1, x.INT)
-        if everywhere:
-            return w.SendGlobal(item.name, value, index)
-        return w.SendAt(self.pick(self.vertices), item.name, value, index)
+        index = None
+        if item.size is not None:
+            index = x.Const(self.pick((0, 1)), x.INT)
+        if self.pick((False, False, True)):
+            return w.SendGlobal("whole_" + item.name, value, index)
+        return w.SendAt(self.pick(bound.vertices), item.name, value, index)
+
+    def update(self) -> p.Body:
+        """Every accumulator reaches a field in one way or another; runs end soon."""
+        accumulated = [
+            x.AccumulatorRef(item.name, item.type, x.Const(1, x.INT) if item.size else None)
+            for item in self.draw(st.lists(st.sampled_from(ACCUMULATORS), min_size=1, max_size=4))
+        ]
+        if self.pick((False, False, True)):
+            item = self.pick([one for one in ACCUMULATORS if one.size is None])
+            accumulated.append(x.GlobalRef("whole_" + item.name, item.type))  # type: ignore[arg-type]
+        found: list[p.Statement] = [self.assign(value) for value in accumulated]
+        if self.pick((False, False, True)):
+            facts = x.VertexFact("v", self.pick(("degree", "out_degree", "id")))
+            found.append(p.AssignState("ai", facts, x.Const(0, x.INT)))
+        return tuple(found)
+
+    def assign(self, value: x.Expression) -> p.Statement:
+        match value.type:
+            case x.INT:
+                kept = x.Binary("%", value, x.Const(7, x.INT))
+                return (
+                    p.AssignState("si", kept)
+                    if self.pick((True, False))
+                    else p.AssignState("ai", kept, x.Const(self.pick((0, 1)), x.INT))
+                )
+            case x.FLOAT:
+                return p.AssignState("sf", value)
+            case _:
+                return p.AssignState("sb", value)
 
 
 @st.composite
-def walk_programs(draw: Any) -> w.WalkProgram:
-    """A whole program in which everything that is declared is also used."""
-    base = draw(plans.programs())
-    sent: Walk = tuple(
-        w.SendAt("u", item.accumulator, item.value, item.index)
-        for item in base.traverse[:5]
-        if isinstance(item, p.Send) and item.accumulator != "least"
-    )
-    weight = x.EdgeProperty("weight", x.FLOAT, "e0")
-    row = w.Report("rows", (x.VertexFact("v0", "id"), weight))
-    part = x.OverPath("each", ("x0",), x.PathItems("p0", "vertices", 1), x.VertexFact("x0", "id"))
-    first: Walk = (
-        *sent,
-        w.Step(
-            "u",
-            p.Direction.OUT,
-            "v0",
-            "e0",
-            (
-                w.SendAt("v0", "least", weight),
-                row,
-                w.SendGlobal("all_found", x.Const(1, x.INT)),
-                w.SendGlobal("ever", x.Const(True, x.BOOL)),
-                w.SendGlobal("heights", weight, x.Const(0, x.INT)),
-            ),
-        ),
-        w.Paths(
-            "u",
-            p.Direction.BOTH,
-            "w0",
-            "p0",
-            False,
-            "pi",
-            (w.Report("chains", (part, x.Const(True, x.BOOL))),),
-        ),
-    )
+def walk_programs(draw: Any, *, stateful: bool = False, reports: bool = True) -> w.WalkProgram:
+    """A program with accumulators of every kind, at vertices and of the whole graph."""
+    writer = Writer(draw, stateful=stateful, reports=reports)
+    traverse = writer.body(Bound(("u",)), 3)
+    initialize: p.Body = ()
+    if draw(st.booleans()):
+        initialize = (p.AssignState("si", x.VertexFact("v", "id")),)
+    iterations = draw(st.sampled_from((1, 2, 3))) if stateful else draw(st.sampled_from((None, 1)))
     return w.WalkProgram(
-        name="Walked",
-        parameters=base.parameters,
-        state=base.state,
-        accumulators=base.accumulators,
-        globals=GLOBALS,
-        matches=MATCHES,
-        initialize=base.initialize,
+        name="Random",
+        parameters=PARAMETERS,
+        state=STATE,
+        accumulators=ACCUMULATORS,
+        globals=tuple(replace(item, name="whole_" + item.name) for item in ACCUMULATORS),
+        matches=MATCHES if reports else (),
+        initialize=initialize,
         root="u",
-        traverse=(*first, *WalkWriter(draw).walk()),
-        update=(
-            *base.update,
-            p.AssignState("sf", x.GlobalRef("heights", x.FLOAT, x.Const(1, x.INT))),
-            p.AssignState("si", x.GlobalRef("all_found", x.INT)),
-        ),
-        iterations=base.iterations,
-        tolerance=base.tolerance,
-        documentation=base.documentation,
+        traverse=traverse,
+        update=writer.update(),
+        iterations=iterations,
     )

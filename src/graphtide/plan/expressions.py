@@ -140,32 +140,6 @@ class PairSource:
 
 
 @dataclass(frozen=True)
-class Joined:
-    """True where a live edge leads from one position of a walk to another; only in walks.
-
-    Forward, backward or either way: `out`, `in`, `both`, seen from `source`.
-    """
-
-    source: Vertex
-    target: Vertex
-    way: Literal["out", "in", "both"]
-
-    @property
-    def type(self) -> ValueType:
-        """A truth value."""
-        return BOOL
-
-
-@dataclass(frozen=True)
-class GlobalRef:
-    """What an accumulator of the whole graph holds after all walks; only in `update`."""
-
-    name: str
-    type: ValueType
-    index: Expression | None = None
-
-
-@dataclass(frozen=True)
 class PathItems:
     """Vertices or edges of a path, `start` and `stop` being those of a slice in Python."""
 
@@ -205,6 +179,32 @@ class OverPath:
     def type(self) -> ValueType:
         """The type of the value: `all` and `any` are of truth values."""
         return self.value.type
+
+
+@dataclass(frozen=True)
+class Joined:
+    """True where a live edge leads from one position of a walk to another; only in walks.
+
+    Forward, backward or either way: `out`, `in`, `both`, seen from `source`.
+    """
+
+    source: Vertex
+    target: Vertex
+    way: Literal["out", "in", "both"]
+
+    @property
+    def type(self) -> ValueType:
+        """A truth value."""
+        return BOOL
+
+
+@dataclass(frozen=True)
+class GlobalRef:
+    """What an accumulator of the whole graph holds after all walks; only in `update`."""
+
+    name: str
+    type: ValueType
+    index: Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -344,12 +344,12 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (left, right)
         case Boolean(_, terms):
             return terms
+        case OverPath(value=value):
+            return (value,)
         case Choice(condition, yes, no):
             return (condition, yes, no)
         case Call(_, arguments, _):
             return arguments
-        case OverPath(value=value):
-            return (value,)
         case StateRef(index=index) | AccumulatorRef(index=index) | GlobalRef(index=index) if (
             index is not None
         ):

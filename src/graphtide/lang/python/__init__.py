@@ -1,9 +1,10 @@
-"""Programs written in Python: vertex programs as classes, dataflows as functions.
+"""Programs written in Python: vertex and walk programs as classes, dataflows as functions.
 
-`program` reads a class from its source into a plan of `graphtide.plan.programs`; the class is
-never run. Most of what is here is what such a class is written with, and `unparse` writes a plan
-as a class again. `dataflow_program` makes a function over collections a program. The reference for
-users is docs/reference/programs.md.
+`program` reads a class from its source into a plan of `graphtide.plan.programs` or
+`graphtide.plan.walks`; the class is never run. Most of what is here is what such a class is written
+with, and `unparse` writes a plan as a class again. `dataflow_program` makes a function over
+collections a program. The reference for users is docs/reference/programs.md, and
+docs/reference/walks.md for walks.
 """
 
 from graphtide.lang.python.dataflow_program import (
