@@ -1,8 +1,8 @@
 """How the walks of a program are followed, as text: each term, where it begins, and its loops.
 
-    walk 1: u -- v, v -- w
-        where u.id < v.id, v.id < w.id, w in u.neighbours
-        u -- v changed: find w, by the fewer neighbours, by v -- w and u -- w (...)
+walk 1: u -- v, v -- w
+    where u.id < v.id, v.id < w.id, w in u.neighbours
+    u -- v changed: find w, by the fewer neighbours, by v -- w and u -- w (...)
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def shown_rows(rows: MatchRows) -> Any:
     return Counter(rows.rows()) if rows.cut else Counter(rows.kept)
 
 
-def plain_results(found: PlainResults, limits: Mapping[str, int | None]) -> dict[str, Any]:
+def plain_results(found: PlainResults, limits: Mapping[str, Any]) -> dict[str, Any]:
     """What a plain run found, in the form of `WalkResults.scratch`."""
     whole = {name: one_row(value) for name, value in found.globals.items()}
     rows = {name: Counter(sorted(all_)[: limits[name]]) for name, all_ in found.matches.items()}
