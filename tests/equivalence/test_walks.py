@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphtide.plan import walks as w
-from tests.equivalence.random_walks import walk_programs
 from tests.equivalence.walk_cases import History, infinite_product, rings, triangles
+from tests.property.walk_plans import walk_programs
 
 PROGRAMS = {"Triangles": triangles(), "Rings of 2": rings(2), "Rings of 3": rings(3)}
 

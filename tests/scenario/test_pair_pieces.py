@@ -79,7 +79,7 @@ def test_an_interrupted_piece_goes_on(
     parts: Parts = PartsInMemory()
     if stored:
         table = pa.table({"nothing": [0]})
-        with begin_run(Catalog(tmp_path), "pairs", {}, BaseTables(table, None), table) as run:
+        with begin_run(Catalog(tmp_path), "pairs", {}, BaseTables(table, None, {}), table) as run:
             parts = run.parts
     made: list[str] = []
 

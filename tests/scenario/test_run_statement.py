@@ -49,6 +49,27 @@ col = gt.dataflow.col
 def calls_to(edges, *, least: int = 1):
     return edges.count(by="{by}").filter(col.count >= least)
 """
+OWN_WALK = """
+import graphtide as gt
+
+@gt.program
+class Later:
+    total = gt.Global(gt.Count())
+    ends: int = 0
+    found = gt.Count()
+    ways = gt.Matches(one=gt.Vertex, two=gt.Vertex, year=float, limit=40)
+
+    def traverse(self, u):
+        for v, e in u.out_edges:
+            for w, f in v.out_edges:
+                if e.year + 9 < f.year:
+                    self.total()
+                    w.found()
+                    self.ways(u, w, f.year)
+
+    def update(self, v):
+        v.ends = v.found
+"""
 IDS = [row["id"] for row in PEOPLE]
 
 
@@ -131,6 +152,45 @@ def test_a_dataflow_runs_like_any_program(session: Session, text: str) -> None:
         assert run.values(row["view"]).tolist() == labels
         assert row["components"] == len(set(labels))
     assert session.runs() == ["years-SCC"]
+
+
+def later(view: str) -> list[tuple[int, int, int]]:
+    """The rows of `Later` in a view, in the order of vertices and years."""
+    calls = [row for row in CALLS if row["year"] <= int(view.split("-")[1])]
+    return sorted(
+        (one["src"], other["dst"], other["year"])
+        for one in calls
+        for other in calls
+        if one["dst"] == other["src"] and one["year"] + 9 < other["year"]
+    )
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("how", ["", "scratch", "differential computation"])
+def test_a_walk_program_of_ones_own(session: Session, tmp_path: Path, how: str) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_WALK)
+    statement = f"run {how} later from '{path}' on years"
+    answer = carried_out(session, f"{statement} verify 10 save results to '{tmp_path}/files'")
+    assert answer.table is not None
+    wanted = {view: later(view) for view in answer.table["view"].to_pylist()}
+    run = session.results("years-Later")
+    for row in answer.table.to_pylist():
+        rows = wanted[row["view"]]
+        assert row["total"] == len(rows)
+        assert row["ways_rows"] == min(40, len(rows))
+        assert run.values(row["view"]).sum() == len(rows)
+        found = run.matches(row["view"]).to_pylist()
+        named = [(IDS[one], IDS[two], float(year)) for one, two, year in rows[:40]]
+        assert [tuple(item.values()) for item in found] == named
+    assert run.globals()["total"].to_pylist() == [len(rows) for rows in wanted.values()]
+    again = carried_out(session, f"{statement} resume").value
+    assert isinstance(again, gt.Run)
+    assert again.to_arrow().equals(run.to_arrow())
+    assert "walk mode" in carried_out(session, f"explain {statement}").text
+    assert len((tmp_path / "files" / "summary.csv").read_text().splitlines()) == 1 + len(wanted)
+    with pytest.raises(gt.GraphtideError):
+        session.collection("years").run(gt.algorithms.Triangles, grid=(5, 6))
 
 
 def test_a_collection_fed_as_a_grid(session: Session) -> None:

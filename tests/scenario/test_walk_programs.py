@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import InputError
+from graphtide.plan.expressions import ValueType
+from graphtide.plan.walks import Matches
 from graphtide.run.collection.facts import RunFacts, facts_from
 from graphtide.run.collection.start import base_tables, base_values
 from graphtide.store.catalog import Catalog
@@ -195,25 +199,87 @@ def test_runs_without_results_of_vertices(tmp_path: Path) -> None:
     assert run.picture(field="latest").title
 
 
+@pytest.mark.parametrize("most", [100, 3, 2])
+@pytest.mark.parametrize("strategy", ["adaptive", "differential", "scratch"])
+def test_rows_of_every_view(strategy: Any, most: int) -> None:
+    pick = random.Random(0)
+    edges = [(pick.randrange(4), pick.randrange(4), float(at)) for at in range(24)]
+    graph = gt.Graph(*([edge[end] for edge in edges] for end in (0, 1)), time=range(24))
+    ids = graph.vertices()["id"].to_pylist()
+    versions = {f"from {at}": list(range(at, at + 14)) for at in range(0, 11, 2)} | {"none": []}
+    program = Rings(length=3, most=most)
+    run = graph.run(program, versions, strategy=strategy, order="auto", verify=1)
+    counts = []
+    for view, chosen in versions.items():
+        numbers = [(ids.index(src), ids.index(dst), time) for src, dst, time in edges]
+        wanted = rings([numbers[at] for at in chosen], 3, 99.0)[:most]
+        named = [(*(ids[at] for at in row[:3]), *row[3:]) for row in wanted]
+        assert [tuple(row.values()) for row in run.matches(view).to_pylist()] == named
+        counts.append(len(wanted))
+    assert max(counts) == min(most, 4)
+    assert run.summary()["rings_rows"].to_pylist() == counts
+    told = run.differences("rings")
+    assert told.column_names[:3] == ["view", "parent", "member_1"]
+    assert told["count"].to_pylist()
+    with pytest.raises(InputError, match="no matches 'cycles'"):
+        run.matches("none", "cycles")
+
+
+@gt.program
+class Chains:
+    """Rows alone, one of them without any edge."""
+
+    chains = gt.Matches(one=gt.Vertex, other=gt.Vertex)
+
+    def traverse(self, u):  # type: ignore[no-untyped-def]
+        self.chains(u, u)
+        for v in u.out_neighbours:
+            for w in v.out_neighbours:
+                self.chains(u, w)
+
+
+def test_a_program_of_rows_alone() -> None:
+    graph = square()
+    run = graph.run(Chains, {"none": [], "two": [0, 1], "all": [0, 1, 2, 3]}, verify=1)
+    alone = [(vertex, vertex) for vertex in "abcd"]
+    assert rows_of(run.matches("none")) == alone
+    assert rows_of(run.matches("two")) == sorted([*alone, ("a", "c")])
+    assert run.summary()["chains_rows"].to_pylist() == [4, 5, 8]
+    assert run.to_arrow().column_names == ["view"]
+    live = graph.maintain(Chains)
+    assert live.advance(insert=[("x", "a", 9.0)]).appeared()["other"].to_pylist() == ["b", "x"]
+    live.verify()
+
+
 def test_the_base_of_a_stored_run_has_a_row_for_the_graph(tmp_path: Path) -> None:
-    base = {"triangles": np.arange(3), "total": np.array([7]), "ways": np.array([[1, 2]])}
+    rows = Counter({(1, 2.5): 2, (0, 1.5): 1})
+    base: Any = {"triangles": np.arange(3), "total": np.array([7]), "rings": rows}
+    base["ways"] = np.array([[1, 2]])
     nothing = pa.table({"step": pa.array([], pa.int32())})
-    tables = base_tables(base, ("total", "ways"))
+    tables = base_tables(base, facts_of_walks())
     with begin_run(Catalog(tmp_path), "walks", {}, tables, nothing):
         pass
-    found = base_values(open_run(Catalog(tmp_path), "walks").base())
+    found: Any = base_values(open_run(Catalog(tmp_path), "walks").base())
+    assert found.pop("rings") == base.pop("rings")
     assert {name: column.tolist() for name, column in found.items()} == {
         name: column.tolist() for name, column in base.items()
     }
 
 
-def test_the_manifest_of_an_earlier_run_has_no_results_of_the_graph() -> None:
-    facts = RunFacts(
-        *("name", "Program()", ("value",), None, "walk", "", "adaptive"),
+def facts_of_walks() -> RunFacts:
+    columns: Any = (("member", "vertex"), ("time", ValueType.FLOAT))
+    return RunFacts(
+        *("name", "Program()", ("triangles",), None, "walk", "", "adaptive"),
         *("views", "graph", "1", "2", "now"),
-        globals=("total",),
+        globals=("total", "ways"),
+        matches=(Matches("rings", columns, 10),),
     )
+
+
+def test_the_manifest_of_an_earlier_run_has_no_results_of_the_graph() -> None:
+    facts = facts_of_walks()
     manifest = facts.to_json()
-    assert facts_from("name", manifest) == facts
+    assert facts_from("name", json.loads(json.dumps(manifest))) == facts
     del manifest["run"]["globals"]
-    assert facts_from("name", manifest).globals == ()
+    del manifest["run"]["matches"]
+    assert facts_from("name", manifest).results == ("triangles",)

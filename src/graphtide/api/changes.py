@@ -170,8 +170,8 @@ class Changes:
 
 
 def _of_rows(kept: Maintained) -> EngineChanges:
-    """Changes of vertices or pairs, without those of the whole graph."""
-    if not kept.globals:
+    """Changes of vertices or pairs, without those of the whole graph and of rows."""
+    if kept.choice.mode != "walk":
         return kept.changes
     return {name: change for name, change in kept.changes.items() if name in kept.fields}
 

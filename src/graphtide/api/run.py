@@ -128,7 +128,8 @@ class Run:
 
     def differences(self, field: str | None = None) -> pa.Table:
         """The results as they are kept: what each step of the plan changed from its parent."""
-        name = field if field in self._contents.globals else self._contents.field(field)
+        own = self._contents.facts.results
+        name = field if field in own else self._contents.field(field)
         return tables.difference_table(self._contents, name)
 
     def summary(self, *, vertices: Counted = "all", label: str | None = None) -> pa.Table:
@@ -145,6 +146,14 @@ class Run:
         A result called `view`, `edges` or `vertices` has `global_` before its name.
         """
         return tables.globals_table(self._contents)
+
+    def matches(self, view: str | int, name: str | None = None) -> pa.Table:
+        """The rows that walks report in one view, with your own ids, in the order of their columns.
+
+        Those of the first kind of matches, if none is named. Where it has a `limit`, these are the
+        first so many rows.
+        """
+        return tables.matches_table(self._contents, self._contents.position(view), name)
 
     def components(
         self, view: str | int, *, vertices: Counted = "all", label: str | None = None

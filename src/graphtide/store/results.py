@@ -4,6 +4,7 @@ A generation of a run holds
 
     base.parquet         the values of every vertex on the empty version, a column a field
     globals.parquet      those of the whole graph, one row, where there are any
+    NAME.rows.parquet    the rows that walks report there, a row each
     steps.parquet        the plan as it was run: view or stone, parent, sizes
     parts/part-000000/   some finished steps in their order: record.parquet, a row a step, and
                          a file a field, a row a difference: step, vertex, old, new
@@ -50,7 +51,7 @@ from graphtide.store.generation import (
 from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 
 _BASE, _STEPS, _RECORD = "base.parquet", "steps.parquet", "record.parquet"
-_GLOBALS = "globals.parquet"
+_GLOBALS, _ROWS = "globals.parquet", ".rows.parquet"
 PARTS = "parts"
 _LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
@@ -297,10 +298,11 @@ def write_differences(table: pa.Table, path: Path) -> None:
 
 
 class BaseTables(NamedTuple):
-    """Values on the empty version: a row a vertex or pair, and one row for the whole graph."""
+    """Values on the empty version: a row a vertex or pair, one for the whole graph, and matches."""
 
     rows: pa.Table
     graph: pa.Table | None
+    matches: Mapping[str, pa.Table]
 
 
 @dataclass(frozen=True)
@@ -325,7 +327,12 @@ class StoredRun:
         """The values on the empty version, a column a field."""
         whole = _GLOBALS in self.generation.files
         graph = self.generation.table(_GLOBALS) if whole else None
-        return BaseTables(self.generation.table(_BASE), graph)
+        matches = {
+            name.removesuffix(_ROWS): self.generation.table(name)
+            for name in self.generation.files
+            if name.endswith(_ROWS) and "/" not in name
+        }
+        return BaseTables(self.generation.table(_BASE), graph, matches)
 
     def steps(self) -> pa.Table:
         """The plan as it is run, a row a step."""
@@ -349,6 +356,8 @@ def begin_run(
             pq.write_table(base.rows, commit.path / _BASE)
             if base.graph is not None:
                 pq.write_table(base.graph, commit.path / _GLOBALS)
+            for matches, table in base.matches.items():
+                pq.write_table(table, commit.path / f"{matches}{_ROWS}")
             pq.write_table(steps, commit.path / _STEPS)
             start_parts(commit.path / PARTS)
         commit.finish({"kind": "run", **manifest}, growing=PARTS)

@@ -83,7 +83,7 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
                 work.go(base_values(run.base()), run.parts)
         else:
             base = work.hand.base()
-            tables = base_tables(base, work.facts.globals), steps_table(work.hand.steps)
+            tables = base_tables(base, work.facts), steps_table(work.hand.steps)
             name, facts = request.name, work.facts.to_json()
             begun = begin_run(space.catalog, name, facts, *tables, replace=request.replace)
             with begun as run:

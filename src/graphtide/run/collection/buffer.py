@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Changes
 from graphtide.optimize.strategy import Move
+from graphtide.plan.walks import Matches
+from graphtide.run.collection.row_sets import rows_table
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.store.results import Part
 
@@ -37,8 +39,9 @@ Row = tuple[int, Move, float, float, float, int, int]
 class PartBuffer:
     """Finished steps that are not kept yet. `rows` counts their differences."""
 
-    def __init__(self, fields: tuple[str, ...]) -> None:
+    def __init__(self, fields: tuple[str, ...], matches: tuple[Matches, ...] = ()) -> None:
         self._fields = fields
+        self._matches = {item.name: [kind for _, kind in item.columns] for item in matches}
         self._clear()
 
     def __len__(self) -> int:
@@ -62,6 +65,9 @@ class PartBuffer:
         record = _record(pieces)
         steps = record.column("step").to_numpy()
         differences = {name: _differences(steps, pieces, name) for name in self._fields}
+        for name, kinds in self._matches.items():
+            rows: list[Any] = [piece.changes[name] for piece in pieces]
+            differences[name] = rows_table(kinds, steps, rows)
         self._clear()
         return Part(record, differences)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Values
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
+from graphtide.plan.walks import Matches
 from graphtide.run.collection.facts import RunFacts
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.steps import RunSteps
@@ -118,12 +119,21 @@ class RunContents:
             )
         return found
 
+    def match_plan(self, name: str | None) -> Matches:
+        """A kind of rows by its name; the first one where none is given."""
+        known = {item.name: item for item in self.facts.matches}
+        if not known or (name is not None and name not in known):
+            wanted = "matches" if name is None else f"matches '{name}'"
+            hint = f"it has {', '.join(known)}" if known else "declare some: gt.Matches(...)"
+            raise InputError(f"{self.facts.program} has no {wanted}", hint=hint)
+        return known[next(iter(known)) if name is None else name]
+
     def check_rows(self) -> None:
-        """InputError where there are results of the whole graph alone."""
+        """InputError where there are results of the whole graph alone, or rows."""
         if not self.fields:
             raise InputError(
                 f"{self.facts.program} has no results of vertices",
-                hint=f"run.globals() has those of the whole graph: {', '.join(self.globals)}",
+                hint="run.globals() has those of the whole graph, run.matches(VIEW) rows",
             )
 
     def field(self, name: str | None) -> str:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from graphtide.model.errors import StoreError
+from graphtide.plan.expressions import ValueType
+from graphtide.plan.walks import Matches
+from graphtide.run.live.match_tables import VERTEX
 from graphtide.run.live.programs import Bound, Compiled
 from graphtide.run.live.result_rows import Pairs
 
@@ -40,15 +43,20 @@ class RunFacts:
     pairs: Pairs | None = None
     versions: str = ""
     globals: tuple[str, ...] = ()
+    matches: tuple[Matches, ...] = ()
 
     @property
     def results(self) -> tuple[str, ...]:
-        """All that is kept: results of vertices or pairs, then those of the whole graph."""
-        return (*self.fields, *self.globals)
+        """All that is kept: results of vertices or pairs, of the whole graph, then rows."""
+        return (*self.fields, *self.globals, *(item.name for item in self.matches))
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest holds it."""
-        lists = {"fields": list(self.fields), "globals": list(self.globals)}
+        lists: dict[str, Any] = {"fields": list(self.fields), "globals": list(self.globals)}
+        lists["matches"] = [
+            [item.name, [[name, str(kind)] for name, kind in item.columns], item.limit]
+            for item in self.matches
+        ]
         return {"run": {**vars(self), **lists}}
 
 
@@ -76,6 +84,7 @@ def begun_facts(
         created=dt.datetime.now(dt.UTC).isoformat(),
         pairs=pairs,
         globals=compiled.globals,
+        matches=compiled.match_plans,
         **(told | known),
     )
 
@@ -84,17 +93,29 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
         given = manifest["run"]
-        later = ("pairs", "versions", "globals")
+        later = ("pairs", "versions", "globals", "matches")
         known = {item.name: given[item.name] for item in fields(RunFacts) if item.name not in later}
         known |= {"name": name, "fields": tuple(given["fields"])}
         pairs = given.get("pairs")
         pairs = None if pairs is None else tuple(map(tuple, pairs))
-        whole = tuple(given.get("globals", ()))
-        return RunFacts(**known, pairs=pairs, versions=given.get("versions", ""), globals=whole)
+        known |= {"globals": tuple(given.get("globals", ())), "versions": given.get("versions", "")}
+        return RunFacts(**known, pairs=pairs, matches=_matches(given.get("matches", ())))
     except (KeyError, TypeError) as error:
         raise StoreError(
             f"the manifest of the run '{name}' is damaged: {error!r}", hint="run it again"
         ) from None
+
+
+def _matches(given: Any) -> tuple[Matches, ...]:
+    """The rows of a manifest: name, columns with their types, limit."""
+    return tuple(
+        Matches(name, tuple((column, _kind(kind)) for column, kind in columns), limit)
+        for name, columns, limit in given
+    )
+
+
+def _kind(text: str) -> ValueType | str:
+    return text if text == VERTEX else ValueType(text)
 
 
 def run_identity(compiled: Compiled, versions: str) -> str:

@@ -79,7 +79,8 @@ class PreparedProgram:
             maintainer.patience = PATIENCE
         assert maintainer.kernels
         kinds = compiled.fields, compiled.globals
-        return Maintained(maintainer, compiled.choice, compiled.needed, *kinds)
+        rows = compiled.matches
+        return Maintained(maintainer, compiled.choice, compiled.needed, *kinds, matches=rows)
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""
@@ -95,6 +96,12 @@ class PreparedProgram:
         if found is None:
             return
         field, row = found
+        if field in self.compiled.matches:
+            raise DifferenceError(
+                f"{self.compiled.bound}: {field} has other rows than from scratch",
+                where=f"the view '{place}'",
+                hint=f"please report it; {without} does without what went wrong",
+            )
         who = self._row_name(field, row)
         raise DifferenceError(
             f"{self.compiled.bound}: {who} has {field} = {values[field][row]}, "
@@ -180,8 +187,9 @@ def _compile(prepared: PreparedProgram) -> None:
     if maintainer.follows_stretches:
         maintainer.follow_stretch(no_steps(), Patience())
     # Arrow's first array brings pandas in, where it is installed.
-    for values in small.scratch().values():
-        arrow_column(values)
+    found = small.scratch()
+    for name in prepared.compiled.arrays:
+        arrow_column(found[name])
 
 
 def _lanes_of(prepared: PreparedProgram) -> LaneGroups | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Values
 from graphtide.run.collection.current import CurrentResults
+from graphtide.run.collection.row_sets import RowsField
 from graphtide.run.collection.steps import RunSteps
 from graphtide.store.results import Parts
 
@@ -30,7 +31,7 @@ class Differences:
     def __init__(self, parts: Parts, fields: tuple[str, ...]) -> None:
         self.parts = parts
         self.fields = fields
-        self._loaded: OrderedDict[tuple[int, str], _Field] = OrderedDict()
+        self._loaded: OrderedDict[tuple[int, str], Any] = OrderedDict()
 
     @cached_property
     def record(self) -> pa.Table | None:
@@ -47,7 +48,7 @@ class Differences:
         """The first step of every part."""
         return np.array([self.parts.first_step(at) for at in range(len(self.parts))])
 
-    def of(self, step: int) -> dict[str, Change]:
+    def of(self, step: int) -> dict[str, Any]:
         """What a finished step changed."""
         part = int(np.searchsorted(self.first_steps, step, side="right")) - 1
         return {field: self._field(part, field).of(step) for field in self.fields}
@@ -57,10 +58,12 @@ class Differences:
         for part in range(len(self.parts)):
             yield from self._field(part, field).of_vertex(vertex)
 
-    def _field(self, part: int, field: str) -> _Field:
+    def _field(self, part: int, field: str) -> Any:
         key = part, field
         if key not in self._loaded:
-            self._loaded[key] = _Field(self.parts.differences(part, field))
+            table = self.parts.differences(part, field)
+            rows = "count" in table.column_names
+            self._loaded[key] = RowsField(table) if rows else _Field(table)
             while len(self._loaded) > _PARTS_AT_HAND * len(self.fields):
                 self._loaded.popitem(last=False)
         self._loaded.move_to_end(key)

@@ -88,9 +88,9 @@ class Runner:
         self._current = current
         self._parts = parts
         self._states = States(steps, prepared.maintained, prepared.graph.vertices)
-        self._buffer = PartBuffer(prepared.compiled.results)
+        self._buffer = PartBuffer(prepared.compiled.arrays, prepared.compiled.match_plans)
         walked = RunParts(steps, deltas, self._states, current, self._buffer)
-        self._stretches = Stretches(walked, prepared.compiled.results[0])
+        self._stretches = Stretches(walked, next(iter(current.values)))
         self._groups = Groups(steps, deltas, prepared, self._states)
         self._decided: tuple[int, Move] | None = None
         self._broken_off = -1
@@ -236,7 +236,7 @@ class Runner:
         if move <= Move.RESTART:
             changes = self._states.follow(step, delta)
             if self._parent[step] not in self._unknown:
-                return changes
+                return self._current.completed(changes, self._states.values)
             # The parent's results were left out, so that differences are those from before it.
             return self._current.differences(self._states.values())
         if move == Move.SPLIT:

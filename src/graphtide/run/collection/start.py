@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
 import pyarrow as pa
 
 from graphtide.engine.changes import Values
@@ -22,7 +24,7 @@ from graphtide.optimize.strategy import (
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.estimate import estimated_seconds, explained_run, time_one_view
-from graphtide.run.collection.facts import Strategy
+from graphtide.run.collection.facts import RunFacts, Strategy
 from graphtide.run.collection.pieces import (
     EVERYTHING,
     Places,
@@ -34,6 +36,7 @@ from graphtide.run.collection.pieces import (
 )
 from graphtide.run.collection.prepare import PreparedProgram, prepare
 from graphtide.run.collection.reading import Differences, numpy_column
+from graphtide.run.collection.row_sets import counted_rows, rows_between, rows_table
 from graphtide.run.collection.runner import Runner, RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.versions import Versions
@@ -173,21 +176,28 @@ def check_kept(results: bool, name: str | None, resume: bool) -> None:
             )
 
 
-def base_tables(base: Values, whole: tuple[str, ...]) -> BaseTables:
-    """The results of the empty version as they are stored; those of the whole graph apart."""
-    columns = {name: arrow_column(column) for name, column in base.items()}
-    graph = {name: columns.pop(name) for name in whole}
-    return BaseTables(pa.table(columns), pa.table(graph) if graph else None)
+def base_tables(base: Values, facts: RunFacts) -> BaseTables:
+    """The results of the empty version as they are stored: a table for what has rows in common."""
+    columns = {name: arrow_column(base[name]) for name in (*facts.fields, *facts.globals)}
+    graph = {name: columns.pop(name) for name in facts.globals}
+    rows = {}
+    for item in facts.matches:
+        there: Any = base[item.name]
+        change = rows_between(Counter(), there)
+        kinds = [kind for _, kind in item.columns]
+        rows[item.name] = rows_table(kinds, np.array([-1], np.int32), [change])
+    return BaseTables(pa.table(columns), pa.table(graph) if graph else None, rows)
 
 
 def base_values(tables: BaseTables) -> Values:
     """The results of the empty version from their tables."""
-    return {
+    found: dict[str, Any] = {
         name: numpy_column(table.column(name))
-        for table in tables
+        for table in (tables.rows, tables.graph)
         if table is not None
         for name in table.column_names
     }
+    return found | {name: counted_rows(table) for name, table in tables.matches.items()}
 
 
 def _recall(record: Any, chooser: Chooser) -> None:

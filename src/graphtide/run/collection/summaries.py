@@ -14,7 +14,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, is_little, whole_figures
-from graphtide.run.collection.tables import globals_table
+from graphtide.run.collection.tables import globals_table, match_counts
 
 
 def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
@@ -30,6 +30,8 @@ def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) 
         columns["vertices"] = pa.array(_counts(contents, views, chosen), pa.int64())
     whole = globals_table(contents)
     columns |= {name: whole.column(name) for name in whole.column_names if name != "view"}
+    for item in contents.facts.matches:
+        columns[f"{item.name}_rows"] = match_counts(contents, item.name)
     for field in contents.fields:
         prefix = figure_prefix(contents, field)
         figures = _figures(contents, field, chosen)
@@ -39,7 +41,7 @@ def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) 
 
 def figure_prefix(contents: RunContents, field: str) -> str:
     """What the figures of a result are called by, where it is not the only one."""
-    alone = len(contents.fields) == 1 and not contents.globals
+    alone = len(contents.facts.results) == 1
     return "" if alone else f"{field}_"
 
 

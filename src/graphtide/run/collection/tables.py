@@ -16,6 +16,7 @@ from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertice
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.match_tables import match_table
 
 _TAKEN = ("view", "edges", "vertices")
 """What tables with a row a view call columns of their own."""
@@ -82,11 +83,38 @@ def difference_table(contents: RunContents, field: str) -> pa.Table:
         columns = {"view": names.take(table.column("step").combine_chunks())}
         parents = contents.steps.parent[steps]
         columns["parent"] = names.take(pa.array(np.where(parents < 0, len(labels), parents)))
-        if field in contents.fields:
-            columns |= contents.rows.columns(table.column("vertex").to_numpy())
-        columns |= {name: table.column(name).combine_chunks() for name in ("old", "new")}
-        parts.append(pa.table(columns))
+        parts.append(pa.table(columns | _told_differences(contents, field, table)))
     return pa.concat_tables(parts)
+
+
+def _told_differences(contents: RunContents, field: str, table: pa.Table) -> dict[str, Any]:
+    """Who changed, and how: both values, or how often a row came or, below 0, left."""
+    if field in contents.facts.results[len(contents.fields) + len(contents.globals) :]:
+        rows = zip(*(table.column(at).to_pylist() for at in table.column_names[2:]), strict=True)
+        told = match_table(contents.match_plan(field), rows, contents.rows)
+        found = {name: told.column(name).combine_chunks() for name in told.column_names}
+        return found | {"count": table.column("count").combine_chunks()}
+    found = {}
+    if field in contents.fields:
+        found |= contents.rows.columns(table.column("vertex").to_numpy())
+    return found | {name: table.column(name).combine_chunks() for name in ("old", "new")}
+
+
+def matches_table(contents: RunContents, view: int, name: str | None) -> pa.Table:
+    """The rows that walks report in a view, in the order of their columns."""
+    plan = contents.match_plan(name)
+    there: Any = contents.values(view)[plan.name]
+    return match_table(plan, sorted(there.elements()), contents.rows)
+
+
+def match_counts(contents: RunContents, name: str) -> pa.Array:
+    """How many rows each finished view has, asked for in the order of the plan."""
+    views = contents.finished_views()
+    counts = dict.fromkeys(views, 0)
+    for view in sorted(views, key=lambda view: int(contents.step_of[view])):
+        there: Any = contents.values(view)[name]
+        counts[view] = there.total()
+    return pa.array([counts[view] for view in views], pa.int64())
 
 
 def global_name(name: str) -> str:

@@ -39,8 +39,13 @@ class CompiledDataflow:
         return self.bound.fields
 
     @property
-    def results(self) -> tuple[str, ...]:
+    def arrays(self) -> tuple[str, ...]:
         """All that is kept as an array."""
+        return self.fields
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All that is kept."""
         return self.fields
 
     @property

@@ -70,8 +70,13 @@ class CompiledProgram:
         return self.bound.fields
 
     @property
-    def results(self) -> tuple[str, ...]:
+    def arrays(self) -> tuple[str, ...]:
         """All that is kept as an array."""
+        return self.fields
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All that is kept."""
         return self.fields
 
     @cached_property

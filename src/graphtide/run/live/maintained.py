@@ -44,13 +44,15 @@ class Maintained:
     before: int = 0
     failed: bool = False
     changes: Changes = field(default_factory=dict)
+    matches: tuple[str, ...] = ()
+    """Rows that a run keeps with the results; a graph asks the maintainer for them."""
     told: Callable[[], LastingChanges | None] = lambda: None
     """What was handed out of `changes`, as long as somebody holds it."""
 
     @property
     def results(self) -> tuple[str, ...]:
         """All that the maintainer has values of."""
-        return (*self.fields, *self.globals)
+        return (*self.fields, *self.globals, *self.matches)
 
     def values(self, name: str) -> NDArray[Any]:
         """The results of a field, not a copy; InputError if there are none."""

@@ -13,7 +13,13 @@ from graphtide.plan.walks import Matches
 from graphtide.run.live.result_rows import ResultRows
 
 Row = tuple[Any, ...]
+VERTEX = "vertex"
 _TYPES = {ValueType.INT: pa.int64(), ValueType.FLOAT: pa.float64(), ValueType.BOOL: pa.bool_()}
+
+
+def column_type(kind: ValueType | str) -> pa.DataType:
+    """The type of a column of rows; vertices are numbers."""
+    return pa.int64() if kind == VERTEX else _TYPES[ValueType(kind)]
 
 
 def match_table(matches: Matches, rows: Iterable[Row], vertices: ResultRows) -> pa.Table:
@@ -22,8 +28,8 @@ def match_table(matches: Matches, rows: Iterable[Row], vertices: ResultRows) -> 
     columns: dict[str, pa.Array] = {}
     for at, (name, kind) in enumerate(matches.columns):
         values = [row[at] for row in found]
-        if isinstance(kind, ValueType):
-            columns[name] = pa.array(values, _TYPES[kind])
+        if kind != VERTEX:
+            columns[name] = pa.array(values, column_type(kind))
             continue
         named = vertices.columns(np.array(values, np.int64))
         columns[name] = named.pop("id")

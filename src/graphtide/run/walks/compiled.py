@@ -6,7 +6,7 @@ engine of walks is imported when a program is first kept current.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -61,13 +61,23 @@ class CompiledWalk:
 
     @property
     def match_plans(self) -> tuple[Matches, ...]:
-        """The rows that walks report, with their columns."""
-        return self.plan.matches
+        """The rows that walks report, with their columns and limits as numbers."""
+        return tuple(
+            replace(item, limit=self.bound.whole(item.limit))
+            if isinstance(item.limit, str)
+            else item
+            for item in self.plan.matches
+        )
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """All that is kept as an array: results of vertices, then those of the whole graph."""
+        return (*self.fields, *self.globals)
 
     @property
     def results(self) -> tuple[str, ...]:
-        """All that is kept as an array: results of vertices, then those of the whole graph."""
-        return (*self.fields, *self.globals)
+        """All that a run keeps: arrays, then rows."""
+        return (*self.arrays, *self.matches)
 
     @property
     def identity(self) -> str:
@@ -105,7 +115,7 @@ class CompiledWalk:
 
         def run(given: tuple[Any, ...]) -> Values:
             found = plain_walks(graph, self.plan, given)
-            return plain_results(found.state, found.globals)
+            return plain_results(found, {item.name: item.limit for item in self.match_plans})
 
         place = place_of_pairs(self.bound)
         return run(parameters) if place is None else plain_on_pairs(run, parameters, place)

@@ -1,23 +1,25 @@
 """The results of a walk program as those of any program: a result of the whole graph is one row.
 
 A graph and a run carry results as arrays by name, and changes as rows of them. A result of the
-whole graph fits in if it is an array of one row, whose number is 0. Rows that walks report are told
-beside (`matches`), since they have no number.
+whole graph fits in if it is an array of one row, whose number is 0. Rows that walks report have no
+number: they are sets, told beside (`matches`) and, for runs, among values and changes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, Values, first_difference
+from graphtide.engine.changes import Change, first_difference
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.walks.changes import WalkChanges
 from graphtide.engine.walks.maintainer import SHARE, WalkMaintainer
-from graphtide.engine.walks.matches import MatchRows
+from graphtide.engine.walks.matches import MatchRows, RowChange
+from graphtide.engine.walks.plain import PlainResults
 from graphtide.kernels.graph.flips import Delta
 
 
@@ -26,6 +28,7 @@ class WalkResults(Maintainer):
 
     def __init__(self, walks: WalkMaintainer) -> None:
         self._globals = tuple(item.name for item in walks.program.globals)
+        self._rows = tuple(item.name for item in walks.program.matches)
         super().__init__(walks.graph, (*walks.fields, *self._globals))
         self.walks = walks
 
@@ -39,9 +42,11 @@ class WalkResults(Maintainer):
         """The rows that walks report, by name."""
         return self.walks.matches
 
-    def values(self, field: str | None = None) -> NDArray[Any]:
-        """A result of every vertex, or the one row of a result of the whole graph."""
+    def values(self, field: str | None = None) -> Any:
+        """A result of every vertex, the one row of one of the whole graph, or a set of rows."""
         name = field or self.fields[0]
+        if name in self._rows:
+            return shown_rows(self.matches[name])
         return one_row(self.walks.globals[name]) if self._whole(name) else self.walks.values(name)
 
     def start(self) -> None:
@@ -49,18 +54,27 @@ class WalkResults(Maintainer):
         super().forget()
         self.walks.start()
 
-    def scratch(self) -> dict[str, NDArray[Any]]:
+    def scratch(self) -> dict[str, Any]:
         """The results of the version that the graph is at, apart from what is kept."""
-        state, whole, _ = self.walks.scratch_results()
-        return {**state, **{name: one_row(whole[name]) for name in self._globals}}
+        state, whole, matches = self.walks.scratch_results()
+        rows = {name: shown_rows(matches[name]) for name in self._rows}
+        return {**state, **{name: one_row(whole[name]) for name in self._globals}, **rows}
 
     def follow(self, delta: Delta) -> WalkChanges:
-        """Follow a graph that has been flipped, and may have got vertices; says what changed."""
+        """Follow a graph that has been flipped, and may have got vertices; says what changed.
+
+        Rows that a limit cuts, before or after, are not among it: which ones are shown depends on
+        those that are not.
+        """
+        cut = {name for name in self._rows if self.matches[name].cut}
         found = self.walks.follow(delta)
         self.touched = self.walks.touched
         self._done.append(None)
-        whole = {name: self._global_change(name, found) for name in self._globals}
-        return WalkChanges({**found, **whole}, found.globals, found.matches)
+        told: dict[str, Any] = {name: self._global_change(name, found) for name in self._globals}
+        for name in self._rows:
+            if name not in cut and not self.matches[name].cut:
+                told[name] = found.matches.get(name, RowChange())
+        return WalkChanges({**found, **told}, found.globals, found.matches)
 
     def _put_back(self, done: None) -> None:
         self.walks.undo()
@@ -100,6 +114,13 @@ def one_row(value: Any) -> NDArray[Any]:
     return np.asarray(value)[None]
 
 
-def plain_results(state: Values, whole: Mapping[str, Any]) -> Values:
+def shown_rows(rows: MatchRows) -> Any:
+    """The rows that a limit lets through, as a set in which each may be several times."""
+    return Counter(rows.rows()) if rows.cut else Counter(rows.kept)
+
+
+def plain_results(found: PlainResults, limits: Mapping[str, Any]) -> dict[str, Any]:
     """What a plain run found, in the form of `WalkResults.scratch`."""
-    return {**state, **{name: one_row(value) for name, value in whole.items()}}
+    whole = {name: one_row(value) for name, value in found.globals.items()}
+    rows = {name: Counter(sorted(all_)[: limits[name]]) for name, all_ in found.matches.items()}
+    return {**found.state, **whole, **rows}
