@@ -1,7 +1,8 @@
 """Random walk programs, well typed by construction, as plans.
 
 Loops are at most three deep and may branch. Conditions are any boolean formula over ids, degrees,
-properties of edges and vertices, texts, sets and joined positions; a program reads state in its walks only where asked to.
+properties of edges and vertices, texts, sets and joined positions; a program reads state in its
+walks only where asked to.
 """
 
 from __future__ import annotations
