@@ -1,18 +1,14 @@
-"""How the walks of a program are followed, as text: each term, where it begins, and its loops.
-
-walk 1: u -- v, v -- w
-    where u.id < v.id, v.id < w.id, w in u.neighbours
-    u -- v changed: find w, by the fewer neighbours, by v -- w and u -- w (...)
-"""
+"""Walk programs as text for `explain`: each walk, the terms of its delta, and why they are so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from graphtide.plan.expressions import EdgeProperty, Expression, Joined, Local, StateRef, Unary
 from graphtide.plan.program_text import expression_text
-from graphtide.plan.programs import Direction
-from graphtide.plan.walk_forms import Hop, Walk, walks_of
-from graphtide.plan.walk_orders import Level, order_of_term
+from graphtide.plan.programs import AccumulatorKind, subexpressions
+from graphtide.plan.walk_facts import walk_facts
+from graphtide.plan.walk_forms import Hop, Sending, Walk, replaced, sent
+from graphtide.plan.walk_orders import Level, Link, order_of_root, order_of_term
+from graphtide.plan.walk_symmetry import symmetry
 from graphtide.plan.walk_terms import (
     DegreeFactor,
     Factor,
@@ -20,83 +16,167 @@ from graphtide.plan.walk_terms import (
     JoinFactor,
     RootFactor,
     Term,
-    Version,
     terms_of,
 )
-from graphtide.plan.walks import WalkProgram
+from graphtide.plan.walks import Report, SendAt, WalkProgram
 
-_INDENT = "    "
-_ARROWS = {Direction.OUT: "->", Direction.IN: "<-", Direction.BOTH: "--"}
+_WAYS = {"out": "->", "in": "<-", "both": "-"}
 
 
-def explain_terms(program: WalkProgram) -> list[str]:
-    """The walks of an unrolled program in their normal form, and the terms of each."""
+def explain_walks(program: WalkProgram) -> list[str]:
+    """All walks, a line a fact, indented below what it is about."""
     lines: list[str] = []
-    for number, walk in enumerate(walks_of(program), start=1):
-        lines += _walk_lines(number, walk)
+    facts = walk_facts(program)
+    for number, walk in enumerate(facts.walks, 1):
+        lines += [f"walk {number}: {_chain(walk)}", *_indented(_walk_lines(walk))]
+        if not facts.stateful:
+            lines += _indented(["delta"])
+            for term in terms_of(walk):
+                lines += _indented(_term_lines(term), 2)
+    return [*lines, *_why(program)]
+
+
+def _why(program: WalkProgram) -> list[str]:
+    """How results are kept current, with the reason."""
+    facts = walk_facts(program)
+    if facts.stateful:
+        read = [item for walk in facts.walks for item in walk.expressions()]
+        fields = sorted({item.name for item in read if isinstance(item, StateRef)})
+        return [f"starts anew with every advance: its walks read state ({', '.join(fields)})"]
+    kinds = AccumulatorKind
+    gathered = [item for item in program.accumulators if item.kind in (kinds.MIN, kinds.MAX)]
+    gathered += [item for item in program.accumulators if item.kind is kinds.PRODUCT]
+    lines = ["follows a batch by the terms of its walks: no walk reads state"]
+    if gathered:
+        names = ", ".join(item.name for item in gathered)
+        lines.append(f"gathers {names} anew at a vertex that may have lost what it holds")
+    selected = [item.name for item in program.globals if item.kind in (kinds.MIN, kinds.MAX)]
+    if selected:
+        lines.append(f"runs all walks again where {', '.join(selected)} may have lost its value")
     return lines
 
 
-def _walk_lines(number: int, walk: Walk) -> Iterator[str]:
-    hops = ", ".join(map(_hop_text, walk.hops)) or f"{walk.root} alone"
-    yield f"walk {number}: {hops}"
-    if walk.conditions:
-        yield f"{_INDENT}where {', '.join(map(expression_text, walk.conditions))}"
-    for term in terms_of(walk):
-        yield f"{_INDENT}{_term_text(term)}"
+def _walk_lines(walk: Walk) -> list[str]:
+    lines = [f"where {condition_text(item)}" for item in walk.conditions]
+    for leaf in walk.leaves:
+        where = " and ".join(condition_text(item) for item in leaf.conditions)
+        sends = ", ".join(_send_text(send) for send in leaf.sends)
+        lines.append(f"sends {sends}" + (f" where {where}" if where else ""))
+    found = symmetry(walk)
+    if found is not None:
+        names = ", ".join(found.ordered)
+        lines.append(f"{names} may be exchanged: a run from scratch orders them by degree")
+    order = order_of_root(walk, walk.root)
+    return [*lines, f"from scratch: {walk.root}{_levels_text(order.levels)}"]
 
 
-def _term_text(term: Term) -> str:
-    """What has changed, the loops from there on, and which version the rest is at."""
-    levels = order_of_term(term.walk, term.factor).levels
-    loops = "; then ".join(filter(None, map(_level_text, levels))) or "nothing further to find"
-    shared = any(version in (Version.UPTO, Version.WITH) for _, version in term.versions)
-    rest = "changes before it are new" if shared else _versions_text(term)
-    return f"{_factor_text(term.factor)} changed: {loops}" + (f" ({rest})" if rest else "")
+def _term_lines(term: Term) -> list[str]:
+    order = order_of_term(term.walk, term.factor)
+    head = f"{_factor_text(term.factor)}{_levels_text(order.levels)}"
+    versions = ", ".join(f"{_name(item)} {version.value}" for item, version in term.versions)
+    lines = [head]
+    if versions:
+        lines.append(f"    sees {versions}")
+    if term.once:
+        lines.append("    from one end only: its positions may be exchanged")
+    if isinstance(term.factor, JoinFactor) and term.factor.wanted is None:
+        lines.append("    both ways, and the difference is sent: a formula asks for it")
+    return lines
 
 
-def _versions_text(term: Term) -> str:
-    """Rule 7: new before, old behind."""
+def _levels_text(levels: tuple[Level, ...]) -> str:
+    """What is tested of what is known at first, then what is found one behind the other."""
     parts = []
-    for version in (Version.NEW, Version.OLD):
-        found = [_factor_text(factor) for factor, at in term.versions if at is version]
-        if found:
-            parts.append(f"{version.value}: {', '.join(found)}")
-    return "; ".join(parts)
+    for level in levels:
+        found = _found_text(level)
+        tests = [condition_text(item) for item in (*level.conditions, *level.late)]
+        tests += [_name(item) for item in level.checks]
+        text = found + (f" [{', '.join(tests)}]" if tests else "")
+        parts.append(text)
+    return "; then ".join(parts)
 
 
-def _level_text(level: Level) -> str:
-    tests = [expression_text(item) for item in (*level.conditions, *level.late)]
-    tests += [_factor_text(item) for item in level.checks]
-    tested = f"test {', '.join(tests)}" if tests else ""
-    if level.position is None and level.hop is None:
-        return tested
+def _found_text(level: Level) -> str:
     if level.hop is not None:
-        found = f"along {_hop_text(level.hop)}"
-    else:
-        ways = [_factor_text(link.factor) for link in level.links]
-        smaller = ", by the fewer neighbours," if len(ways) > 1 else ""
-        found = f"find {level.position}{smaller} by {' and '.join(ways)}"
-    return f"{found}, {tested}" if tested else found
+        place = "an edge" if level.position is None else level.position
+        return f"{place} along {_hop_text(level.hop)}"
+    if level.position is None:
+        return ""
+    links = [_link_text(link) for link in level.links]
+    if len(links) == 1:
+        return f"{level.position} from {links[0]}"
+    return f"{level.position} from the smallest of {', '.join(links)}, asking the others"
+
+
+def _link_text(link: Link) -> str:
+    return f"the neighbours of {link.near}"
 
 
 def _factor_text(factor: Factor) -> str:
     match factor:
         case HopFactor(hop):
-            return _hop_text(hop)
-        case JoinFactor(atom, wanted):
-            return ("no " if wanted is False else "") + _pair_text(
-                atom.source, Direction(atom.way), atom.target
-            )
+            what = "changed edges" if hop.edge is not None else "changed pairs"
+            return f"{what} at {_hop_text(hop)}"
+        case JoinFactor(atom):
+            return f"changed pairs at {condition_text(atom)}"
         case DegreeFactor(position, facts):
-            return " and ".join(f"{position}.{fact}" for fact in facts)
+            return f"changed {' and '.join(facts)} of {position}"
+        case RootFactor(position):
+            return f"vertices that come, as {position}"
+
+
+def _name(factor: Factor) -> str:
+    match factor:
+        case HopFactor(hop):
+            return _hop_text(hop)
+        case JoinFactor(atom):
+            return condition_text(atom)
+        case DegreeFactor(position):
+            return f"degrees of {position}"
         case RootFactor(position):
             return position
 
 
 def _hop_text(hop: Hop) -> str:
-    return _pair_text(hop.origin, hop.way, hop.vertex) + (f" by {hop.edge}" if hop.edge else "")
+    by = f" by {hop.edge}" if hop.edge is not None else ""
+    return f"{hop.origin} {_WAYS[hop.way.value]} {hop.vertex}{by}"
 
 
-def _pair_text(one: str, way: Direction, other: str) -> str:
-    return f"{one} {_ARROWS[way]} {other}"
+def _chain(walk: Walk) -> str:
+    return ", ".join(_hop_text(hop) for hop in walk.hops) or walk.root
+
+
+def _send_text(send: Sending) -> str:
+    values = ", ".join(condition_text(item) for item in sent(send))
+    if isinstance(send, Report):
+        return f"the row {send.matches}({values})"
+    owner = send.vertex if isinstance(send, SendAt) else "self"
+    return f"{owner}.{send.accumulator}({values})"
+
+
+def condition_text(expression: Expression) -> str:
+    """An expression of a walk; whether two are joined is spelled out where it stands alone."""
+    match expression:
+        case Joined(source, target, way):
+            words = {"out": "leads to", "in": "comes from", "both": "is joined to"}
+            return f"{source} {words[way]} {target}"
+        case Unary("not", Joined() as atom):
+            return f"not ({condition_text(atom)})"
+        case _:
+            return expression_text(replaced(expression, _spelled(expression), {}))
+
+
+def _spelled(expression: Expression) -> dict[Expression, Expression]:
+    """Names in place of what a text of vertex programs has no words for."""
+    found: dict[Expression, Expression] = {}
+    for item in subexpressions(expression):
+        match item:
+            case Joined(source, target, way):
+                found[item] = Local(f"joined({source} {_WAYS[way]} {target})", item.type)
+            case EdgeProperty(name, type_, edge):
+                found[item] = Local(f"{edge}.{name}", type_)
+    return found
+
+
+def _indented(lines: list[str], times: int = 1) -> list[str]:
+    return ["    " * times + line for line in lines]

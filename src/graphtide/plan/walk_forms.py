@@ -162,6 +162,8 @@ def literal_of(condition: Expression) -> tuple[Joined, bool] | None:
 
 def replaced(expression: Any, known: dict[Expression, Expression], names: dict[str, str]) -> Any:
     """An expression with parts replaced, and positions renamed."""
+    if known and expression in known:
+        return known[expression]
     if isinstance(expression, Joined):
         renamed = Joined(
             names.get(expression.source, expression.source),

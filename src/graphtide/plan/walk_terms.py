@@ -151,9 +151,9 @@ def _orbit_terms(found: Symmetry) -> Iterator[Term]:
             (*versions, *((item, Version.OLD) for item in rest)),
             once=inside and atom.way == "both",
         )
-    for at, factor in enumerate(rest):
+    for at, degrees in enumerate(rest):
         new = [(item, Version.NEW) for item in (*pairs, *rest[:at])]
-        yield Term(found.walk, factor, (*new, *((item, Version.OLD) for item in rest[at + 1 :])))
+        yield Term(found.walk, degrees, (*new, *((item, Version.OLD) for item in rest[at + 1 :])))
 
 
 def _ends(factor: HopFactor | JoinFactor) -> Joined:

@@ -20,6 +20,7 @@ from graphtide.kernels.walks.records import (
     DOUBT,
     LAST,
     LEFT_OUT,
+    MOVED,
     NEW,
     PAIRS,
     PATIENT,
@@ -219,12 +220,18 @@ def follow_updates(words: Any, everyone: bool) -> None:
     if everyone:
         for vertex in range(len(walking.graph.out.live)):
             touch(walking, vertex, counts[SUMS_WIDTH])
-    width = counts[STATE_WIDTH]
+    touched, states, width = walking.touched, walking.states.whole, counts[STATE_WIDTH]
+    counts[MOVED] = 0
     for entry in range(counts[TOUCHED]):
-        vertex = walking.touched.vertex[entry]
+        vertex, differs = touched.vertex[entry], False
         for at in range(width):
-            walking.touched.states[entry * width + at] = walking.states.whole[vertex * width + at]
+            touched.states[entry * width + at] = states[vertex * width + at]
         settle(walking, parameters, vertex)
+        for at in range(width):
+            differs = differs or touched.states[entry * width + at] != states[vertex * width + at]
+        if differs:
+            touched.moved[counts[MOVED]] = entry
+            counts[MOVED] += 1
 
 
 @bare_kernel

@@ -29,7 +29,7 @@ def compact_copy(graph: ResidentGraph, words: NDArray[np.int64], form: CompactFo
         most = int(out.live.max(initial=0)) + int(into.live.max(initial=0))
         number_by_degree(words, number, vertex, np.zeros(most + 2, np.int64))
     stamps = np.full(max(form.lines, 1) * count, -1, np.int32)
-    lists = []
+    lists: list[Neighbours] = []
     for way, bits in _WAYS.items():
         room = 0
         if way in form.ways:
@@ -42,4 +42,5 @@ def compact_copy(graph: ResidentGraph, words: NDArray[np.int64], form: CompactFo
             if form.sorted:
                 sort_neighbours(found)
         lists.append(found)
-    return Compact(*lists, vertex, stamps)
+    out_list, into_list, both = lists
+    return Compact(out_list, into_list, both, vertex, stamps)

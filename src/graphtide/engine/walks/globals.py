@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphtide.engine.synchronous.row_layout import Column
 from graphtide.kernels.summaries.exact_sums import LIMBS, LOWEST_BIT
 from graphtide.kernels.walks.sums import INFINITIES
-from graphtide.plan.expressions import FLOAT
+from graphtide.plan.expressions import FLOAT, INT
 from graphtide.plan.programs import Accumulator, AccumulatorKind
 
 Int64 = NDArray[np.int64]
@@ -21,16 +21,22 @@ _KINDS = AccumulatorKind
 _MASK = 2**64 - 1
 
 
-def global_value(words: Int64, column: Column, settings: Mapping[str, Any]) -> Any:
-    """A number, or an array of them, from the row of the whole graph."""
+def global_reader(column: Column, settings: Mapping[str, Any]) -> Callable[[Int64], Any]:
+    """What reads a number, or an array of them, from the row of the whole graph."""
     item = column.item
     assert isinstance(item, Accumulator)
     first = column.offset.value(dict(settings))
     if item.size is None:
-        return _element(words[first : first + column.words], item)
+        if column.words == 1 and item.type is INT:
+            return lambda words: int(words[first])
+        return lambda words: _element(words[first : first + column.words], item)
     length = int(settings[item.size]) if isinstance(item.size, str) else item.size
-    parts = words[first : first + column.words * length].reshape(length, column.words)
-    return np.array([_element(part, item) for part in parts], _dtype(item))
+
+    def read(words: Int64) -> Any:
+        parts = words[first : first + column.words * length].reshape(length, column.words)
+        return np.array([_element(part, item) for part in parts], _dtype(item))
+
+    return read
 
 
 def _dtype(item: Accumulator) -> Any:

@@ -118,7 +118,9 @@ class Nest:
             f"    begin_{number}, end_{number} = bounds(",
             f"        walking, {stretch}, {near}, {way}, {how}[3]",
             "    )",
+            *self._asking_first(number, links),
             f"    for {place} in range(begin_{number}, end_{number}):",
+            *self._asking_ahead(number, links),
             f"        {at} = neighbours_{number}[{place}]",
         ]
         asked = [
@@ -129,12 +131,21 @@ class Nest:
         asked.append(f"is_neighbour(walking, {stretch}, {place}, {near}, {how})")
         return lines + indented(self.body(number, asked), 2)
 
+    def _asking_first(self, number: int, links: tuple[Link, ...]) -> list[str]:
+        """Ask for memory before the loop, where it looks into the table for every entry."""
+        entries = f"neighbours_{number}, begin_{number}, end_{number}, far_{number}"
+        return [f"    ask_first(walking, {entries})"] if len(links) > 1 else []
+
+    def _asking_ahead(self, number: int, links: tuple[Link, ...]) -> list[str]:
+        entries = f"neighbours_{number}, place_{number}, end_{number}, far_{number}"
+        return [f"        ask_ahead(walking, {entries})"] if len(links) > 1 else []
+
     def _choose(self, number: int, links: tuple[Link, ...]) -> list[str]:
         """Choose the link whose neighbourhood is the smallest."""
         lines = self._take(number, links[0])
         if len(links) == 1:
             return lines
-        lines += [f"pick_{number} = 0"]
+        lines += [f"pick_{number}, far_{number} = 0, at_{links[1].near}"]
         lines += [f"size_{number} = size_of(walking.graph, near_{number}, way_{number})"]
         for choice, link in enumerate(links[1:], 1):
             way = WAYS[way_from(link)]
@@ -142,6 +153,7 @@ class Nest:
                 f"other_{number} = size_of(walking.graph, at_{link.near}, {way})",
                 f"if other_{number} < size_{number}:",
                 f"    pick_{number}, size_{number} = {choice}, other_{number}",
+                f"    far_{number} = at_{links[0].near}",
                 *indented(self._take(number, link)),
             ]
         return lines

@@ -253,7 +253,7 @@ class _Run:
         def special(node: x.Expression, mask: Mask) -> Rows | None:
             if not isinstance(node, x.GlobalRef):
                 return None
-            values = self.globals[node.name].astype(DTYPES[node.type])
+            values: Rows = self.globals[node.name].astype(DTYPES[node.type])
             rows = np.repeat(values, self.vertices, axis=0)
             if node.index is None:
                 return rows

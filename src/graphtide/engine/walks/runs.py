@@ -16,7 +16,7 @@ from graphtide.engine.walks.code import WalkCode
 from graphtide.engine.walks.compact import CompactForm
 from graphtide.engine.walks.copies import compact_copy
 from graphtide.engine.walks.ending import walk_ending
-from graphtide.engine.walks.globals import global_value
+from graphtide.engine.walks.globals import global_reader
 from graphtide.engine.walks.matches import MatchRows, Row, reported_rows, row_change
 from graphtide.engine.walks.state import WalkState
 from graphtide.kernels.blocks import Block
@@ -67,8 +67,22 @@ class WalkRun:
         counts[records.LAST] = self.ending.last
         counts[records.BOUNDED], counts[records.PATIENT] = self.ending.bounded, self.ending.patient
         self._seen: Any = None
+        self._generation = -1
         self._copies: dict[CompactForm, Compact] = {}
         self._columns = {column.item.name: column for column in code.layout.state}
+        self._no_changes = {
+            name: Change(np.empty(0, np.int32), *[self.state.field_of(_NOTHING, column)] * 2)
+            for name, column in self._columns.items()
+        }
+        self._readers = [
+            (
+                column.item.name,
+                global_reader(column, self.settings),
+                value.offset.value(self.settings),
+                self.state.values.view(np.float64) if column.real else self.state.values,
+            )
+            for column, value in zip(code.layout.globals, code.layout.values, strict=True)
+        ]
         self.globals: dict[str, Any] = {}
         self.matches = self._no_rows()
 
@@ -212,6 +226,8 @@ class WalkRun:
     def _take_in_vertices(self) -> int:
         """Let vertices that came stand at their end with nothing sent; how many there were."""
         before = self.state.vertices
+        if self._generation == self.graph.generation and before == self.graph.vertices:
+            return before
         self._fit()
         if before != self.state.vertices:
             self._kernels.begin_vertices(self._words(), before, self.state.vertices)
@@ -240,7 +256,9 @@ class WalkRun:
     ) -> Done:
         state, counts = self.state, self.state.counts
         changed, touched = state.changed, state.touched
-        pairs, marked, count = counts[[records.PAIRS, records.MARKED, records.TOUCHED]].tolist()
+        known = counts.tolist()
+        pairs, marked = known[records.PAIRS], known[records.MARKED]
+        count = known[records.TOUCHED]
         return Done(
             vertices=vertices,
             pairs=(
@@ -289,17 +307,28 @@ class WalkRun:
         state.sums[:], state.globals[:] = kept
 
     def _field_changes(self, done: Done) -> dict[str, Change]:
-        state, found = self.state, {}
+        state = self.state
+        entries = state.touched.moved[: state.counts[records.MOVED]]
+        if not len(entries):
+            return self._no_changes
+        width = state.widths["states"]
+        vertices = done.touched[entries]
+        before = done.states.reshape(-1, width)[entries] if width else done.states
+        found = {}
         for name, column in self._columns.items():
-            old = state.field_of(done.states, column)
-            new = state.field(column)[done.touched]
+            old = state.field_of(before, column)
+            new = state.field(column)[vertices]
+            if len(self._columns) == 1 and not column.real:
+                found[name] = Change(vertices, old, new)
+                continue
             rows = differs(old, new)
-            found[name] = Change(done.touched[rows], old[rows], new[rows])
+            found[name] = Change(vertices[rows], old[rows], new[rows])
         return found
 
     # What kernels are given.
 
     def _fit(self) -> None:
+        self._generation = self.graph.generation
         self.state.fit(self.graph)
         if self._parameters.resize(self.graph.vertices):
             self.state.block = None
@@ -344,13 +373,14 @@ class WalkRun:
 
     def _finish_globals(self) -> None:
         """Let `update` and everybody else see what the accumulators of the whole graph hold."""
-        found, state, layout = {}, self.state, self.code.layout
-        for column, value in zip(layout.globals, layout.values, strict=True):
-            known = global_value(state.globals, column, self.settings)
-            found[column.item.name] = known
-            at = value.offset.value(self.settings)
-            words = state.values.view(np.float64) if column.real else state.values
-            words[at : at + np.size(known)] = known
+        found, state = {}, self.state
+        for name, read, at, words in self._readers:
+            known = read(state.globals)
+            found[name] = known
+            if isinstance(known, np.ndarray):
+                words[at : at + len(known)] = known
+            else:
+                words[at] = known
         self.globals = found
 
     def _check(self) -> None:

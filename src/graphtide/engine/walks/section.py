@@ -33,6 +33,7 @@ from graphtide.kernels.walks.records import OLD, OLD_VERTICES, VERTICES
 from graphtide.kernels.walks.sums import gather_float, multiply, multiply_whole, note_doubt
 from graphtide.kernels.walks.sums import report, send_exactly, send_float
 from graphtide.kernels.walks.versions import BOTH_WAYS, IN_WAY, either_change, entries
+from graphtide.kernels.walks.versions import ask_ahead, ask_first, ask_neighbours
 from graphtide.kernels.walks.versions import in_degree, is_edge, joined, out_degree, size_of
 """
 """What sections name beside what the template imports for itself."""
@@ -97,7 +98,7 @@ class _Section:
     def _terms(self) -> list[str]:
         if self.facts.stateful:
             return []
-        found = []
+        found: list[str] = []
         for walk in self.facts.walks:
             for term in terms_of(walk):
                 found.append(f"term_{len(found)}")

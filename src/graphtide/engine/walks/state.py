@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.binding import FIELD_TYPES
 from graphtide.engine.growing import GrowingArray, with_spare
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.row_layout import Column
@@ -20,7 +21,6 @@ from graphtide.kernels.blocks import Block
 from graphtide.kernels.walks import records
 from graphtide.kernels.walks.pairs import FREE, copy_pairs, pairs_within, places_for
 from graphtide.kernels.walks.records import Changed, PairIndex, Rows, Touched, Walking
-from graphtide.plan.expressions import BOOL, FLOAT
 
 Int64 = NDArray[np.int64]
 _FIRST_BATCH = 64
@@ -39,6 +39,7 @@ class WalkState:
             "values": layout.values_width.value(dict(settings)),
         }
         self._settings = dict(settings)
+        self._shapes = {column.item.name: self._shape(column) for column in layout.state}
         self.vertices = 0
         self.counts = np.zeros(records.COUNTS, np.int64)
         self.counts[records.SUMS_WIDTH] = self.widths["sums"]
@@ -130,21 +131,23 @@ class WalkState:
 
     def field_of(self, words: Int64, column: Column) -> NDArray[Any]:
         """The same in other rows of state; O(1)."""
-        width, offset = self.widths["states"], column.offset.value(self._settings)
-        size, stride = column.item.size, 8 * width
-        count = len(words) // width
-        dtype: Any = np.int64
-        if column.item.type is FLOAT:
-            dtype = np.float64
-        elif column.item.type is BOOL:
-            dtype = np.bool_  # The first byte of a word that is 0 or 1.
-        shape, strides = (count,), (stride,)
-        if size is not None:
-            length = int(self._settings[size]) if isinstance(size, str) else size
+        offset, dtype, length = self._shapes[column.item.name]
+        stride = 8 * self.widths["states"]
+        count = 8 * words.size // stride
+        shape: tuple[int, ...] = (count,)
+        strides: tuple[int, ...] = (stride,)
+        if length is not None:
             shape, strides = (count, length), (stride, 8)
-        if not count:
-            return np.empty(shape, dtype)
-        return np.ndarray(shape, dtype, words, 8 * offset, strides)
+        return np.ndarray(shape, dtype, words, offset, strides) if count else np.empty(shape, dtype)
+
+    def _shape(self, column: Column) -> tuple[int, Any, int | None]:
+        """Where a field begins in a row, its type, and its length if it is an array.
+
+        A truth value is the first byte of a word that is 0 or 1.
+        """
+        size = column.item.size
+        length = self._settings[size] if isinstance(size, str) else size
+        return 8 * column.offset.value(self._settings), FIELD_TYPES[column.item.type], length
 
 
 def rows_of(words: Int64) -> Rows:
@@ -160,6 +163,7 @@ def _touched(vertices: int, widths: Mapping[str, int]) -> Touched:
     """Room for all vertices; memory that is not written to costs nothing."""
     return Touched(
         entry=np.zeros(vertices, np.int32),
+        moved=np.empty(vertices, np.int32),
         vertex=np.empty(vertices, np.int32),
         doubt=np.empty(vertices, np.uint8),
         sums=np.empty(vertices * widths["sums"], np.int64),

@@ -119,6 +119,7 @@ def _pair_head(atom: Joined, once: bool, wanted: bool | None, inside: list[str])
         inside = ["if one != other:", "    continue", *inside]
     lines = [
         "for rank in range(counts[PAIRS]):",
+        "    ask_neighbours(walking, rank, counts[PAIRS])",
         f"    for turn in range({1 if once else 2}):",
         "        low, high = changed.low[rank], changed.high[rank]",
         "        one, other = (low, high) if turn == 0 else (high, low)",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.pairs import direction_of, flags_of, set_flags
 from graphtide.kernels.walks.records import (
     BACKWARD,
@@ -42,7 +43,7 @@ from graphtide.kernels.walks.records import (
     Walking,
     walking_at,
 )
-from graphtide.kernels.walks.versions import rank_place
+from graphtide.kernels.walks.versions import ask_pair, rank_place
 
 LOST_EITHER = 4
 """Beside FORWARD and BACKWARD, in `lost`: the edge that the pair is visited by has left."""
@@ -62,12 +63,33 @@ def take_batch(
     counts[PAIRS], counts[SLOTS], counts[LEFT], counts[MARKED] = 0, 0, 0, 0
     count = len(inserted)
     parallel = counts[EXTRA_DIRECT] > 0, counts[EXTRA_EITHER] > 0
+    for at in range(min(NEAR, len(sources))):
+        ask_for_edge(walking, sources[at], targets[at])
     for at in range(len(sources)):
+        if at + NEAR < len(sources):
+            ask_for_edge(walking, sources[at + NEAR], targets[at + NEAR])
+        if needs and at + NEAR < count:
+            prefetch(walking.pairs.marks, inserted[at + NEAR])
+        elif needs and at >= count and at - count + NEAR < len(deleted):
+            prefetch(walking.pairs.marks, deleted[at - count + NEAR])
         edge = inserted[at] if at < count else deleted[at - count]
         note_edge(walking, (sources[at], targets[at]), edge, (at < count, needs))
     for rank in range(counts[PAIRS]):
         settle_pair(walking, rank, needs, parallel)
     list_left(walking, deleted, sources[count:], targets[count:], needs)
+
+
+@joined_kernel
+def ask_for_edge(walking: Walking, source: int, target: int) -> None:
+    """Ask for what an edge of the batch will need, soon and in its terms."""
+    prefetch(walking.changed.slot, source)
+    prefetch(walking.changed.slot, target)
+    ask_pair(walking, source, target)
+    for slabs in (walking.graph.out, walking.graph.into):
+        prefetch(slabs.start, source)
+        prefetch(slabs.start, target)
+        prefetch(slabs.live, source)
+        prefetch(slabs.live, target)
 
 
 @joined_kernel
@@ -80,7 +102,7 @@ def slot_of(changed: Changed, counts: Int64, vertex: int) -> int:
         changed.into_more[slot] = 0
         counts[SLOTS] = slot + 1
         changed.slot[vertex] = slot + 1
-    return changed.slot[vertex] - 1
+    return int(changed.slot[vertex] - 1)
 
 
 @inner_kernel
@@ -142,7 +164,7 @@ def rank_for(walking: Walking, one: int, other: int) -> int:
         changed.lost[rank] = 0
         counts[PAIRS] = rank + 1
         changed.place[place] = rank + 1
-    return changed.place[place] - 1
+    return int(changed.place[place] - 1)
 
 
 @inner_kernel
@@ -224,7 +246,7 @@ def find_entry(slabs: Slabs, vertex: int, neighbour: int) -> int:
     begin = slabs.start[vertex]
     for place in range(begin, begin + slabs.live[vertex]):
         if slabs.neighbour[place] == neighbour:
-            return slabs.edge[place]
+            return int(slabs.edge[place])
     return -1
 
 

@@ -41,10 +41,16 @@ def word_of(one: int, other: int) -> Any:
 
 
 @joined_kernel
+def first_place(table: Int64, word: Any) -> Any:
+    """Where a pair is looked for first."""
+    hashed = ((word >> np.int64(2)) * _MIX >> np.int64(32)) & _LOW32
+    return (hashed * np.int64(len(table))) >> np.int64(32)
+
+
+@joined_kernel
 def place_of(table: Int64, word: Any) -> Any:
     """Where a pair stands, or would stand."""
-    hashed = ((word >> np.int64(2)) * _MIX >> np.int64(32)) & _LOW32
-    place = (hashed * np.int64(len(table))) >> np.int64(32)
+    place = first_place(table, word)
     while table[place] != FREE and (table[place] & _PAIR) != word:
         place += 1
         if place == len(table):

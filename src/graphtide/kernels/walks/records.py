@@ -51,19 +51,19 @@ NEEDS_DIRECT, NEEDS_EITHER, NEEDS_EDGES = 1, 2, 4
     USED,
     EXTRA_DIRECT,
     EXTRA_EITHER,
-    LOOKED,
     SUMS_WIDTH,
     STATE_WIDTH,
     LAST,
     BOUNDED,
     PATIENT,
+    MOVED,
 ) = range(18)
 """What `counts` counts: changed pairs, ends of changed edges, what left them, marks that changed,
 vertices whose row changed, rows reported; whether an accumulator of the whole graph must be taken
 anew; how many vertices there were and are; taken places of the table; edges beside the one that
-their pair is visited by; walks looked at; the width of rows; how many iterations there may be,
-whether the program says so, and whether it runs all of them."""
-COUNTS = PATIENT + 1
+their pair is visited by; the width of rows; how many iterations there may be,
+whether the program says so, and whether it runs all of them; vertices whose state changed."""
+COUNTS = MOVED + 1
 
 
 class PairIndex(NamedTuple):
@@ -102,10 +102,11 @@ class Changed(NamedTuple):
 
 class Touched(NamedTuple):
     """Vertices whose rows changed, with the rows that they had. `entry` says where a vertex may
-    stand: it does if that entry is in use and names it.
+    stand: it does if that entry is in use and names it. `moved` are entries whose state changed.
     """
 
     entry: Int32
+    moved: Int32
     vertex: Int32
     doubt: UInt8
     sums: Int64

@@ -146,5 +146,5 @@ def _vertex_table(stored: StoredGraph, needed: Conditions) -> pa.Table:
     places = {name: "_label" if labelled and name == "label" else name for name in needed.vertices}
     if not places:
         return NO_TABLE
-    table = stored.generation.table("vertices", list(places.values()))
+    table = vertex_table(stored, list(places.values()))
     return pa.table({name: typed_column(table.column(place)) for name, place in places.items()})

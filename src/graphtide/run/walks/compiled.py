@@ -16,7 +16,8 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.plan.program_reads import vertex_properties
 from graphtide.plan.program_values import BoundWalk
-from graphtide.plan.walk_explain import explain_terms
+from graphtide.plan.walk_explain import explain_walks
+from graphtide.plan.walk_facts import walk_facts
 from graphtide.plan.walk_text import explain_walk, walk_properties
 from graphtide.plan.walks import Matches, WalkProgram
 from graphtide.run.live.conditions import Conditions
@@ -129,7 +130,7 @@ class CompiledWalk:
 
     def explain(self, _maintainer: Any) -> list[str]:
         """The program as it is with its parameters, its walks, and the terms of each."""
-        return [*explain_walk(self.plan).splitlines(), *explain_terms(self.plan)]
+        return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan)]
 
 
 def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
@@ -141,10 +142,12 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
             hint="leave the mode out",
         )
     _check_pairs(program)
-    properties = dict(walk_properties(bound.unrolled))
-    choice = Choice("walk", "walks through what changed are taken back and sent anew")
-    needed = Conditions(program.name, properties, (), vertex_properties(bound.unrolled))
-    return CompiledWalk(bound, choice, needed)
+    plan = bound.unrolled
+    reason = "walks through what changed are taken back and sent anew"
+    if walk_facts(plan).stateful:
+        reason = "its walks read state, so that it starts anew with every advance"
+    needed = Conditions(program.name, walk_properties(plan), (), vertex_properties(plan))
+    return CompiledWalk(bound, Choice("walk", reason), needed)
 
 
 def _check_pairs(program: WalkProgram) -> None:
