@@ -182,12 +182,19 @@ def _clear_update(pick: random.Random, known: ChangingGraph, change: dict[str, A
 
 
 def _forget_list(catalog: Catalog) -> None:
-    """The same graph, as a load of edges alone has written it."""
+    """The same graph, as a load of edges alone has written it.
+
+    Spark marks the columns in which no value can be missing; here, those without a missing one.
+    """
     stored = open_graph(catalog, "g")
     tables = {name: stored.generation.table(name) for name in ("vertices", "edges")}
     with begin(catalog.graph_folder("g"), replace=True, what="g") as commit:
         for name, table in tables.items():
             (commit.path / name).mkdir()
+            marked = [
+                item.with_nullable(table.column(item.name).null_count > 0) for item in table.schema
+            ]
+            table = table.cast(pa.schema(marked))
             pq.write_table(table, commit.path / name / f"part-{0:012d}.parquet")
         facts = GraphSummary(SCHEMA, stored.vertices, stored.edges, 0, "a test", listed=0)
         commit.finish(graph_manifest(facts))

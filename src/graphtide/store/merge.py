@@ -35,6 +35,7 @@ from graphtide.store.merged import (
     changed_rows,
     deleted_edges,
     put_changed,
+    read_rows,
     table_schema,
 )
 from graphtide.store.states import GraphState, append_file, states_to_json
@@ -127,7 +128,7 @@ def _parts(graph: StoredGraph, table: TableName, gone: EdgeIds) -> Iterator[pa.T
     """The parts of a table as they are now, without the rows that are gone."""
     start, changed = 0, changed_rows(graph, table)
     for name, rows in graph.generation.parts(table):
-        part = put_changed(graph.generation.table(name), changed, start)
+        part = put_changed(read_rows(graph, name), changed, start)
         low, high = np.searchsorted(gone, [start, start + rows])
         left = np.delete(np.arange(rows), gone[low:high] - start)
         yield part if low == high else part.take(pa.array(left))

@@ -34,14 +34,24 @@ _TYPES = {
 
 def vertex_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
     """All vertices, each at its number."""
-    table = stored.generation.table("vertices", columns).slice(0, stored.vertices)
+    table = read_rows(stored, "vertices", columns).slice(0, stored.vertices)
     return put_changed(table, changed_rows(stored, "vertices", columns), 0)
 
 
 def edge_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
     """All edges, each at its number, those that are deleted included."""
-    table = stored.generation.table("edges", columns).slice(0, stored.numbers)
+    table = read_rows(stored, "edges", columns).slice(0, stored.numbers)
     return put_changed(table, changed_rows(stored, "edges", columns), 0)
+
+
+def read_rows(stored: StoredGraph, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """A table, or one file of it, as it was written.
+
+    Spark marks columns in which it knows no value to be missing, and rows that are added later may
+    lack one: without these marks, all files have the same columns.
+    """
+    table = stored.generation.table(name, columns)
+    return pa.Table.from_arrays(table.columns, schema=_unmarked(table.schema))
 
 
 def deleted_edges(stored: StoredGraph) -> EdgeIds:
@@ -79,7 +89,7 @@ def changed_rows(
         return None
     key = KEYS[table]
     wanted = None if columns is None else list(dict.fromkeys([key, *columns]))
-    rows = pa.concat_tables([stored.generation.table(name, wanted) for name in names])
+    rows = pa.concat_tables([read_rows(stored, name, wanted) for name in names])
     newest_first = rows.column(key).to_numpy()[::-1]
     numbers, places = np.unique(newest_first, return_index=True)
     rows = rows.take(pa.array(len(newest_first) - 1 - places))
@@ -104,10 +114,14 @@ def table_schema(stored: StoredGraph, table: TableName) -> pa.Schema:
     parts = stored.generation.parts(table)
     if parts:
         path = stored.generation.file(parts[0][0])
-        return pq.read_schema(path).remove_metadata()
+        return _unmarked(pq.read_schema(path))
     fixed = [("_vertex", pa.int32()), ("_id", _TYPES[stored.schema.id_type])]
     if table == "edges":
         fixed = [(name, pa.int32()) for name in ("_edge", "_src", "_dst")]
     properties = stored.schema.vertex if table == "vertices" else stored.schema.edge
     named = [(item.name, _TYPES[item.type]) for item in properties]
     return pa.schema([*fixed, ("_label", pa.string()), *named])
+
+
+def _unmarked(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([item.with_nullable(True).remove_metadata() for item in schema])

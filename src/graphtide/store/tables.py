@@ -19,7 +19,14 @@ import pyarrow.parquet as pq
 from graphtide.model.delta import EdgeIds
 from graphtide.model.graph_folders import CHANGED
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import changed_rows, edge_table, live_edges, put_changed, vertex_table
+from graphtide.store.merged import (
+    changed_rows,
+    edge_table,
+    live_edges,
+    put_changed,
+    read_rows,
+    vertex_table,
+)
 
 _OURS = ("_edge", "_src", "_dst", "_label")
 
@@ -116,6 +123,6 @@ def _chosen_rows(
     for name, rows in stored.generation.parts("edges"):
         first, last = np.searchsorted(edges, [start, start + rows])
         if first < last or start == 0:
-            part = put_changed(stored.generation.table(name, columns), changed, start)
+            part = put_changed(read_rows(stored, name, columns), changed, start)
             yield part.take(edges[first:last].astype(np.int64) - start)
         start += rows

@@ -23,8 +23,8 @@ def new_rows(
 ) -> pa.Table:
     """Rows of a table: what is fixed, and what was given for the rest; missing where it was not."""
     taken = None if given is None else given.rows.take(pa.array(rows, pa.int64()))
-    fields, columns = [], []
-    for item in table_schema(stored, table):
+    schema, columns = table_schema(stored, table), []
+    for item in schema:
         name = "label" if item.name == "_label" else item.name
         if item.name in fixed:
             column = fixed[item.name].cast(item.type)
@@ -32,9 +32,8 @@ def new_rows(
             column = taken.column(name).cast(item.type)
         else:
             column = pa.nulls(len(rows), item.type)
-        fields.append(item.with_nullable(True))
         columns.append(column)
-    return pa.table(columns, schema=pa.schema(fields))
+    return pa.table(columns, schema=schema)
 
 
 def replaced_rows(
