@@ -8,10 +8,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphtide.plan import walks as w
-from tests.equivalence.walk_cases import History, rings, triangles
+from tests.equivalence.walk_cases import History, every_kind, rings, triangles
 from tests.property.walk_plans import walk_programs
 
-PROGRAMS = {"Triangles": triangles(), "Rings of 2": rings(2), "Rings of 3": rings(3)}
+PROGRAMS = {
+    "Triangles": triangles(),
+    "Rings of 2": rings(2),
+    "Rings of 3": rings(3),
+    "Every kind": every_kind(),
+}
+NAMES = [
+    pytest.param(name, marks=() if name == "Triangles" else pytest.mark.interpreted)
+    for name in PROGRAMS
+]
 
 
 def follow_history(program: w.WalkProgram, number: int, steps: int = 6) -> None:
@@ -45,7 +54,7 @@ def follow_history(program: w.WalkProgram, number: int, steps: int = 6) -> None:
         history.check()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("number", range(8))
 def test_programs_by_hand(name: str, number: int) -> None:
     follow_history(PROGRAMS[name], number, steps=12)
@@ -53,13 +62,13 @@ def test_programs_by_hand(name: str, number: int) -> None:
 
 @pytest.mark.interpreted
 @given(walk_programs(), st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs(program: w.WalkProgram, number: int) -> None:
     follow_history(program, number)
 
 
 @pytest.mark.interpreted
 @given(walk_programs(stateful=True), st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs_that_read_state(program: w.WalkProgram, number: int) -> None:
     follow_history(program, number, steps=3)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from tests.oracle.walks import Outcome, run
+from tests.property.walk_plans import ACCUMULATORS
 
 PROPERTIES = (("weight", np.float64), ("kind", np.int64), ("open", np.bool_))
 GIVEN = {"here": 1, "among": (0, 2), "pi": 2, "pf": 0.5}
@@ -82,6 +84,41 @@ def rings(length: int) -> w.WalkProgram:
         root="u",
         traverse=body,
         update=(),
+    )
+
+
+def every_kind() -> w.WalkProgram:
+    """Accumulators of every kind, at the end of two steps over edges and for the whole graph."""
+    values: dict[x.ValueType, x.Expression] = {
+        x.INT: x.EdgeProperty("kind", x.INT, "f"),
+        x.FLOAT: x.Binary(
+            "*", x.EdgeProperty("weight", x.FLOAT, "e"), x.EdgeProperty("weight", x.FLOAT, "f")
+        ),
+        x.BOOL: x.EdgeProperty("open", x.BOOL, "e"),
+    }
+    sends: list[w.WalkStatement] = []
+    fields, assigned, held = [], [], []
+    for item in ACCUMULATORS:
+        value = ONE if item.kind is COUNT else values[item.type]
+        index = None if item.size is None else x.Const(1, x.INT)
+        sends += [w.SendAt("w", item.name, value, index)]
+        sends += [w.SendGlobal("whole_" + item.name, value, index)]
+        fields.append(p.StateField("s_" + item.name, item.type, item.identity))
+        held.append(replace(item, name="whole_" + item.name))
+        read = x.AccumulatorRef(item.name, item.type, index)
+        assigned.append(p.AssignState("s_" + item.name, read))
+    inner = w.Step("v", BOTH, "w", "f", tuple(sends))
+    return w.WalkProgram(
+        name="EveryKind",
+        parameters=(),
+        state=tuple(fields),
+        accumulators=ACCUMULATORS,
+        globals=tuple(held),
+        matches=(),
+        initialize=(),
+        root="u",
+        traverse=(w.Step("u", IN, "v", "e", (inner,)),),
+        update=tuple(assigned),
     )
 
 

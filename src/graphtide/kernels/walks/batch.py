@@ -3,7 +3,8 @@ kernels need to see the old one.
 
 The graph is already at its new version. A pair that loses the edge that it is visited by gets
 another one, if there is one: among the edges that came, or, where the version before had parallel
-edges at all, in the shorter of the slabs of its ends. O(batch) but for such a search.
+edges at all, in the shorter of the slabs of its ends. O(batch) but for such a search. What is done
+for every edge is joined to its loop: handing all arrays over took longer than the rest.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def slot_of(changed: Changed, counts: Int64, vertex: int) -> int:
     return int(changed.slot[vertex] - 1)
 
 
-@inner_kernel
+@joined_kernel
 def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[bool, int]) -> None:
     """Take an edge down as changed, with its ends and its pair."""
     changed, counts, index = walking.changed, walking.counts, walking.pairs
@@ -151,7 +152,7 @@ def note_mark(walking: Walking, edge: int, mark: int) -> None:
     walking.pairs.marks[edge] = mark
 
 
-@inner_kernel
+@joined_kernel
 def rank_for(walking: Walking, one: int, other: int) -> int:
     """The rank of a changed pair, which gets one if it has none."""
     changed, counts = walking.changed, walking.counts
@@ -167,7 +168,7 @@ def rank_for(walking: Walking, one: int, other: int) -> int:
     return int(changed.place[place] - 1)
 
 
-@inner_kernel
+@joined_kernel
 def settle_pair(walking: Walking, rank: int, needs: int, parallel: tuple[bool, bool]) -> None:
     """Find out how a touched pair is joined now, and by which edges it is visited.
 
@@ -190,7 +191,7 @@ def settle_pair(walking: Walking, rank: int, needs: int, parallel: tuple[bool, b
     counts[USED] += set_flags(walking.pairs.table, low, high, new)
 
 
-@inner_kernel
+@joined_kernel
 def settle_direction(walking: Walking, rank: int, bits: int, new: int, parallel: bool) -> int:
     """The same for one direction; returns how the pair is joined as far as that is known."""
     changed, counts = walking.changed, walking.counts
@@ -211,7 +212,7 @@ def settle_direction(walking: Walking, rank: int, bits: int, new: int, parallel:
     return new | bits
 
 
-@inner_kernel
+@joined_kernel
 def settle_either(walking: Walking, rank: int, parallel: bool) -> int:
     """The same whatever the direction: 3 if the pair is joined, 0 if not."""
     changed, counts = walking.changed, walking.counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphtide.kernels.jit import inner_kernel
+from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.walks.records import Walking
 
 OUTSIDE, ENDLESS = 1, 2
@@ -10,7 +10,7 @@ OUTSIDE, ENDLESS = 1, 2
 still."""
 
 
-@inner_kernel
+@joined_kernel
 def within(walking: Walking, index: int, length: int) -> int:
     """The index; noted as a fault, and 0, if an array of that length has no such element."""
     if 0 <= index < length:

@@ -67,7 +67,7 @@ def note_doubt(walking: Walking, entry: int) -> None:
         walking.touched.doubt[entry] = 1
 
 
-@inner_kernel
+@joined_kernel
 def send_float(walking: Walking, real: Float64, at: int, value: float, entry: int) -> None:
     """Add to the sum of floats of a vertex; minus the value takes it out."""
     add_to_sum(real, at, value)
@@ -96,7 +96,7 @@ def send_exactly(whole: Int64, at: int, value: float, sign: int) -> None:
         whole[at + INFINITIES + 1] += sign
 
 
-@inner_kernel
+@joined_kernel
 def multiply(walking: Walking, rows: Rows, at: int, value: float, sign: int) -> None:
     """Take a factor into the product of floats of the whole graph, or out of it."""
     if not math.isfinite(value):
