@@ -20,6 +20,7 @@ from graphtide.run.statements.answers import Answer
 from graphtide.run.statements.computations import chosen_computation
 from tests.oracle import algorithms as naive
 from tests.oracle.dataflow import strong_components
+from tests.scenario.commands import graphtide, objects
 from tests.scenario.stored import CALLS, PEOPLE
 
 OWN = """
@@ -167,7 +168,7 @@ def later(view: str) -> list[tuple[int, int, int]]:
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("how", ["", "scratch", "differential computation"])
-def test_a_walk_program_of_ones_own(session: Session, tmp_path: Path, how: str) -> None:
+def test_a_walk_program_of_ones_own(session: Session, data: Path, tmp_path: Path, how: str) -> None:
     path = tmp_path / "own.py"
     path.write_text(OWN_WALK)
     statement = f"run {how} later from '{path}' on years"
@@ -183,6 +184,9 @@ def test_a_walk_program_of_ones_own(session: Session, tmp_path: Path, how: str) 
         found = run.matches(row["view"]).to_pylist()
         named = [(IDS[one], IDS[two], float(year)) for one, two, year in rows[:40]]
         assert [tuple(item.values()) for item in found] == named
+    told = ("results", "years-Later", "--matches", "upto-2030", "--data", data, "--json")
+    (answered,) = objects(graphtide(*told))
+    assert answered["table"] == run.matches("upto-2030").to_pylist()
     assert run.globals()["total"].to_pylist() == [len(rows) for rows in wanted.values()]
     again = carried_out(session, f"{statement} resume").value
     assert isinstance(again, gt.Run)

@@ -146,6 +146,18 @@ def test_rings_at_every_step(length: int) -> None:
     live.verify()
 
 
+def test_rings_on_more_pairs_than_a_first_table_holds() -> None:
+    """A program that goes along edges alone needs no set of joined pairs, and no room in it."""
+    edges = [(at, (at + step) % 70, float(at + step)) for at in range(70) for step in (1, 2)]
+    graph = gt.Graph(*([edge[end] for edge in edges] for end in (0, 1)), time=range(140))
+    live = graph.maintain(Rings(length=2))
+    assert live["total"] == 0
+    live.advance(insert=[(5, 4, 500.0)])
+    assert rows_of(live.matches()) == [(4, 5, 8.0, 500.0)]
+    live.rollback()
+    assert live["total"] == 0
+
+
 def rows_of(table: pa.Table) -> list[tuple[Any, ...]]:
     return sorted(tuple(row.values()) for row in table.to_pylist())
 

@@ -106,6 +106,10 @@ def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
         view = choice.components
         title = f"{program}, components of '{view}'"
         return ResultTable(title, lambda: run.components(view, **part))
+    if choice.matches is not None:
+        view, name = choice.matches, choice.field
+        title = f"{program}, rows of '{view}'"
+        return ResultTable(title, lambda: run.matches(view, name))
     if choice.losses is not None:
         baseline, field = choice.losses, choice.field
         title = f"{program}, what was lost beside '{baseline}'"

@@ -19,7 +19,17 @@ from graphtide.cli.results_options import ResultsOptions
 if TYPE_CHECKING:
     from graphtide.api.run import Run
 
-_CHOICES = ("view", "changes", "vertex", "components", "losses", "top", "record", "values")
+_CHOICES = (
+    "view",
+    "changes",
+    "vertex",
+    "components",
+    "matches",
+    "losses",
+    "top",
+    "record",
+    "values",
+)
 _OF_PART: tuple[list[str], ...] = ([], ["view"], ["components"])
 
 
@@ -88,8 +98,10 @@ def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[boo
         "--reference goes with --record --picture FILE",
     )
     yield (
-        options.field is not None and chosen not in (["top"], ["losses"]) and not drawn,
-        "--field goes with --top, --losses or --picture",
+        options.field is not None
+        and chosen not in (["top"], ["losses"], ["matches"])
+        and not drawn,
+        "--field goes with --top, --losses, --matches or --picture",
     )
 
 

@@ -46,6 +46,10 @@ class ResultsOptions(GlobalOptions):
     components: Annotated[
         str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
     ] = None
+    matches: Annotated[
+        str | None,
+        typer.Option(metavar="VIEW", help="The rows that a walk program reports in a view."),
+    ] = None
     losses: Annotated[
         str | None,
         typer.Option(metavar="VIEW", help="What each view lost beside this one, worst first."),
@@ -62,7 +66,9 @@ class ResultsOptions(GlobalOptions):
     ] = False
     field: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Which result --top, --losses and --picture are about."),
+        typer.Option(
+            metavar="NAME", help="Which result --top, --losses, --matches and --picture are about."
+        ),
     ] = None
     rows: Annotated[
         int | None, typer.Option(min=0, metavar="N", help=f"So many rows, not {FIRST_ROWS}.")

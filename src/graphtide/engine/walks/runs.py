@@ -96,10 +96,8 @@ class WalkRun:
         """Run from scratch on the version that the graph is at."""
         state, kernels = self.state, self._kernels
         self._fit()
-        if self._needs_index:
-            facts = self.code.facts
-            if facts.directed or facts.either:
-                state.reserve_pairs(self.graph.live)
+        if self.code.facts.directed or self.code.facts.either:
+            state.reserve_pairs(self.graph.live)
             index_all(self._words(), kernels.NEEDS)
         kernels.begin_vertices(self._words(), 0, state.vertices)
         kernels.clear_all(self._words())
