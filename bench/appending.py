@@ -62,9 +62,9 @@ def _measured(session: gt.Session, folder: Path, quick: bool) -> list[Figure]:
 
 def _figure(name: str, found: dict[str, float], ours: str, other: str) -> Figure:
     note = f"{found[ours]:.2f} s over {found[other]:.2f} s"
-    told = {"load": "load of everything", "make": "making them again"}[other]
+    told = {"load": "a load of everything", "make": "making them again"}[other]
     share = found[ours] / found[other]
-    return Figure(f"{name}, times a {told}", share, "at most", 0.5, "x", note, SECTION)
+    return Figure(f"{name}, times {told}", share, "at most", 0.5, "x", note, SECTION)
 
 
 def _rows(random: np.random.Generator) -> pa.Table:
