@@ -156,6 +156,17 @@ class Components:
         return min(component, *values), min(values) < component
 
 
+class Partly(Components):
+    """Only one vertex begins: those that it does not reach are never heard."""
+
+    text = listings.ACTIVE["WCC"].replace(
+        "u.active = true;\nTraverse", "u.active = u.id == 3;\nTraverse"
+    )
+
+    def start(self, u: int) -> tuple[int, bool]:
+        return u, u == 3
+
+
 class Hops(Ranks):
     text, field, values = listings.ACTIVE["BFS"], "hops", {"source": 0}
 
@@ -196,7 +207,7 @@ class Waves(Ranks):
 
 
 @given(
-    st.sampled_from([Ranks(), Components(), Hops(), Waves()]),
+    st.sampled_from([Ranks(), Components(), Partly(), Hops(), Waves()]),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14),
 )
 @settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
