@@ -68,6 +68,9 @@ class WalkRun:
         counts[records.BOUNDED], counts[records.PATIENT] = self.ending.bounded, self.ending.patient
         self._seen: Any = None
         self._generation = -1
+        widths = [len(item.columns) for item in self.program.matches]
+        self._report_width = 2 + max(widths, default=0)
+        self._has_one_whole_field = len(code.layout.state) == 1 and not code.layout.state[0].real
         self._copies: dict[CompactForm, Compact] = {}
         self._columns = {column.item.name: column for column in code.layout.state}
         self._no_changes = {
@@ -316,7 +319,7 @@ class WalkRun:
         for name, column in self._columns.items():
             old = state.field_of(before, column)
             new = state.field(column)[vertices]
-            if len(self._columns) == 1 and not column.real:
+            if self._has_one_whole_field:  # Who moved is known already.
                 found[name] = Change(vertices, old, new)
                 continue
             rows = differs(old, new)
@@ -343,12 +346,10 @@ class WalkRun:
             state.block = Block(state.walking(self.graph), properties, given)
         return state.block.words
 
-    @property
-    def _report_width(self) -> int:
-        return 2 + max((len(item.columns) for item in self.program.matches), default=0)
-
     def _lacks_room(self) -> bool:
         """Make more room for rows if they did not fit; then the walks must be found again."""
+        if not self.program.matches:
+            return False
         words = int(self.state.counts[records.REPORTED]) * self._report_width
         if words <= len(self.state.reported):
             return False

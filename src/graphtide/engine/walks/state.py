@@ -100,7 +100,7 @@ class WalkState:
         """Have places for so many pairs in all; pairs that are joined no more are left out."""
         if pairs <= pairs_within(len(self.table)):
             return
-        larger = np.full(places_for(pairs + pairs // 8), FREE, np.int64)
+        larger = np.full(places_for(pairs + pairs // 16), FREE, np.int64)
         self.counts[records.USED] = copy_pairs(self.table, larger)
         self.table, self.block = larger, None
 
