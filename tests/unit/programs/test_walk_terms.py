@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graphtide.engine.walks.code import walk_code
 from graphtide.plan import expressions as x
 from graphtide.plan import walks as w
-from graphtide.plan.walk_explain import explain_walks
 from graphtide.plan.walk_forms import walks_of
 from graphtide.plan.walk_symmetry import symmetry
 from graphtide.plan.walk_terms import HopFactor, JoinFactor, Version, factors_of, terms_of
@@ -89,7 +89,7 @@ def test_leaves_behind_the_same_loops_are_one_walk() -> None:
 
 
 def test_explain_says_orders_pruning_and_why() -> None:
-    assert explain_walks(triangles()) == [
+    assert walk_code(triangles()).explain() == [
         "walk 1: u - v, v - w",
         "    where u is joined to w",
         "    where u.id < v.id",

@@ -13,6 +13,7 @@ from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
 from graphtide.engine.walks.layout import WalkLayout, walk_layout
 from graphtide.engine.walks.names import WalkNames
 from graphtide.engine.walks.section import walk_section
+from graphtide.plan.walk_explain import explain_walks
 from graphtide.plan.walk_facts import WalkFacts, walk_facts
 from graphtide.plan.walks import WalkProgram
 
@@ -43,6 +44,10 @@ class WalkCode:
             for number, walk in enumerate(self.facts.walks)
             if is_compact(walk)
         }
+
+    def explain(self) -> list[str]:
+        """Each walk, the terms of its delta with their orders, and how results are kept current."""
+        return explain_walks(self.plan)
 
     @cached_property
     def module(self) -> Any:

@@ -44,7 +44,6 @@ class Done:
     sums: Int64
     states: Int64
     words: Int64
-    globals: dict[str, Any]
     matches: list[list[tuple[Row, int]]]
     rows: tuple[MatchRows, ...] | None
     """The rows as they were, where they were trimmed or found anew."""
@@ -187,7 +186,7 @@ class WalkRun:
         moved = global_changes(before, self.globals)
         kernels.follow_updates(self._words(), bool(moved) and self.code.facts.reads_globals)
         rows = self._reported() if self.program.matches else []
-        done = self._done(vertices, extra, words, rows, before)
+        done = self._done(vertices, extra, words, rows)
         try:
             self._check()
         except (InputError, LimitError):
@@ -253,7 +252,6 @@ class WalkRun:
         extra: tuple[int, int],
         words: Int64,
         rows: list[list[tuple[Row, int]]],
-        globals_: dict[str, Any] | None = None,
     ) -> Done:
         state, counts = self.state, self.state.counts
         changed, touched = state.changed, state.touched
@@ -274,7 +272,6 @@ class WalkRun:
             sums=touched.sums[: count * state.widths["sums"]].copy(),
             states=touched.states[: count * state.widths["states"]].copy(),
             words=words,
-            globals=globals_ or self.globals,
             matches=rows,
             rows=None,
         )

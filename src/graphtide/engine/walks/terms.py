@@ -18,7 +18,6 @@ from graphtide.plan.walk_terms import (
     Term,
     Version,
 )
-from graphtide.plan.walks import Report
 
 _UPTO = {
     Version.NEW: "NEW",
@@ -64,11 +63,6 @@ def term_kernel(names: WalkNames, term: Term, name: str) -> list[str]:
     nest = Nest(names, order_of_term(term.walk, term.factor), versions, edges, Mode.TERM)
     body = [*nest.before(), *_head(term, nest.body()), *nest.behind()]
     return _kernel(f"{name}(words, {_BATCH})", body)
-
-
-def sends_rows(send: Sending) -> bool:
-    """True for what is reported, which has no accumulator."""
-    return isinstance(send, Report)
 
 
 def _versions(term: Term) -> tuple[Versions, dict[Hop, str]]:
