@@ -67,7 +67,8 @@ def apart(number):
 """Its functions return numbers of other types than they are said to, and call one another."""
 
 closed = pytest.mark.skipif(
-    not (jit.LINKS and jit.GAPS) or "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is closed"
+    not (jit.LINKS and jit.GAPS) or "NUMBA_DISABLE_JIT" in os.environ,
+    reason="gaps are off (GAPS in kernels/jit.py), or nothing is compiled",
 )
 
 
