@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphtide.model.errors import StoreError
+from graphtide.model.errors import DamagedError, StoreError
 from graphtide.model.wording import counted
 from graphtide.store.behind import latest_behind, state_behind
 from graphtide.store.catalog import Catalog
@@ -11,9 +11,14 @@ from graphtide.store.history import FoundState
 
 
 def found_behind(catalog: Catalog, stored: StoredCollection) -> FoundState | None:
-    """The state of the graph that a collection was made from; None if that cannot be told."""
+    """The state of the graph that a collection was made from; None if that graph is no more.
+
+    DamagedError if the graph cannot be read.
+    """
     try:
         return state_behind(stored, latest_behind(catalog, stored))
+    except DamagedError:
+        raise
     except StoreError:
         return None
 
@@ -35,7 +40,7 @@ def stale_collections(catalog: Catalog) -> list[str]:
 
 
 def is_stale_by_name(catalog: Catalog, name: str) -> bool:
-    """The same of a collection that may be damaged: then it is not called stale."""
+    """The same where collection or graph may be damaged: then it is not called stale."""
     try:
         return is_stale(catalog, open_collection(catalog, name))
     except StoreError:
