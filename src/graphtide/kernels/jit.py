@@ -35,13 +35,6 @@ With any other version Numba keeps the code itself, less safely: it trusts what 
 LINKS = numba.version_info[:2] == (0, 68)
 """Whether we have read how this version makes libraries; any other makes them as it always did."""
 
-GAPS = False
-"""Whether kernels of templates are compiled without their program (`compiling/closing.py`).
-
-It saves two thirds of the wait for a program of one's own. It is off: in processes that had run
-much else, a kernel behind closed ones crashed now and then, and the reason is not known yet.
-"""
-
 
 CONTENTS = "__contents__"
 """What a generated module calls the digests of its functions (`engine/contents.py`)."""
@@ -92,7 +85,7 @@ class Content(NamedTuple):
 
 def _content(function: Callable[..., Any]) -> Content | None:
     found: Content | None = function.__globals__.get(CONTENTS, {}).get(function.__qualname__)
-    return found if found is None or GAPS else Content(found.whole, found.whole)
+    return found
 
 
 def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
@@ -222,7 +215,7 @@ def program_kernel(
 
     def made(function: Callable[Inputs, Output]) -> Callable[Inputs, Output]:
         compiled = (joined_kernel if joined else inner_kernel)(function)
-        if not (LINKS and GAPS) or vars(numba.config)["DISABLE_JIT"]:
+        if not LINKS or vars(numba.config)["DISABLE_JIT"]:
             return compiled
         from graphtide.kernels.compiling.closing import gap
 

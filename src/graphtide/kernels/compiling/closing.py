@@ -146,18 +146,21 @@ class ClosingCache(KernelCache):
 
 
 def _renamed(module: Any, described: Any, mark: str) -> Any:
-    """Give the way in from Python a name of its own, and keep all else to the module.
+    """Keep all but the way in from Python to the module, and give all of it names of its own.
 
-    Names are known to the whole process: those of a kernel that is closed for another program are
-    the same up to here. What nobody else can call is put into its caller and dropped.
+    What nobody else can call is put into its caller and dropped, or loses arguments that it does
+    not need. LLVM keeps one table of names for the whole process, and what is a module's own is in
+    it too: a kernel loaded later that calls a function of that name would call this one.
     """
     found = copy.copy(described)
     found.mangled_name = f"{described.mangled_name}_{mark}"
     found.env_name = f"{described.env_name}_{mark}"
     module.get_global_variable(described.env_name).name = found.env_name
+    own = hashlib.sha256(found.mangled_name.encode()).hexdigest()[:20]
     for function in module.functions:
         if function.name == described.llvm_cpython_wrapper_name:
             function.name = found.llvm_cpython_wrapper_name
         elif not function.is_declaration:
+            function.name = f"{function.name}_{own}"
             function.linkage = "internal"
     return found
