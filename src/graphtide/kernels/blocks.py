@@ -146,12 +146,17 @@ def _record_type(record: Any, shape: _Shape, value: Any) -> Any:
     return named(fields, record)
 
 
+def _emit_word(builder: Any, data: Any, place: Any) -> Any:
+    """A word of a block, which no kernel writes: LLVM may read it once and keep it."""
+    word = builder.load(builder.gep(data, [place]))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
+
+
 def _emit_array(context: Any, builder: Any, found: Any, data: Any, place: Any) -> Any:
     """The array whose address, length and stride stand at a place of a block."""
     first = builder.mul(place, place.type(WORDS))
-    word = [
-        builder.load(builder.gep(data, [builder.add(first, first.type(at))])) for at in range(WORDS)
-    ]
+    word = [_emit_word(builder, data, builder.add(first, first.type(at))) for at in range(WORDS)]
     made = context.make_array(found)(context, builder)
     item = context.get_data_type(found.dtype)
     size = context.get_constant(types.intp, context.get_abi_sizeof(item))
