@@ -97,8 +97,10 @@ def run_body(body: p.Body, scene: Scene, mask: Mask) -> None:
                 scene.send(name, mask, value_of(value, scene, mask), place)
             case p.If(condition, then, otherwise):
                 holds = value_of(condition, scene, mask)
-                run_body(then, scene, mask & holds)
-                run_body(otherwise, scene, mask & ~holds)
+                # Both before either runs: what decides may be a field that `then` changes.
+                chosen, others = mask & holds, mask & ~holds
+                run_body(then, scene, chosen)
+                run_body(otherwise, scene, others)
             case p.ForRange():
                 _loop(statement, scene, mask)
 
@@ -219,8 +221,8 @@ def _checked(index: Rows, length: int, mask: Mask) -> Rows:
 
 def _loop(loop: p.ForRange, scene: Scene, mask: Mask) -> None:
     """Every row goes round as often as its own bounds say."""
-    start, stop = value_of(loop.start, scene, mask), value_of(loop.stop, scene, mask)
-    turn = start
+    # Copied: the bounds hold as they were, whatever fields the body changes.
+    turn, stop = (value_of(end, scene, mask).copy() for end in (loop.start, loop.stop))
     while True:
         mask = mask & (turn < stop if loop.step > 0 else turn > stop)
         if not mask.any():
