@@ -96,8 +96,8 @@ def _in_turns(
     ours: Callable[[], None], other: Callable[[], None], quick: bool
 ) -> tuple[float, float]:
     """The median times of two pieces of work, after some rounds of warming up."""
-    pairs = [(_seconds(ours), _seconds(other)) for _ in range(2 if quick else WARM_UP + ROUNDS)]
-    measured = pairs[1 if quick else WARM_UP :]
+    pairs = [(_seconds(ours), _seconds(other)) for _ in range(1 if quick else WARM_UP + ROUNDS)]
+    measured = pairs[0 if quick else WARM_UP :]
     return statistics.median(a for a, _ in measured), statistics.median(b for _, b in measured)
 
 

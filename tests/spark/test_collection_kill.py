@@ -74,7 +74,7 @@ def test_killed_at_any_moment_the_last_committed_state_opens(catalog: Catalog) -
     seed = random.randrange(10**9)
     print("seed", seed)
     pick = random.Random(seed)
-    for _ in range(3):
+    for _ in range(5 if "GRAPHTIDE_CAMPAIGN" in os.environ else 1):
         writer = start_writer(catalog)
         try:
             said = committed(writer)
