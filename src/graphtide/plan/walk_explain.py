@@ -99,7 +99,8 @@ def _levels_text(levels: tuple[Level, ...]) -> str:
 def _found_text(level: Level) -> str:
     if level.hop is not None:
         place = "an edge" if level.position is None else level.position
-        return f"{place} along {_hop_text(level.hop)}"
+        by = f", by its row in the order of {level.range.property}" if level.range else ""
+        return f"{place} along {_hop_text(level.hop)}{by}"
     if level.position is None:
         return ""
     links = [_link_text(link) for link in level.links]
