@@ -91,6 +91,7 @@ def _levels_text(levels: tuple[Level, ...]) -> str:
         found = _found_text(level)
         tests = [condition_text(item) for item in (*level.conditions, *level.late)]
         tests += [_name(item) for item in level.checks]
+        tests += [f"{_hop_text(item.hop)} has a range" for item in level.probes]
         text = found + (f" [{', '.join(tests)}]" if tests else "")
         parts.append(text)
     return "; then ".join(parts)

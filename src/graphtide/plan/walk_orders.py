@@ -9,7 +9,8 @@ the order in which the program has them: an index that only an earlier condition
 its array must not be looked at before.
 
 Where conditions bound a property of the edge that a hop goes along (`walk_ranges`), its loop runs
-over a range of a row in the order of that property.
+over a range of a row in the order of that property. A term first looks whether such ranges are
+empty that it knows from the beginning: where times rise, what comes last has nothing behind it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from graphtide.plan.expressions import EdgeProperty, Expression, Joined
-from graphtide.plan.programs import subexpressions
+from graphtide.plan.programs import Direction, subexpressions
 from graphtide.plan.walk_forms import Hop, Walk, literal_of, reads_index
 from graphtide.plan.walk_ranges import Range, implied, range_of
 from graphtide.plan.walk_terms import (
@@ -43,6 +44,15 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """A hop that a later loop goes along, from a position that is known, and its range by then."""
+
+    hop: Hop
+    near: str
+    range: Range
+
+
+@dataclass(frozen=True)
 class Level:
     """One loop, or at first what is known from the beginning.
 
@@ -59,6 +69,8 @@ class Level:
     """Conditions that look at pairs, and those with an index."""
     range: Range | None = None
     """In which range of an ordered row the edges of the hop are."""
+    probes: tuple[Probe, ...] = ()
+    """Hops whose ranges must not be empty, or the loops inside find nothing."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +125,23 @@ class _Ordering:
 
     def order(self) -> Order:
         levels = [self._level(None, (), None)]
+        probes = self._probes()
         while (found := self._next()) is not None:
             levels.append(found)
-        return Order(self.walk, tuple(levels))
+        rest = tuple(item for item in probes if len(levels) > 1 and item.hop != levels[1].hop)
+        return Order(self.walk, (replace(levels[0], probes=rest), *levels[1:]))
+
+    def _probes(self) -> tuple[Probe, ...]:
+        """Ranges that are known from the beginning: a walk in time often ends at the last edge."""
+        found: list[Probe] = []
+        for item in self.waiting:
+            if not isinstance(item, HopFactor) or item.hop.edge is None:
+                continue
+            known = [end for end in _ends(item) if end in self.bound]
+            wanted = range_of(self.implied, item.hop.edge, self.edges, set(self.bound))
+            if known and wanted is not None and item.hop.way is not Direction.BOTH:
+                found.append(Probe(item.hop, known[0], wanted))
+        return tuple(found)
 
     def _next(self) -> Level | None:
         closing = [item for item in self.waiting if self._far(item) is None]

@@ -25,9 +25,9 @@ from graphtide.engine.walks.ranges import row_text, searching
 from graphtide.engine.walks.sending import Mode
 from graphtide.engine.write import write_expression
 from graphtide.plan.expressions import FLOAT, Expression, Joined
-from graphtide.plan.programs import Accumulator
+from graphtide.plan.programs import Accumulator, Direction
 from graphtide.plan.walk_forms import Hop, Sending
-from graphtide.plan.walk_orders import Level, Link, Order
+from graphtide.plan.walk_orders import Level, Link, Order, Probe
 from graphtide.plan.walk_ranges import Range
 from graphtide.plan.walk_terms import HopFactor, JoinFactor
 from graphtide.plan.walks import Report, SendAt, SendGlobal
@@ -86,6 +86,7 @@ class Nest:
         `asked` are tests of the level's links, which come behind those that look at numbers.
         """
         lines = self._tests(self.order.levels[number], asked)
+        lines += [line for item in self.order.levels[number].probes for line in self._probe(item)]
         if number + 1 == len(self.order.levels):
             return [*lines, *self._leaves()]
         lines += self._opening(number)
@@ -248,6 +249,19 @@ class Nest:
             hidden = "EDGE_CAME" if self.edge_versions.get(hop, "NEW") == "OLD" else "EDGE_LEFT"
             asked = [f"(walking.pairs.marks[edge_{hop.edge}] & {hidden} == 0)"]
         return lines + indented([*inside, *self.body(number, asked)], 2)
+
+    def _probe(self, probe: Probe) -> list[str]:
+        """Go on to the next where a range of a later loop is empty, whatever the version."""
+        name = f"of_{probe.hop.edge}"
+        forward = (probe.near == probe.hop.origin) == (probe.hop.way is Direction.OUT)
+        side = "0" if forward else "1"
+        row = row_text(self.names, probe.range.property, f"at_{probe.near}", side)
+        edge = f"edge_{probe.hop.edge}"
+        return [
+            f"begin_{name}, end_{name} = row_bounds(walking.ordered, {row})",
+            *searching(self.names, name, edge, probe.range, self._write),
+            *unless(f"begin_{name} < end_{name}"),
+        ]
 
     def _leaves(self) -> list[str]:
         lines: list[str] = []

@@ -24,7 +24,9 @@ def row_text(names: WalkNames, name: str, vertex: str, side: str) -> str:
     return f"{vertex} * {2 * len(names.ordered)} + {2 * names.ordered.index(name)} + {side}"
 
 
-def searching(names: WalkNames, number: int, edge: str, wanted: Range, write: Write) -> list[str]:
+def searching(
+    names: WalkNames, number: int | str, edge: str, wanted: Range, write: Write
+) -> list[str]:
     """Narrow `begin_n` and `end_n` to a range; `edge` is what bounds call the edge of an entry."""
     lines: list[str] = []
     texts: dict[Bound, str] = {}
@@ -83,7 +85,7 @@ def _fits(names: WalkNames, name: str, terms: Sequence[Expression], write: Write
     return f"({' + '.join(parts)} < {_FARTHEST})"
 
 
-def _search(number: int, edge: str, passes: str) -> list[str]:
+def _search(number: int | str, edge: str, passes: str) -> list[str]:
     """Let `low_n` be the end of the entries of which a condition holds: those at the beginning."""
     low, high, step, middle = (f"{name}_{number}" for name in ("low", "high", "step", "middle"))
     begin = f"begin_{number}"
