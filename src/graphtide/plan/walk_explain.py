@@ -91,6 +91,7 @@ def _levels_text(levels: tuple[Level, ...]) -> str:
         found = _found_text(level)
         tests = [condition_text(item) for item in (*level.conditions, *level.late)]
         tests += [_name(item) for item in level.checks]
+        tests += [f"{_hop_text(item.hop)} has a range" for item in level.probes]
         text = found + (f" [{', '.join(tests)}]" if tests else "")
         parts.append(text)
     return "; then ".join(parts)
@@ -99,7 +100,8 @@ def _levels_text(levels: tuple[Level, ...]) -> str:
 def _found_text(level: Level) -> str:
     if level.hop is not None:
         place = "an edge" if level.position is None else level.position
-        return f"{place} along {_hop_text(level.hop)}"
+        by = f", by its row in the order of {level.range.property}" if level.range else ""
+        return f"{place} along {_hop_text(level.hop)}{by}"
     if level.position is None:
         return ""
     links = [_link_text(link) for link in level.links]

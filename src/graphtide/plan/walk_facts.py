@@ -15,6 +15,7 @@ from graphtide.plan.expressions import (
 )
 from graphtide.plan.programs import Direction, expressions_of
 from graphtide.plan.walk_forms import Walk, walks_of
+from graphtide.plan.walk_orders import ordered_properties
 from graphtide.plan.walks import WalkProgram
 
 
@@ -22,7 +23,8 @@ from graphtide.plan.walks import WalkProgram
 class WalkFacts:
     """`directed` and `either`: whether distinct neighbours, or questions whether two are joined, go
     by direction or not. `by_edge`: whether any hop visits edges. `stateful`: whether walks read
-    state. The last four are about `initialize` and `update`.
+    state. `ordered`: the edge properties by whose order loops go. The last four are about
+    `initialize` and `update`.
     """
 
     walks: tuple[Walk, ...]
@@ -31,6 +33,7 @@ class WalkFacts:
     by_edge: bool
     stateful: bool
     properties: tuple[tuple[str, ValueType], ...]
+    ordered: tuple[str, ...]
     reads_degrees: bool
     reads_globals: bool
     reads_iteration: bool
@@ -53,6 +56,7 @@ def walk_facts(program: WalkProgram) -> WalkFacts:
         by_edge=any(hop.edge is not None for hop in hops),
         stateful=any(isinstance(item, StateRef) for item in read),
         properties=tuple(sorted(properties.items())),
+        ordered=tuple(sorted(set().union(*map(ordered_properties, walks)))),
         reads_degrees=any(isinstance(item, VertexFact) and item.fact != "id" for item in bodies),
         reads_globals=any(isinstance(item, GlobalRef) for item in bodies),
         reads_iteration=any(isinstance(item, Iteration) for item in bodies),

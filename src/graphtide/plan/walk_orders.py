@@ -7,16 +7,21 @@ over edges must be gone along itself. Conditions are tested as soon as all that 
 those that look at numbers before those that look at pairs, and those with an index at the end, in
 the order in which the program has them: an index that only an earlier condition keeps inside of
 its array must not be looked at before.
+
+Where conditions bound a property of the edge that a hop goes along (`walk_ranges`), its loop runs
+over a range of a row in the order of that property. A term first looks whether such ranges are
+empty that it knows from the beginning: where times rise, what comes last has nothing behind it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphtide.plan.expressions import EdgeProperty, Expression, Joined
-from graphtide.plan.programs import subexpressions
+from graphtide.plan.programs import Direction, subexpressions
 from graphtide.plan.walk_forms import Hop, Walk, literal_of, reads_index
+from graphtide.plan.walk_ranges import Range, implied, range_of
 from graphtide.plan.walk_terms import (
     DegreeFactor,
     Factor,
@@ -25,7 +30,9 @@ from graphtide.plan.walk_terms import (
     RootFactor,
     factors_of,
     positions_in,
+    terms_of,
 )
+from graphtide.plan.walks import SendAt
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,15 @@ class Link:
 
     factor: HopFactor | JoinFactor
     near: str
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A hop that a later loop goes along, from a position that is known, and its range by then."""
+
+    hop: Hop
+    near: str
+    range: Range
 
 
 @dataclass(frozen=True)
@@ -51,6 +67,10 @@ class Level:
     checks: tuple[HopFactor | JoinFactor, ...]
     late: tuple[Expression, ...]
     """Conditions that look at pairs, and those with an index."""
+    range: Range | None = None
+    """In which range of an ordered row the edges of the hop are."""
+    probes: tuple[Probe, ...] = ()
+    """Hops whose ranges must not be empty, or the loops inside find nothing."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +97,23 @@ def order_of_term(walk: Walk, factor: Factor) -> Order:
             return _Ordering(walk, [position], None).order()
 
 
+def ordered_properties(walk: Walk) -> set[str]:
+    """The edge properties by whose order any loop goes: of a run, a term or a gathering."""
+    factors = [term.factor for term in terms_of(walk)]
+    sent_to = {send.vertex for send in walk.sends if isinstance(send, SendAt)}
+    orders = [order_of_term(walk, factor) for factor in factors]
+    orders += [order_of_root(walk, position) for position in sorted({walk.root, *sent_to})]
+    levels = [level for order in orders for level in order.levels]
+    return {level.range.property for level in levels if level.range is not None}
+
+
 class _Ordering:
     def __init__(self, walk: Walk, bound: list[str], begun: Factor | None) -> None:
         self.walk, self.bound = walk, list(dict.fromkeys(bound))
         self.edges: set[str] = set()
         if isinstance(begun, HopFactor) and begun.hop.edge is not None:
             self.edges.add(begun.hop.edge)
+        self.implied = implied(walk.conditions)
         links = [item for item in factors_of(walk) if isinstance(item, HopFactor | JoinFactor)]
         self.waiting = [item for item in links if item != begun and _demanded(item)]
         literals = [item for item in walk.conditions if (found := literal_of(item)) and found[1]]
@@ -94,9 +125,23 @@ class _Ordering:
 
     def order(self) -> Order:
         levels = [self._level(None, (), None)]
+        probes = self._probes()
         while (found := self._next()) is not None:
             levels.append(found)
-        return Order(self.walk, tuple(levels))
+        rest = tuple(item for item in probes if len(levels) > 1 and item.hop != levels[1].hop)
+        return Order(self.walk, (replace(levels[0], probes=rest), *levels[1:]))
+
+    def _probes(self) -> tuple[Probe, ...]:
+        """Ranges that are known from the beginning: a walk in time often ends at the last edge."""
+        found: list[Probe] = []
+        for item in self.waiting:
+            if not isinstance(item, HopFactor) or item.hop.edge is None:
+                continue
+            known = [end for end in _ends(item) if end in self.bound]
+            wanted = range_of(self.implied, item.hop.edge, self.edges, set(self.bound))
+            if known and wanted is not None and item.hop.way is not Direction.BOTH:
+                found.append(Probe(item.hop, known[0], wanted))
+        return tuple(found)
 
     def _next(self) -> Level | None:
         closing = [item for item in self.waiting if self._far(item) is None]
@@ -120,10 +165,11 @@ class _Ordering:
 
     def _along(self, position: str | None, hop: Hop) -> Level:
         assert hop.edge is not None
+        found = range_of(self.implied, hop.edge, self.edges, set(self.bound))
         self.edges.add(hop.edge)
         if position is not None:
             self.bound.append(position)
-        return self._level(position, (), hop)
+        return replace(self._level(position, (), hop), range=found)
 
     def _best(self) -> str | None:
         """The position with the most links; among equals, the one that most conditions wait for."""

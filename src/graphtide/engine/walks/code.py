@@ -37,8 +37,7 @@ class WalkCode:
     @cached_property
     def compact_forms(self) -> dict[int, CompactForm]:
         """What copies of the graph runs from scratch want, by the number of the walk."""
-        properties = tuple(name for name, _ in self.facts.properties)
-        names = WalkNames(self.plan, self.layout, properties)
+        names = WalkNames(self.plan, self.layout, self.facts)
         return {
             number: CompactNest(names, walk).form
             for number, walk in enumerate(self.facts.walks)

@@ -22,6 +22,7 @@ from graphtide.plan.expressions import (
     Joined,
 )
 from graphtide.plan.programs import AccumulatorKind
+from graphtide.plan.walk_facts import WalkFacts
 from graphtide.plan.walk_forms import normal_joined
 from graphtide.plan.walks import WalkProgram
 
@@ -43,10 +44,8 @@ class Versions:
 class WalkNames:
     """How one program's names are written in loops, and in functions of one vertex."""
 
-    def __init__(
-        self, program: WalkProgram, layout: WalkLayout, properties: tuple[str, ...]
-    ) -> None:
-        self.layout = layout
+    def __init__(self, program: WalkProgram, layout: WalkLayout, facts: WalkFacts) -> None:
+        self.layout, self.ordered = layout, facts.ordered
         self.state = {column.item.name: column for column in layout.state}
         self.sums = {column.item.name: column for column in layout.sums}
         self.globals = {column.item.name: column for column in layout.globals}
@@ -55,11 +54,15 @@ class WalkNames:
         self.report_width = 2 + max((len(item.columns) for item in program.matches), default=0)
         """Words of a reported row: which matches, the sign, and as many columns as any has."""
         self._inputs = TupleInputs(program)
-        self._properties = {name: at for at, name in enumerate(properties)}
+        self._properties = {name: at for at, (name, _) in enumerate(facts.properties)}
 
     def parameter(self, name: str) -> str:
         """The value of a parameter."""
         return self._inputs.parameter(name)
+
+    def edge_property(self, name: str) -> str:
+        """The values of an edge property."""
+        return f"properties[{self._properties[name]}]"
 
     def extent(self, extent: Extent) -> str:
         """A number of words."""
@@ -90,7 +93,7 @@ class WalkNames:
         def special(node: Expression, _: Callable[[Expression], str]) -> str | None:
             match node:
                 case EdgeProperty(name, _, edge):
-                    return f"properties[{self._properties[name]}][edge_{edge}]"
+                    return f"{self.edge_property(name)}[edge_{edge}]"
                 case Joined():
                     return joined_text(normal_joined(node), versions)
                 case _:

@@ -8,6 +8,9 @@ Where a position has several links, the loop runs over the smallest neighbourhoo
 marks of its entries and its version are chosen before it, and the other links are asked inside.
 Only an entry that passes all that is asked whether it is there at the version, and the one that its
 pair is visited by: few do, and the mark of an edge is far from its entry.
+
+A loop over edges that conditions keep within a range of a property runs over that range of the
+vertex's row (`ranges`), not over its slab.
 """
 
 from __future__ import annotations
@@ -18,12 +21,14 @@ from dataclasses import dataclass
 from graphtide.engine.walks import sending
 from graphtide.engine.walks.layout import is_counted
 from graphtide.engine.walks.names import WAYS, Versions, WalkNames, joined_text
+from graphtide.engine.walks.ranges import row_text, searching
 from graphtide.engine.walks.sending import Mode
 from graphtide.engine.write import write_expression
 from graphtide.plan.expressions import FLOAT, Expression, Joined
-from graphtide.plan.programs import Accumulator
+from graphtide.plan.programs import Accumulator, Direction
 from graphtide.plan.walk_forms import Hop, Sending
-from graphtide.plan.walk_orders import Level, Link, Order
+from graphtide.plan.walk_orders import Level, Link, Order, Probe
+from graphtide.plan.walk_ranges import Range
 from graphtide.plan.walk_terms import HopFactor, JoinFactor
 from graphtide.plan.walks import Report, SendAt, SendGlobal
 
@@ -81,6 +86,7 @@ class Nest:
         `asked` are tests of the level's links, which come behind those that look at numbers.
         """
         lines = self._tests(self.order.levels[number], asked)
+        lines += [line for item in self.order.levels[number].probes for line in self._probe(item)]
         if number + 1 == len(self.order.levels):
             return [*lines, *self._leaves()]
         lines += self._opening(number)
@@ -172,7 +178,6 @@ class Nest:
 
     def _edge_loop(self, number: int, level: Level, hop: Hop) -> list[str]:
         """Over the edges of a hop; between two known positions, at the one with fewer."""
-        upto = self.edge_versions.get(hop, "NEW")
         known = level.position is None
         forward = level.position == hop.vertex or known
         near, far = (hop.origin, hop.vertex) if forward else (hop.vertex, hop.origin)
@@ -192,8 +197,15 @@ class Nest:
                 f"    near_{number}, far_{number} = at_{far}, at_{near}",
                 f"    way_{number}, kind_{number} = {WAYS[other]}, {_EDGE_KINDS[other]}",
             ]
+        if level.range is not None:
+            return lines + self._range_loop(number, level, level.range, ways)
+        return lines + self._slab_loop(number, level, hop, ways)
+
+    def _slab_loop(self, number: int, level: Level, hop: Hop, ways: set[str]) -> list[str]:
+        """Over the slabs of a vertex and what has left it."""
+        upto = self.edge_versions.get(hop, "NEW")
         stretch, place = f"stretch_{number}", f"place_{number}"
-        lines += [
+        lines = [
             f"for {stretch} in range({_stretches(ways, upto == 'NEW')}):",
             f"    neighbours_{number}, edges_{number} = entries(walking, {stretch})",
             f"    begin_{number}, end_{number} = bounds(",
@@ -202,7 +214,7 @@ class Nest:
             f"    for {place} in range(begin_{number}, end_{number}):",
         ]
         inside = [f"edge_{hop.edge} = edges_{number}[{place}]"]
-        if known:
+        if level.position is None:
             inside = [*unless(f"(neighbours_{number}[{place}] == far_{number})"), *inside]
         else:
             inside.append(f"at_{level.position} = neighbours_{number}[{place}]")
@@ -210,6 +222,46 @@ class Nest:
             seen = f"is_edge(walking, {stretch}, {place}, kind_{number}, {upto})"
             inside = [*unless(seen), *inside]
         return lines + indented([*inside, *self.body(number)], 2)
+
+    def _range_loop(self, number: int, level: Level, wanted: Range, ways: set[str]) -> list[str]:
+        """Over a range of the vertex's rows; they hold both versions of what a batch changed."""
+        hop, stretch, entry = level.hop, f"stretch_{number}", f"entry_{number}"
+        assert hop is not None
+        row = row_text(self.names, wanted.property, f"near_{number}", stretch)
+        lines = [
+            f"for {stretch} in range({_stretches(ways, True)}):",
+            f"    if way_{number} & ({stretch} + 1) == 0:",
+            "        continue",
+            f"    begin_{number}, end_{number} = row_bounds(walking.ordered, {row})",
+            *indented(searching(self.names, number, f"edge_{hop.edge}", wanted, self._write)),
+            f"    for place_{number} in range(begin_{number}, end_{number}):",
+        ]
+        inside = [
+            f"{entry} = walking.ordered.entries[place_{number}]",
+            f"edge_{hop.edge} = {entry} >> SHIFT",
+        ]
+        if level.position is None:
+            inside += unless(f"({entry} & NEIGHBOUR == far_{number})")
+        else:
+            inside.append(f"at_{level.position} = {entry} & NEIGHBOUR")
+        asked = []
+        if self.mode is not Mode.RUN:
+            hidden = "EDGE_CAME" if self.edge_versions.get(hop, "NEW") == "OLD" else "EDGE_LEFT"
+            asked = [f"(walking.pairs.marks[edge_{hop.edge}] & {hidden} == 0)"]
+        return lines + indented([*inside, *self.body(number, asked)], 2)
+
+    def _probe(self, probe: Probe) -> list[str]:
+        """Go on to the next where a range of a later loop is empty, whatever the version."""
+        name = f"of_{probe.hop.edge}"
+        forward = (probe.near == probe.hop.origin) == (probe.hop.way is Direction.OUT)
+        side = "0" if forward else "1"
+        row = row_text(self.names, probe.range.property, f"at_{probe.near}", side)
+        edge = f"edge_{probe.hop.edge}"
+        return [
+            f"begin_{name}, end_{name} = row_bounds(walking.ordered, {row})",
+            *searching(self.names, name, edge, probe.range, self._write),
+            *unless(f"begin_{name} < end_{name}"),
+        ]
 
     def _leaves(self) -> list[str]:
         lines: list[str] = []

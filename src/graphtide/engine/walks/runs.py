@@ -18,6 +18,7 @@ from graphtide.engine.walks.copies import compact_copy
 from graphtide.engine.walks.ending import walk_ending
 from graphtide.engine.walks.globals import global_reader
 from graphtide.engine.walks.matches import MatchRows, Row, reported_rows, row_change
+from graphtide.engine.walks.ordered import OrderedRows
 from graphtide.engine.walks.state import WalkState
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.flips import Delta
@@ -44,6 +45,7 @@ class Done:
     sums: Int64
     states: Int64
     words: Int64
+    delta: Delta
     matches: list[list[tuple[Row, int]]]
     rows: tuple[MatchRows, ...] | None
     """The rows as they were, where they were trimmed or found anew."""
@@ -61,7 +63,9 @@ class WalkRun:
         self._kernels = code.module
         facts = code.facts
         self._needs_index = facts.directed or facts.either or facts.by_edge
-        self.state = WalkState(code.layout, self.settings, pairs=self._needs_index)
+        ordered = OrderedRows(graph, facts, code.module, self._words)
+        needs = self._needs_index
+        self.state = WalkState(code.layout, self.settings, pairs=needs, ordered=ordered)
         counts = self.state.counts
         counts[records.LAST] = self.ending.last
         counts[records.BOUNDED], counts[records.PATIENT] = self.ending.bounded, self.ending.patient
@@ -101,6 +105,8 @@ class WalkRun:
         if self.code.facts.directed or self.code.facts.either:
             state.reserve_pairs(self.graph.live)
             index_all(self._words(), kernels.NEEDS)
+        if state.ordered.some:
+            state.ordered.build()
         kernels.begin_vertices(self._words(), 0, state.vertices)
         kernels.clear_all(self._words())
         self._finish_globals()
@@ -171,10 +177,10 @@ class WalkRun:
             state.counts[records.VERTICES] = state.vertices
             extra = self._extra()
             words = state.globals.copy()
-            kernels.follow_walks(self._words(), *delta)
+            self._follow_walks(delta)
             if not self._lacks_room():
                 break
-            unsettled = replace(self._done(vertices, extra, words, []), states=_NOTHING)
+            unsettled = replace(self._done(delta, vertices, extra, words, []), states=_NOTHING)
             self.put_back(unsettled)
             self._take_in_vertices()
             state.make_ready(len(delta.sources))
@@ -186,7 +192,7 @@ class WalkRun:
         moved = global_changes(before, self.globals)
         kernels.follow_updates(self._words(), bool(moved) and self.code.facts.reads_globals)
         rows = self._reported() if self.program.matches else []
-        done = self._done(vertices, extra, words, rows)
+        done = self._done(delta, vertices, extra, words, rows)
         try:
             self._check()
         except (InputError, LimitError):
@@ -203,9 +209,23 @@ class WalkRun:
             },
         )
 
+    def _follow_walks(self, delta: Delta) -> None:
+        """Find what walks change, while ordered rows hold both versions."""
+        ordered, count = self.state.ordered, len(delta.inserted)
+        if ordered.some:
+            ordered.enter(delta.inserted, delta.sources[:count], delta.targets[:count])
+        self._kernels.follow_walks(self._words(), *delta)
+        if ordered.some:
+            ordered.leave(delta.deleted, delta.sources[count:], delta.targets[count:])
+
     def put_back(self, done: Done) -> None:
         """Undo an advance; the graph may be at either version."""
         state = self.state
+        if state.ordered.some:
+            inserted, deleted, sources, targets = done.delta
+            count = len(inserted)
+            state.ordered.leave(inserted, sources[:count], targets[:count])
+            state.ordered.enter(deleted, sources[count:], targets[count:])
         if self._needs_index:
             state.reserve_pairs(int(state.counts[records.USED]) + len(done.pairs[0]))
             put_back(self._words(), *done.pairs)
@@ -248,6 +268,7 @@ class WalkRun:
 
     def _done(
         self,
+        delta: Delta,
         vertices: int,
         extra: tuple[int, int],
         words: Int64,
@@ -272,6 +293,7 @@ class WalkRun:
             sums=touched.sums[: count * state.widths["sums"]].copy(),
             states=touched.states[: count * state.widths["states"]].copy(),
             words=words,
+            delta=delta,
             matches=rows,
             rows=None,
         )
@@ -334,8 +356,9 @@ class WalkRun:
     def _words(self) -> Int64:
         """Where all that kernels work with is; written anew where any of it was replaced."""
         state = self.state
-        if state.block is None or self._seen is not self.graph.adjacency:
-            self._seen = self.graph.adjacency
+        known = self._seen is self.graph.adjacency and not state.ordered.replaced
+        if state.block is None or not known:
+            self._seen, state.ordered.replaced = self.graph.adjacency, False
             properties = tuple(
                 edge_array(self.graph, name, type_) for name, type_ in self.code.facts.properties
             )

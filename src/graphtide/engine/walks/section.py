@@ -11,6 +11,7 @@ from graphtide.engine.walks import sending
 from graphtide.engine.walks.compact import CompactNest, is_compact
 from graphtide.engine.walks.layout import is_gathered, walk_layout
 from graphtide.engine.walks.names import WalkNames
+from graphtide.engine.walks.ranges import ordering_kernels
 from graphtide.engine.walks.terms import gather_kernel, run_kernel, term_kernel
 from graphtide.engine.write import constant_text, write_body
 from graphtide.plan.expressions import FLOAT
@@ -27,7 +28,9 @@ from graphtide.kernels.blocks import array_at
 from graphtide.kernels.synchronous.program_words import float_moved
 from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
 from graphtide.kernels.walks.faults import within
-from graphtide.kernels.walks.records import EITHER, EITHER_CAME
+from graphtide.kernels.walks.ordered import NEIGHBOUR, SHIFT, enter_edges, leave_edges
+from graphtide.kernels.walks.ordered import note_widest, row_bounds
+from graphtide.kernels.walks.records import EDGE_CAME, EDGE_LEFT, EITHER, EITHER_CAME
 from graphtide.kernels.walks.records import LEFT_EDGE_IN, LEFT_EDGE_OUT, LEFT_EITHER, LEFT_IN
 from graphtide.kernels.walks.records import OLD, OLD_VERTICES, VERTICES
 from graphtide.kernels.walks.sums import gather_float, multiply, multiply_whole, note_doubt
@@ -50,8 +53,7 @@ class _Section:
     def __init__(self, program: WalkProgram, facts: WalkFacts) -> None:
         self.program, self.facts = program, facts
         self.layout = walk_layout(program)
-        properties = tuple(name for name, _ in facts.properties)
-        self.names = WalkNames(program, self.layout, properties)
+        self.names = WalkNames(program, self.layout, facts)
         self.kernels: list[str] = []
         self.compact = [is_compact(walk) for walk in facts.walks]
         self._compact_runs()
@@ -68,6 +70,7 @@ class _Section:
             "",
             "",
             *handing_over((KERNEL_TYPES[type_] for _, type_ in facts.properties), self.program),
+            *ordering_kernels(self.names),
             *self.kernels,
             *_calls("run_walks(words, first, last)", self.runs, "words, first, last"),
             *_calls(f"run_terms(words, {_TAKEN})", self.terms, f"words, {_TAKEN}"),

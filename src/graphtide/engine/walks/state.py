@@ -1,4 +1,5 @@
-"""What the maintainer of a walk program keeps: an index of pairs, rows of accumulators and state.
+"""What the maintainer of a walk program keeps: an index of pairs, ordered rows, rows of
+accumulators and state.
 
 Arrays grow with the graph and with the size of batches. `block` is written anew where any of them,
 or one of the graph's, was replaced.
@@ -17,6 +18,7 @@ from graphtide.engine.growing import GrowingArray, with_spare
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.row_layout import Column
 from graphtide.engine.walks.layout import WalkLayout
+from graphtide.engine.walks.ordered import OrderedRows
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.walks import records
 from graphtide.kernels.walks.pairs import FREE, copy_pairs, pairs_within, places_for
@@ -30,8 +32,15 @@ _FIRST_REPORT = 1024
 class WalkState:
     """All arrays of one maintainer; `counts` is shared with kernels."""
 
-    def __init__(self, layout: WalkLayout, settings: Mapping[str, Any], *, pairs: bool) -> None:
-        self.layout, self._keeps_pairs = layout, pairs
+    def __init__(
+        self,
+        layout: WalkLayout,
+        settings: Mapping[str, Any],
+        *,
+        pairs: bool,
+        ordered: OrderedRows,
+    ) -> None:
+        self.layout, self._keeps_pairs, self.ordered = layout, pairs, ordered
         self.widths = {
             "sums": layout.sums_width.value(dict(settings)),
             "states": layout.state_width.value(dict(settings)),
@@ -82,6 +91,7 @@ class WalkState:
         self._sums.resize(vertices * self.widths["sums"])
         self._states.resize(vertices * self.widths["states"])
         self._slot.resize(vertices)
+        self.ordered.resize(vertices)
         if len(self.touched.entry) < vertices:
             self.touched = _touched(with_spare(vertices), self.widths)
         self.changed = self.changed._replace(slot=self._slot.room)
@@ -114,6 +124,7 @@ class WalkState:
             graph=graph.adjacency,
             pairs=PairIndex(self.table, self._marks.room),
             changed=self.changed,
+            ordered=self.ordered.record,
             touched=self.touched,
             sums=rows_of(self._sums.room),
             states=rows_of(self._states.room),

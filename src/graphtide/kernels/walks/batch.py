@@ -15,10 +15,11 @@ from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.pairs import direction_of, flags_of, set_flags
 from graphtide.kernels.walks.records import (
     BACKWARD,
-    CAME,
+    CHANGED,
     DIRECT,
     DIRECT_CAME,
     EDGE_CAME,
+    EDGE_LEFT,
     EITHER,
     EITHER_CAME,
     EXTRA_DIRECT,
@@ -117,7 +118,7 @@ def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[boo
     if needs == 0:
         return
     if needs & (NEEDS_DIRECT | NEEDS_EITHER) == 0:
-        note_mark(walking, edge, EDGE_CAME if came else 0)
+        note_mark(walking, edge, EDGE_CAME if came else EDGE_LEFT)
         return
     rank = rank_for(walking, source, target)
     direction = direction_of(source, target) if needs & NEEDS_DIRECT else FORWARD | BACKWARD
@@ -139,7 +140,7 @@ def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[boo
         changed.lost[rank] |= LOST_EITHER
     elif needs & NEEDS_EITHER:
         counts[EXTRA_EITHER] -= 1
-    note_mark(walking, edge, 0)
+    note_mark(walking, edge, EDGE_LEFT)
 
 
 @joined_kernel
@@ -317,7 +318,7 @@ def clear_batch(walking: Walking) -> None:
     """Take back all that tells the old version from the new one."""
     changed, counts, marks = walking.changed, walking.counts, walking.pairs.marks
     for at in range(counts[MARKED]):
-        marks[changed.marked[at]] &= ~CAME & 255
+        marks[changed.marked[at]] &= ~CHANGED & 255
     for slot in range(counts[SLOTS]):
         changed.slot[changed.vertex[slot]] = 0
     for rank in range(counts[PAIRS] - 1, -1, -1):

@@ -24,9 +24,10 @@ OLD, NEW = 0, 1 << 30
 DIRECT, EITHER = 1, 2
 """Marks of a live edge: its pair is visited by it, seen in its direction, or whatever its
 direction."""
-DIRECT_CAME, EITHER_CAME, EDGE_CAME = 4, 8, 16
-"""Marks while a batch is followed: the pair that it stands for came, or the edge itself."""
-CAME = DIRECT_CAME | EITHER_CAME | EDGE_CAME
+DIRECT_CAME, EITHER_CAME, EDGE_CAME, EDGE_LEFT = 4, 8, 16, 32
+"""Marks while a batch is followed: the pair that it stands for came, or the edge itself came or
+left."""
+CHANGED = DIRECT_CAME | EITHER_CAME | EDGE_CAME | EDGE_LEFT
 
 LEFT_OUT, LEFT_IN, LEFT_EITHER, LEFT_EDGE_OUT, LEFT_EDGE_IN = 1, 2, 4, 8, 16
 """What left a vertex: a pair in either direction or in both, an edge in either direction."""
@@ -100,6 +101,21 @@ class Changed(NamedTuple):
     before: UInt8
 
 
+class Ordered(NamedTuple):
+    """Rows in the order of a property (`ordered`). Row r has `room` words of `entries` from `start`
+    on, and its `size` entries behind a `gap`. `pool` counts words; `widest` says how far from 0 a
+    property ever was.
+    """
+
+    start: Int64
+    gap: Int32
+    size: Int32
+    room: Int32
+    entries: Int64
+    pool: Int64
+    widest: Float64
+
+
 class Touched(NamedTuple):
     """Vertices whose rows changed, with the rows that they had. `entry` says where a vertex may
     stand: it does if that entry is in use and names it. `moved` are entries whose state changed.
@@ -126,6 +142,7 @@ class Walking(NamedTuple):
     graph: Adjacency
     pairs: PairIndex
     changed: Changed
+    ordered: Ordered
     touched: Touched
     sums: Rows
     states: Rows

@@ -1,0 +1,245 @@
+"""Rows of edges in the order of a property, so that a walk visits a range of them.
+
+For a property that walks bound, each vertex has two rows: its out-edges and its in-edges, sorted by
+the property and then by number. An entry is one word, the edge above the neighbour. Rows lie in a
+pool, each with some room behind it and a gap before it; a row that is full slides into its gap or
+moves to the end of the pool. An edge whose property is NaN satisfies no bound and is in no row.
+
+While a batch is followed, rows hold what came and what left: marks of edges tell the two versions
+apart (`records`). So the edges of either version are side by side in one order.
+
+Entries come and go in runs: what goes to one vertex and rises is merged in, or taken out, in one
+pass over the entries behind the first (or before the last, where these are fewer). Each edge alone
+is such a run too: whatever the order, rows are right. Whoever gives edges by vertex and property
+pays for each row once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.walks.records import Int32, Int64, Ordered, walking_at
+
+SHIFT = np.int64(32)
+NEIGHBOUR = np.int64(0xFFFFFFFF)
+OUT_ROW, INTO_ROW = 0, 1
+TOP, MOVED, MOST = 0, 1, 2
+"""What `Ordered.pool` holds: words of the pool in use, words that the last call moved, and how many
+it may move before it gives the rest of its edges back to be sorted."""
+
+
+@joined_kernel
+def word_of(edge: int, neighbour: int) -> Any:
+    """An entry."""
+    return (np.int64(edge) << SHIFT) | np.int64(neighbour)
+
+
+@joined_kernel
+def row_bounds(ordered: Ordered, row: int) -> Any:
+    """The first entry of a row, and the end."""
+    begin = ordered.start[row] + ordered.gap[row]
+    return begin, begin + ordered.size[row]
+
+
+def room_for(entries: int) -> int:
+    """The room that a row of so many entries gets when it moves."""
+    return entries + entries // 4 + 2
+
+
+_room_for = joined_kernel(room_for)
+
+
+@joined_kernel
+def find_place(ordered: Ordered, row: tuple[int, int], keys: Any, edge: int) -> Any:
+    """Where an edge stands, or would stand, between two entries of a row.
+
+    Looks from the end: what comes last is usually the latest.
+    """
+    begin, high = row
+    low, step, key = begin, 1, keys[edge]
+    while high - step >= begin:
+        if is_before(ordered.entries[high - step] >> SHIFT, keys, key, edge):
+            low = high - step + 1
+            break
+        high -= step
+        step *= 2
+    while low < high:
+        middle = (low + high) >> 1
+        if is_before(ordered.entries[middle] >> SHIFT, keys, key, edge):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@joined_kernel
+def is_before(one: int, keys: Any, key: Any, edge: int) -> bool:
+    """True if an edge stands before another one, whose property is `key`."""
+    return bool(keys[one] < key or (keys[one] == key and one < edge))
+
+
+@joined_kernel
+def run_end(keys: Any, edges: Int32, ends: Int32, first: int) -> int:
+    """The end of the run that begins at a place: one vertex, and rising."""
+    at = first + 1
+    while at < len(edges) and ends[at] == ends[first]:
+        if not is_before(edges[at - 1], keys, keys[edges[at]], edges[at]):
+            break
+        at += 1
+    return at
+
+
+@inner_kernel
+def enter_edges(
+    ordered: Ordered, keys: Any, edges: Int32, ends: tuple[Int32, Int32], which: tuple[int, int]
+) -> int:
+    """Take edges into the rows of their near ends; how many were taken.
+
+    `ends` are near and far ends, `which` the number of a vertex's rows and that of the one meant.
+    Fewer than all are taken where the pool has no room, or too much was moved.
+    """
+    near, far = ends
+    at = 0
+    while at < len(edges):
+        if keys[edges[at]] != keys[edges[at]]:
+            at += 1
+            continue
+        end = run_end(keys, edges, near, at)
+        row = near[at] * which[0] + which[1]
+        if ordered.pool[MOVED] > ordered.pool[MOST] or not make_room(ordered, row, end - at):
+            return at
+        merge_run(ordered, row, keys, (edges[at:end], far[at:end]))
+        at = end
+    return at
+
+
+@inner_kernel
+def make_room(ordered: Ordered, row: int, more: int) -> bool:
+    """Have room behind a row for so many more entries; False where the pool has none."""
+    size, gap, room = ordered.size[row], ordered.gap[row], ordered.room[row]
+    if gap + size + more <= room:
+        return True
+    before = ordered.start[row]
+    if (size + more) * 8 > room * 7:
+        wanted, top = _room_for(size + more), ordered.pool[TOP]
+        if top + wanted > len(ordered.entries):
+            return False
+        ordered.pool[TOP] = top + wanted
+        ordered.start[row], ordered.room[row] = top, wanted
+    shift_entries(ordered, before + gap, before + gap + size, ordered.start[row] - before - gap)
+    ordered.gap[row] = 0
+    return True
+
+
+@joined_kernel
+def shift_entries(ordered: Ordered, begin: int, end: int, by: int) -> None:
+    """Move entries to the left or to the right."""
+    entries = ordered.entries
+    ordered.pool[MOVED] += end - begin
+    if by < 0:
+        for place in range(begin, end):
+            entries[place + by] = entries[place]
+    elif by > 0:
+        for place in range(end - 1, begin - 1, -1):
+            entries[place + by] = entries[place]
+
+
+@inner_kernel
+def merge_run(ordered: Ordered, row: int, keys: Any, run: tuple[Int32, Int32]) -> None:
+    """Merge edges that rise into a row that has room for them, the last one first."""
+    edges, neighbours = run
+    begin, end = row_bounds(ordered, row)
+    ordered.size[row] += len(edges)
+    for at in range(len(edges) - 1, -1, -1):
+        place = find_place(ordered, (begin, end), keys, edges[at])
+        shift_entries(ordered, place, end, at + 1)
+        ordered.entries[place + at] = word_of(edges[at], neighbours[at])
+        end = place
+
+
+@inner_kernel
+def leave_edges(
+    ordered: Ordered, keys: Any, edges: Int32, near: Int32, which: tuple[int, int]
+) -> int:
+    """Take edges out of the rows of their near ends; how many, unless too much was moved."""
+    at = 0
+    while at < len(edges):
+        if keys[edges[at]] != keys[edges[at]]:
+            at += 1
+            continue
+        if ordered.pool[MOVED] > ordered.pool[MOST]:
+            return at
+        end = run_end(keys, edges, near, at)
+        take_out_run(ordered, near[at] * which[0] + which[1], keys, edges[at:end])
+        at = end
+    return at
+
+
+@inner_kernel
+def take_out_run(ordered: Ordered, row: int, keys: Any, edges: Int32) -> None:
+    """Take edges that rise out of a row, closing up towards the end that is nearer."""
+    begin, end = row_bounds(ordered, row)
+    first = find_place(ordered, (begin, end), keys, edges[0])
+    last = find_place(ordered, (begin, end), keys, edges[len(edges) - 1])
+    if last - begin < end - first:
+        top = end
+        for at in range(len(edges) - 1, -1, -1):
+            place = find_place(ordered, (begin, top), keys, edges[at])
+            if at < len(edges) - 1:
+                shift_entries(ordered, place + 1, top, len(edges) - 1 - at)
+            top = place
+        shift_entries(ordered, begin, top, len(edges))
+        ordered.gap[row] += len(edges)
+    else:
+        bottom = first
+        for at in range(len(edges)):
+            place = find_place(ordered, (bottom, end), keys, edges[at])
+            shift_entries(ordered, bottom, place, -at)
+            bottom = place + 1
+        shift_entries(ordered, bottom, end, -len(edges))
+    ordered.size[row] -= len(edges)
+    if ordered.size[row] == 0:
+        ordered.gap[row] = 0
+
+
+@bare_kernel
+def move_rows(words: Int64, entries: Int64, rows: int) -> None:
+    """Take all rows over to another pool, one behind the other."""
+    ordered, top = walking_at(words, 0).ordered, np.int64(0)
+    for row in range(rows):
+        begin, end = row_bounds(ordered, row)
+        size = end - begin
+        for at in range(size):
+            entries[top + at] = ordered.entries[begin + at]
+        ordered.start[row], ordered.gap[row] = top, 0
+        ordered.room[row] = size + size // 8
+        top += size + size // 8
+    ordered.pool[TOP] = top
+
+
+@joined_kernel
+def note_widest(ordered: Ordered, number: int, keys: Any, edges: Int32) -> None:
+    """Remember how far from 0 the property of any edge was."""
+    for edge in edges:
+        if abs(np.float64(keys[edge])) > ordered.widest[number]:
+            ordered.widest[number] = abs(np.float64(keys[edge]))
+
+
+@bare_kernel
+def lay_rows(words: Int64, row_count: int, number: int) -> None:
+    """Give every vertex rows with room for its live edges and some more, behind those laid before.
+
+    There must be room in the pool: `rows_take` words.
+    """
+    walking = walking_at(words, 0)
+    ordered, graph = walking.ordered, walking.graph
+    for vertex in range(len(graph.out.live)):
+        for side in range(2):
+            live = graph.out.live[vertex] if side == OUT_ROW else graph.into.live[vertex]
+            row = vertex * row_count + 2 * number + side
+            ordered.start[row], ordered.room[row] = ordered.pool[TOP], live + live // 8
+            ordered.gap[row], ordered.size[row] = 0, 0
+            ordered.pool[TOP] += live + live // 8

@@ -1,0 +1,96 @@
+"""Walks whose steps are ranges of ordered rows: against nested loops, whatever comes and goes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphtide.plan import walks as w
+from graphtide.plan.walk_facts import walk_facts
+from tests.equivalence.walk_cases import History, rings
+from tests.oracle.machine_numbers import Int
+from tests.property.range_plans import range_programs
+
+FARTHEST = (2**63 - 1, -(2**63), 2**62, -(2**62), 2**63 - 2)
+
+
+class Timed(History):
+    """Few values, so that many are equal; NaN and infinities; far from 0 where asked to.
+
+    A batch of a history deletes and inserts much, and takes what is old or what is new in turns.
+    """
+
+    def __init__(self, program: w.WalkProgram, vertices: int, edges: int, seed: int, far: bool):
+        self.far = far
+        super().__init__(program, vertices, edges, seed)
+
+    def _row(self, vertices: int) -> tuple[int, int, dict[str, Any]]:
+        source, target, values = super()._row(vertices)
+        pick = self.random
+        if pick.random() < 0.2:
+            values["weight"] = pick.choice((math.nan, math.inf, -math.inf, -0.0))
+        values["kind"] = Int(
+            pick.choice(FARTHEST) if self.far and pick.random() < 0.6 else values["kind"]
+        )
+        return source, target, values
+
+    def batch(self) -> tuple[list[int], list[int]]:
+        dead, live = sorted(set(range(len(self.rows))) - self.live), sorted(self.live)
+        for edges in (dead, live):
+            self.random.shuffle(edges)
+            if self.random.random() < 0.5:
+                edges.sort(key=lambda at: self.rows[at][2]["kind"])
+        sizes = self.random.choice(((1, 0), (0, 1), (3, 3), (8, 1), (1, 8), (0, 9), (9, 9)))
+        return dead[: sizes[0]], live[: sizes[1]]
+
+
+def follow(program: w.WalkProgram, number: int, *, far: bool = False, steps: int = 5) -> None:
+    history = Timed(program, 4, 40, number, far)
+    maintainer = history.maintainer
+    if number % 8:
+        maintainer.anew_share = 0
+    maintainer.start()
+    history.check()
+    deltas = []
+    for _ in range(steps):
+        come, gone = history.batch()
+        maintainer.follow(history.flip(come, gone))
+        deltas.append((come, gone))
+        history.check()
+        if history.random.random() < 0.3:
+            come, gone = deltas.pop()
+            maintainer.undo()
+            history.flip(gone, come)
+            history.check()
+    while deltas:
+        come, gone = deltas.pop()
+        maintainer.undo()
+        history.flip(gone, come)
+        history.check()
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_rings_of_three(number: int) -> None:
+    program = rings(3)
+    assert walk_facts(program).ordered == ("kind",)
+    follow(program, number, steps=12)
+
+
+@pytest.mark.interpreted
+@given(range_programs(), st.integers(0, 10_000))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_programs(program: w.WalkProgram, number: int) -> None:
+    follow(program, number)
+
+
+@pytest.mark.interpreted
+@given(range_programs(counts=True), st.integers(0, 10_000))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+def test_ints_that_wrap_around(program: w.WalkProgram, number: int) -> None:
+    with np.errstate(all="ignore"):
+        follow(program, number, far=True)
