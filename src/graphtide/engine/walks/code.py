@@ -38,7 +38,7 @@ class WalkCode:
     def compact_forms(self) -> dict[int, CompactForm]:
         """What copies of the graph runs from scratch want, by the number of the walk."""
         properties = tuple(name for name, _ in self.facts.properties)
-        names = WalkNames(self.plan, self.layout, properties)
+        names = WalkNames(self.plan, self.layout, properties, rounds=self.facts.stateful)
         return {
             number: CompactNest(names, walk).form
             for number, walk in enumerate(self.facts.walks)
@@ -52,7 +52,8 @@ class WalkCode:
     @cached_property
     def module(self) -> Any:
         """The compiled module; its kernels are compiled when they are first called."""
-        source = generated_source(walk_section(self.plan, self.facts), "walks")
+        others = ["walk_rounds"] if self.facts.stateful else []
+        source = generated_source(walk_section(self.plan, self.facts), "walks", *others)
         return generated_module(source, f"{self.plan.name}_walks")
 
 
