@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphtide.plan.expressions import EdgeProperty, Expression, Joined, Local, StateRef, Unary
 from graphtide.plan.program_text import expression_text
 from graphtide.plan.programs import AccumulatorKind, subexpressions
-from graphtide.plan.walk_facts import walk_facts
+from graphtide.plan.walk_facts import WalkFacts, walk_facts
 from graphtide.plan.walk_forms import Hop, Sending, Walk, replaced, sent
 from graphtide.plan.walk_orders import Level, Link, order_of_root, order_of_term
 from graphtide.plan.walk_symmetry import symmetry
@@ -15,6 +15,7 @@ from graphtide.plan.walk_terms import (
     HopFactor,
     JoinFactor,
     RootFactor,
+    StateFactor,
     Term,
     terms_of,
 )
@@ -29,30 +30,48 @@ def explain_walks(program: WalkProgram) -> list[str]:
     facts = walk_facts(program)
     for number, walk in enumerate(facts.walks, 1):
         lines += [f"walk {number}: {_chain(walk)}", *_indented(_walk_lines(walk))]
-        if not facts.stateful:
+        if _open_end(program, facts) is None:
             lines += _indented(["delta"])
             for term in terms_of(walk):
                 lines += _indented(_term_lines(term), 2)
     return [*lines, *_why(program)]
 
 
+def _open_end(program: WalkProgram, facts: WalkFacts) -> str | None:
+    """Why nobody knows what further rounds of a run would be; None where it stands still."""
+    if program.tolerance:
+        return "a tolerance may end its runs while things move"
+    if program.iterations is None and facts.reads_iteration:
+        return "update reads the iteration, and runs have no number of them"
+    return None
+
+
 def _why(program: WalkProgram) -> list[str]:
     """How results are kept current, with the reason."""
     facts = walk_facts(program)
-    if facts.stateful:
-        read = [item for walk in facts.walks for item in walk.expressions()]
-        fields = sorted({item.name for item in read if isinstance(item, StateRef)})
-        return [f"starts anew with every advance: its walks read state ({', '.join(fields)})"]
-    kinds = AccumulatorKind
+    kinds, open_end = AccumulatorKind, _open_end(program, facts)
+    if open_end is not None:
+        return [f"starts anew with every advance: {open_end}"]
     gathered = [item for item in program.accumulators if item.kind in (kinds.MIN, kinds.MAX)]
     gathered += [item for item in program.accumulators if item.kind is kinds.PRODUCT]
     lines = ["follows a batch by the terms of its walks: no walk reads state"]
+    if facts.stateful:
+        read = [item for walk in facts.walks for item in walk.expressions()]
+        fields = ", ".join(sorted({item.name for item in read if isinstance(item, StateRef)}))
+        lines = [
+            f"follows a batch by the terms of its walks in every round: they read state ({fields})",
+            "keeps the state and the accumulators of each round, where they differ from the last",
+            "starts anew where what differs between the runs costs more than a start",
+        ]
+        if program.matches:
+            lines.append("starts anew where a run ends sooner: rows of earlier rounds are not kept")
     if gathered:
         names = ", ".join(item.name for item in gathered)
         lines.append(f"gathers {names} anew at a vertex that may have lost what it holds")
     selected = [item.name for item in program.globals if item.kind in (kinds.MIN, kinds.MAX)]
     if selected:
-        lines.append(f"runs all walks again where {', '.join(selected)} may have lost its value")
+        again = "starts anew" if facts.stateful else "runs all walks again"
+        lines.append(f"{again} where {', '.join(selected)} may have lost its value")
     return lines
 
 
@@ -123,6 +142,10 @@ def _factor_text(factor: Factor) -> str:
             return f"changed pairs at {condition_text(atom)}"
         case DegreeFactor(position, facts):
             return f"changed {' and '.join(facts)} of {position}"
+        case StateFactor(position, fields):
+            return (
+                f"vertices whose {' or '.join(fields)} differs in the round before, as {position}"
+            )
         case RootFactor(position):
             return f"vertices that come, as {position}"
 
@@ -135,6 +158,8 @@ def _name(factor: Factor) -> str:
             return condition_text(atom)
         case DegreeFactor(position):
             return f"degrees of {position}"
+        case StateFactor(position):
+            return f"state of {position}"
         case RootFactor(position):
             return position
 

@@ -28,6 +28,7 @@ from graphtide.plan.walk_terms import (
     HopFactor,
     JoinFactor,
     RootFactor,
+    StateFactor,
     factors_of,
     positions_in,
     terms_of,
@@ -93,7 +94,7 @@ def order_of_term(walk: Walk, factor: Factor) -> Order:
             return _Ordering(walk, [hop.origin, hop.vertex], factor).order()
         case JoinFactor(atom):
             return _Ordering(walk, [atom.source, atom.target], factor).order()
-        case DegreeFactor(position) | RootFactor(position):
+        case DegreeFactor(position) | StateFactor(position) | RootFactor(position):
             return _Ordering(walk, [position], None).order()
 
 

@@ -1,7 +1,8 @@
 """The delta of a walk as a sum of terms, each begun where something has changed.
 
 A *factor* is anything of a walk that a batch can change: a hop (are these two joined, or: is this
-edge live), a question whether two positions are joined, and a position whose degrees are read. What
+edge live), a question whether two positions are joined, and a position whose degrees or state are
+read. State is that of the round before, and changes where earlier rounds came out otherwise. What
 all walks send is a function of all factors. Change them one by one, and the whole change is the sum
 of what each one changed: the term of a factor has new values at those before it and old values at
 those behind it (rule 7 of 003, which speaks of products). A literal that the walk demands makes
@@ -56,13 +57,21 @@ class DegreeFactor:
 
 
 @dataclass(frozen=True)
+class StateFactor:
+    """The state of a position, of those fields that the walk reads there."""
+
+    position: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class RootFactor:
     """Whether the vertex is there: walks without hops begin at vertices that come."""
 
     position: str
 
 
-Factor = HopFactor | JoinFactor | DegreeFactor | RootFactor
+Factor = HopFactor | JoinFactor | DegreeFactor | StateFactor | RootFactor
 
 
 class Version(StrEnum):
@@ -114,6 +123,11 @@ def factors_of(walk: Walk) -> tuple[Factor, ...]:
         )
         if facts:
             found.append(DegreeFactor(position, tuple(facts)))
+    for position in walk.positions:
+        read = [item for item in walk.expressions() if isinstance(item, StateRef)]
+        names = sorted({item.name for item in read if item.vertex == position})
+        if names:
+            found.append(StateFactor(position, tuple(names)))
     return tuple(found)
 
 

@@ -87,6 +87,18 @@ def gather_walks(words: Any, vertex: int) -> None:
     """Take anew what a vertex in doubt was sent."""
 
 
+@bare_kernel
+def round_terms(
+    words: Any, rounds: Any, inserted: Any, deleted: Any, sources: Any, targets: Any
+) -> None:
+    """What a round's walks send otherwise, where they read state; here they read none."""
+
+
+@bare_kernel
+def gather_in_round(words: Any, rounds: Any, vertex: int) -> None:
+    """Take anew what a vertex in doubt was sent in a round."""
+
+
 @joined_kernel
 def clear_vertex(walking: Any, parameters: Any, vertex: int) -> None:
     """Empty the accumulators of a vertex."""

@@ -51,7 +51,8 @@ class WalkCode:
     @cached_property
     def module(self) -> Any:
         """The compiled module; its kernels are compiled when they are first called."""
-        source = generated_source(walk_section(self.plan, self.facts), "walks")
+        others = ["walk_rounds"] if self.facts.stateful else []
+        source = generated_source(walk_section(self.plan, self.facts), "walks", *others)
         return generated_module(source, f"{self.plan.name}_walks")
 
 

@@ -109,9 +109,11 @@ class CompactNest(Nest):
         position = level.position
         along = self._along(level, self.order.levels)
         found = _LISTS[way_from(along)]
+        begin, end = (f"{found}.{side}[number_{along.near}]" for side in ("start", "end"))
         lines = [
+            *self._counting(f"{end} - {begin}"),
             f"for place_{number} in range(",
-            f"    {found}.start[number_{along.near}], {found}.end[number_{along.near}]",
+            f"    {begin}, {end}",
             "):",
             f"    number_{position} = {found}.neighbour[place_{number}]",
         ]

@@ -3,7 +3,9 @@
 As those of vertex programs: after a number of iterations, or in the first in which nothing moves.
 Where walks read no state, a vertex that stands still stands still for good, whatever others do, and
 runs to its end alone. It does not where a tolerance lets the run end while things move, or where a
-run without a number of iterations looks at the iteration.
+run without a number of iterations looks at the iteration. Such runs say nothing of what rounds
+behind their end would be; all others do, so that those whose walks read state are followed round
+by round.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ class WalkEnding:
     patient: bool
     alone: bool
     """Whether each vertex ends alone."""
+    by_rounds: bool
+    """Whether walks read state, and are followed round by round."""
 
 
 def walk_ending(program: WalkProgram, facts: WalkFacts, settings: Mapping[str, Any]) -> WalkEnding:
@@ -45,6 +49,7 @@ def walk_ending(program: WalkProgram, facts: WalkFacts, settings: Mapping[str, A
         bounded=bound is not None,
         patient=bound is not None and facts.reads_iteration,
         alone=not loose and not facts.stateful and bound != 0,
+        by_rounds=not loose and facts.stateful,
     )
 
 

@@ -2,9 +2,10 @@
 
 Where no walk reads state, all accumulators follow a batch by the terms of rule 7
 (`plan/walk_terms`), and `update` runs again where an accumulator, a degree or a global that it
-reads has changed. Where walks read state, and where a run's end depends on all vertices at once,
-the program starts anew with every advance. So it does for a batch of more than a share of the
-graph, which costs less so.
+reads has changed. Where walks read state, all rounds are kept and gone through (`rounds_run`), as
+far as that costs less than a start. Where a run's end depends on all vertices at once, the program
+starts anew with every advance. So it does for a batch of more than a share of the graph, which
+costs less so.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import change_between
+from graphtide.engine.experience import Experience
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous.refining import TooDearError
 from graphtide.engine.walks.changes import WalkChanges, global_changes, same_value
 from graphtide.engine.walks.code import walk_code
 from graphtide.engine.walks.matches import MatchRows, Row, RowChange, row_change
 from graphtide.engine.walks.plain import plain_walks
+from graphtide.engine.walks.rounds_run import NO_BUDGET, RoundsDone, RoundsRun
 from graphtide.engine.walks.runs import Done, WalkRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.plan.walks import WalkProgram
@@ -40,7 +44,7 @@ class WalkMaintainer(Maintainer):
     """
 
     anew_share = 4
-    """A batch of more than one live edge in so many starts anew."""
+    """A batch of more than one live edge in so many starts anew; 0: none does for its size."""
 
     def __init__(
         self, graph: ResidentGraph, program: WalkProgram, parameters: tuple[Any, ...]
@@ -50,6 +54,7 @@ class WalkMaintainer(Maintainer):
         self._code = walk_code(program)
         self._values = parameters
         self._run = WalkRun(graph, self._code, parameters)
+        self._experience = Experience()
 
     @property
     def kernels(self) -> Any:
@@ -70,10 +75,20 @@ class WalkMaintainer(Maintainer):
         """A state field of every vertex, the first if none is named; a view, at a stride."""
         return self._run.field(field or self.fields[0])
 
+    def rounds(self) -> list[dict[str, NDArray[Any]]]:
+        """State fields after every round, round 0 first; none where rounds are not kept."""
+        return list(self._run.rounds()) if isinstance(self._run, RoundsRun) else []
+
     def start(self) -> None:
         """Run from scratch on the version that the graph is at. Forgets what could be undone."""
         self.forget()
-        self._run = self._started()
+        self._run = self._started(keeps=True)
+
+    def forget(self) -> None:
+        """Give up what could be undone, and its memory."""
+        super().forget()
+        if isinstance(self._run, RoundsRun):
+            self._run.sweep()
 
     def scratch(self) -> dict[str, NDArray[Any]]:
         """The state fields of the version that the graph is at, apart from the state."""
@@ -83,21 +98,35 @@ class WalkMaintainer(Maintainer):
         self,
     ) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any], Mapping[str, MatchRows]]:
         """State fields, globals and matches of the version that the graph is at, like `scratch`."""
-        run = self._started()
+        run = self._started(keeps=False)
         rows = {item.matches.name: item for item in run.matches}
         return {name: run.field(name).copy() for name in self.fields}, run.globals, rows
 
     def follow(self, delta: Delta) -> WalkChanges:
         """Follow a graph that has been flipped, and may have got vertices; says what changed."""
         self.touched = len(delta.sources)
-        if not self._run.ending.alone or len(delta.sources) * self.anew_share > self.graph.live:
+        too_large = len(delta.sources) * self.anew_share > self.graph.live
+        if too_large or not self._run.follows:
             return self._start_over()
-        done, changes = self._run.follow(delta)
+        done: Done | RoundsDone
+        if isinstance(self._run, RoundsRun):
+            if self.anew_share and not self._experience.worth_trying(len(delta.sources)):
+                return self._start_over()
+            self._run.budget = None if self.anew_share else NO_BUDGET
+            try:
+                done, changes = self._run.follow(delta)
+            except TooDearError:
+                self._experience.learn(len(delta.sources), broken_off=True)
+                return self._start_over()
+            self._experience.learn(len(delta.sources), broken_off=False)
+            self.touched = self._run.looked
+        else:
+            done, changes = self._run.follow(delta)
         self._done.append(done)
         return changes
 
     def _start_over(self) -> WalkChanges:
-        before, run = self._run, self._started()
+        before, run = self._run, self._started(keeps=True)
         self._done.append(before)
         self._run = run
         self.touched = self.graph.live
@@ -113,12 +142,14 @@ class WalkMaintainer(Maintainer):
         moved = {name: change for name, change in rows.items() if len(change)}
         return WalkChanges(fields, global_changes(before.globals, run.globals), moved)
 
-    def _started(self) -> WalkRun:
+    def _started(self, *, keeps: bool) -> WalkRun:
         run = WalkRun(self.graph, self._code, self._values)
+        if keeps and run.ending.by_rounds:
+            run = RoundsRun(self.graph, self._code, self._values)
         run.start()
         return run
 
-    def _put_back(self, done: Done | WalkRun) -> None:
+    def _put_back(self, done: Any) -> None:
         if isinstance(done, WalkRun):
             self._run = done
         else:

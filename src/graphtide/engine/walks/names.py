@@ -33,19 +33,22 @@ WAYS = {"out": "OUT_WAY", "in": "IN_WAY", "both": "BOTH_WAYS"}
 class Versions:
     """The version of each question and of each position's degrees, as text; NEW if not said.
 
-    `answers` are questions whose answer is known, or held by a local name.
+    `answers` are questions whose answer is known, or held by a local name. `states` are versions of
+    the state of the round before, in what is kept of both runs; None: state is that of a run from
+    scratch, in its rows.
     """
 
     joined: Mapping[Joined, str] = field(default_factory=dict)
     degrees: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[Joined, str] = field(default_factory=dict)
+    states: Mapping[str, str] | None = None
 
 
 class WalkNames:
     """How one program's names are written in loops, and in functions of one vertex."""
 
     def __init__(self, program: WalkProgram, layout: WalkLayout, facts: WalkFacts) -> None:
-        self.layout, self.ordered = layout, facts.ordered
+        self.layout, self.ordered, self.rounds = layout, facts.ordered, facts.stateful
         self.state = {column.item.name: column for column in layout.state}
         self.sums = {column.item.name: column for column in layout.sums}
         self.globals = {column.item.name: column for column in layout.globals}
@@ -83,10 +86,26 @@ class WalkNames:
             return "1"
         return self.parameter(size) if isinstance(size, str) else str(size)
 
+    @property
+    def row_width(self) -> str:
+        """The words of a row of state and accumulators, as rounds are kept."""
+        layout = self.layout
+        return f"({self.extent(layout.state_width)} + {self.extent(layout.sums_width)})"
+
+    def touching(self, target: str) -> str:
+        """Have the accumulators of a vertex ready to be changed by a term; its entry."""
+        if self.rounds:
+            return f"reach(walking, rounds, {target})"
+        return f"touch(walking, {target}, {_factor(self.extent(self.layout.sums_width))})"
+
     def loop_places(self, versions: Versions) -> Places:
         """The places of conditions and values in loops."""
 
         def state(position: str, name: str, index: str | None) -> str:
+            if versions.states is not None:
+                upto = versions.states.get(position, "NEW")
+                base = f"state_place(rounds, at_{position}, {upto}, {self.row_width})"
+                return self._value(self.state[name], "rounds.histories", base, index)
             base = f"at_{position} * {_factor(self.extent(self.layout.state_width))}"
             return self._value(self.state[name], "states", base, index)
 

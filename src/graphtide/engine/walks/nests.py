@@ -124,6 +124,7 @@ class Nest:
             f"    begin_{number}, end_{number} = bounds(",
             f"        walking, {stretch}, {near}, {way}, {how}[3]",
             "    )",
+            *indented(self._counting(f"end_{number} - begin_{number}")),
             *self._asking_first(number, links),
             f"    for {place} in range(begin_{number}, end_{number}):",
             *self._asking_ahead(number, links),
@@ -136,6 +137,15 @@ class Nest:
         ]
         asked.append(f"is_neighbour(walking, {stretch}, {place}, {near}, {how})")
         return lines + indented(self.body(number, asked), 2)
+
+    def _counting(self, entries: str) -> list[str]:
+        """Count what a loop goes through, where an advance may cost more than a start."""
+        if not self.names.rounds:
+            return []
+        lines = [f"walking.counts[LOOKED] += {entries}"]
+        if self.mode is not Mode.RUN:
+            lines += ["if walking.counts[LOOKED] > walking.counts[BUDGET]:", "    return"]
+        return lines
 
     def _asking_first(self, number: int, links: tuple[Link, ...]) -> list[str]:
         """Ask for memory before the loop, where it looks into the table for every entry."""
@@ -211,6 +221,7 @@ class Nest:
             f"    begin_{number}, end_{number} = bounds(",
             f"        walking, {stretch}, near_{number}, way_{number}, {upto}",
             "    )",
+            *indented(self._counting(f"end_{number} - begin_{number}")),
             f"    for {place} in range(begin_{number}, end_{number}):",
         ]
         inside = [f"edge_{hop.edge} = edges_{number}[{place}]"]
@@ -234,6 +245,7 @@ class Nest:
             "        continue",
             f"    begin_{number}, end_{number} = row_bounds(walking.ordered, {row})",
             *indented(searching(self.names, number, f"edge_{hop.edge}", wanted, self._write)),
+            *indented(self._counting(f"end_{number} - begin_{number}")),
             f"    for place_{number} in range(begin_{number}, end_{number}):",
         ]
         inside = [

@@ -17,7 +17,13 @@ from graphtide.engine.walks.compact import CompactForm
 from graphtide.engine.walks.copies import compact_copy
 from graphtide.engine.walks.ending import walk_ending
 from graphtide.engine.walks.globals import global_reader
-from graphtide.engine.walks.matches import MatchRows, Row, reported_rows, row_change
+from graphtide.engine.walks.matches import (
+    MatchRows,
+    Row,
+    RowChange,
+    reported_rows,
+    row_change,
+)
 from graphtide.engine.walks.ordered import OrderedRows
 from graphtide.engine.walks.state import WalkState
 from graphtide.kernels.blocks import Block
@@ -92,6 +98,11 @@ class WalkRun:
         self.globals: dict[str, Any] = {}
         self.matches = self._no_rows()
 
+    @property
+    def follows(self) -> bool:
+        """Whether a batch can be followed."""
+        return self.ending.alone
+
     def field(self, name: str) -> NDArray[Any]:
         """A state field of every vertex; a view."""
         return self.state.field(self._columns[name])
@@ -110,6 +121,7 @@ class WalkRun:
         kernels.begin_vertices(self._words(), 0, state.vertices)
         kernels.clear_all(self._words())
         self._finish_globals()
+        self._note_round(0)
         if self.ending.alone:
             self._run_walks()
             kernels.settle_vertices(self._words(), 0, state.vertices)
@@ -127,8 +139,12 @@ class WalkRun:
                 self._run_walks()
             moved = self._kernels.update_all(self._words(), iteration, ending.tolerance)
             self._check()
+            self._note_round(moved)
         if moved and iteration == ending.last and not ending.bounded:
             raise self._endless()
+
+    def _note_round(self, moves: int) -> None:
+        """For runs that keep their rounds: one more is over, in which so many vertices moved."""
 
     def _run_walks(self) -> None:
         """All walks of the version, into empty accumulators."""
@@ -198,50 +214,68 @@ class WalkRun:
         except (InputError, LimitError):
             self.put_back(done)
             raise
-        done = self._take_rows(done)
-        return done, WalkChanges(
-            self._field_changes(done),
-            moved,
-            {
-                item.name: row_change(changes)
-                for item, changes in zip(self.program.matches, rows, strict=False)
-                if changes
-            },
-        )
+        done = replace(done, rows=self._take_rows(rows))
+        return done, WalkChanges(self._field_changes(done), moved, self._row_changes(rows))
 
     def _follow_walks(self, delta: Delta) -> None:
         """Find what walks change, while ordered rows hold both versions."""
+        self._enter_ordered(delta)
+        self._kernels.follow_walks(self._words(), *delta)
+        self._leave_ordered(delta)
+
+    def _enter_ordered(self, delta: Delta) -> None:
+        """Take what came into ordered rows, beside what left."""
         ordered, count = self.state.ordered, len(delta.inserted)
         if ordered.some:
             ordered.enter(delta.inserted, delta.sources[:count], delta.targets[:count])
-        self._kernels.follow_walks(self._words(), *delta)
+
+    def _leave_ordered(self, delta: Delta) -> None:
+        """Take what left out of ordered rows."""
+        ordered, count = self.state.ordered, len(delta.inserted)
         if ordered.some:
             ordered.leave(delta.deleted, delta.sources[count:], delta.targets[count:])
 
     def put_back(self, done: Done) -> None:
         """Undo an advance; the graph may be at either version."""
-        state = self.state
-        if state.ordered.some:
-            inserted, deleted, sources, targets = done.delta
-            count = len(inserted)
-            state.ordered.leave(inserted, sources[:count], targets[:count])
-            state.ordered.enter(deleted, sources[count:], targets[count:])
-        if self._needs_index:
-            state.reserve_pairs(int(state.counts[records.USED]) + len(done.pairs[0]))
-            put_back(self._words(), *done.pairs)
-        state.counts[[records.EXTRA_DIRECT, records.EXTRA_EITHER]] = done.extra
+        self._put_ordered_back(done.delta)
+        self._put_index_back(done.pairs, done.extra)
         self._kernels.put_rows_back(self._words(), done.touched, done.sums, done.states)
-        state.globals[:] = done.words
+        self._put_whole_back(done.words, done.matches, done.rows)
+        self._put_vertices_back(done.vertices)
+
+    def _put_ordered_back(self, delta: Delta) -> None:
+        ordered, count = self.state.ordered, len(delta.inserted)
+        if ordered.some:
+            ordered.leave(delta.inserted, delta.sources[:count], delta.targets[:count])
+            ordered.enter(delta.deleted, delta.sources[count:], delta.targets[count:])
+
+    def _put_index_back(self, pairs: tuple[NDArray[Any], ...], extra: tuple[int, int]) -> None:
+        state = self.state
+        if self._needs_index:
+            state.reserve_pairs(int(state.counts[records.USED]) + len(pairs[0]))
+            put_back(self._words(), *pairs)
+        state.counts[[records.EXTRA_DIRECT, records.EXTRA_EITHER]] = extra
+
+    def _put_whole_back(
+        self,
+        words: Int64,
+        matches: list[list[tuple[Row, int]]],
+        rows_before: tuple[MatchRows, ...] | None,
+    ) -> None:
+        """Undo what an advance did to accumulators of the whole graph, and to rows."""
+        self.state.globals[:] = words
         if self.program.globals:
             self._finish_globals()
-        if done.rows is not None:
-            self.matches = done.rows
-        else:
-            for rows, changes in zip(self.matches, done.matches, strict=False):
-                rows.take((row, -count) for row, count in changes)
-        if done.vertices != state.vertices:
-            state.resize(done.vertices)
-            self._parameters.resize(done.vertices)
+        if rows_before is not None:
+            self.matches = rows_before
+            return
+        for rows, changes in zip(self.matches, matches, strict=False):
+            rows.take((row, -count) for row, count in changes)
+
+    def _put_vertices_back(self, vertices: int) -> None:
+        if vertices != self.state.vertices:
+            self.state.resize(vertices)
+            self._parameters.resize(vertices)
 
     def _take_in_vertices(self) -> int:
         """Let vertices that came stand at their end with nothing sent; how many there were."""
@@ -274,20 +308,11 @@ class WalkRun:
         words: Int64,
         rows: list[list[tuple[Row, int]]],
     ) -> Done:
-        state, counts = self.state, self.state.counts
-        changed, touched = state.changed, state.touched
-        known = counts.tolist()
-        pairs, marked = known[records.PAIRS], known[records.MARKED]
-        count = known[records.TOUCHED]
+        state, touched = self.state, self.state.touched
+        count = int(state.counts[records.TOUCHED])
         return Done(
             vertices=vertices,
-            pairs=(
-                changed.low[:pairs].copy(),
-                changed.high[:pairs].copy(),
-                changed.old[:pairs].copy(),
-                changed.marked[:marked].copy(),
-                changed.before[:marked].copy(),
-            ),
+            pairs=self._changed_pairs(),
             extra=extra,
             touched=touched.vertex[:count].copy(),
             sums=touched.sums[: count * state.widths["sums"]].copy(),
@@ -298,24 +323,36 @@ class WalkRun:
             rows=None,
         )
 
-    def _take_rows(self, done: Done) -> Done:
-        """Let rows come and leave; where some must be trimmed or found anew, the old ones stay."""
-        if not any(done.matches):
-            return done
-        for rows, changes in zip(self.matches, done.matches, strict=True):
+    def _changed_pairs(self) -> tuple[NDArray[Any], ...]:
+        """What the batch changed of the index, as `put_back` takes it."""
+        changed, counts = self.state.changed, self.state.counts
+        pairs, marked = int(counts[records.PAIRS]), int(counts[records.MARKED])
+        return (
+            changed.low[:pairs].copy(),
+            changed.high[:pairs].copy(),
+            changed.old[:pairs].copy(),
+            changed.marked[:marked].copy(),
+            changed.before[:marked].copy(),
+        )
+
+    def _take_rows(self, matches: list[list[tuple[Row, int]]]) -> tuple[MatchRows, ...] | None:
+        """Let rows come and leave; the old ones, where some were trimmed or found anew."""
+        if not any(matches):
+            return None
+        for rows, changes in zip(self.matches, matches, strict=True):
             rows.take(changes)
         if not any(rows.is_full or rows.is_short for rows in self.matches):
-            return done
+            return None
         before = tuple(
             MatchRows(rows.matches, rows.limit, rows.kept.copy(), rows.total, rows.size, rows.bar)
             for rows in self.matches
         )
-        for rows, changes in zip(before, done.matches, strict=True):
+        for rows, changes in zip(before, matches, strict=True):
             rows.take((row, -count) for row, count in changes)
         if any(rows.is_short for rows in self.matches):
             self._find_rows_anew()
         self.matches = tuple(rows.trimmed() if rows.is_full else rows for rows in self.matches)
-        return Done(**{**vars(done), "rows": before})
+        return before
 
     def _find_rows_anew(self) -> None:
         state = self.state
@@ -326,15 +363,25 @@ class WalkRun:
         self._copies.clear()
         state.sums[:], state.globals[:] = kept
 
+    def _row_changes(self, rows: list[list[tuple[Row, int]]]) -> dict[str, RowChange]:
+        return {
+            item.name: row_change(changes)
+            for item, changes in zip(self.program.matches, rows, strict=False)
+            if changes
+        }
+
     def _field_changes(self, done: Done) -> dict[str, Change]:
         state = self.state
         entries = state.touched.moved[: state.counts[records.MOVED]]
-        if not len(entries):
-            return self._no_changes
         width = state.widths["states"]
-        vertices = done.touched[entries]
         before = done.states.reshape(-1, width)[entries] if width else done.states
-        found = {}
+        return self._changes_at(done.touched[entries], before)
+
+    def _changes_at(self, vertices: NDArray[np.int32], before: Int64) -> dict[str, Change]:
+        """What differs at vertices that had these rows of state before."""
+        if not len(vertices):
+            return self._no_changes
+        state, found = self.state, {}
         for name, column in self._columns.items():
             old = state.field_of(before, column)
             new = state.field(column)[vertices]

@@ -41,6 +41,12 @@ from graphtide.kernels.walks.versions import in_degree, is_edge, joined, out_deg
 """
 """What sections name beside what the template imports for itself."""
 
+_ROUND_IMPORTS = """
+from graphtide.kernels.walks.records import BUDGET, LOOKED
+from graphtide.kernels.walks.rounds import DIFFERING, reach, state_differs, state_place
+"""
+"""The same for programs whose walks read state."""
+
 _TAKEN = "inserted, deleted, sources, targets"
 
 
@@ -63,6 +69,7 @@ class _Section:
         facts = self.facts
         return [
             *_IMPORTS.splitlines(),
+            *(_ROUND_IMPORTS.splitlines() if facts.stateful else ()),
             "",
             f"NEEDS = {facts.directed * 1 + facts.either * 2 + facts.by_edge * 4}",
             f"READS_DEGREES = {facts.reads_degrees}",
@@ -73,8 +80,7 @@ class _Section:
             *ordering_kernels(self.names),
             *self.kernels,
             *_calls("run_walks(words, first, last)", self.runs, "words, first, last"),
-            *_calls(f"run_terms(words, {_TAKEN})", self.terms, f"words, {_TAKEN}"),
-            *_calls("gather_walks(words, vertex)", self.gatherings, "words, vertex"),
+            *self._following(),
             *self._clear_vertex(),
             *self._clear_gathered(),
             *self._clear_globals(),
@@ -82,6 +88,22 @@ class _Section:
             *self._update(),
             *self._moved(),
         ]
+
+    def _following(self) -> list[str]:
+        """The terms and gatherings of a batch, or of every round of it."""
+        terms, gatherings = self.terms, self.gatherings
+        once = [] if self.facts.stateful else terms, [] if self.facts.stateful else gatherings
+        lines = [
+            *_calls(f"run_terms(words, {_TAKEN})", once[0], f"words, {_TAKEN}"),
+            *_calls("gather_walks(words, vertex)", once[1], "words, vertex"),
+        ]
+        if self.facts.stateful:
+            given = f"words, rounds, {_TAKEN}"
+            lines += _calls(f"round_terms({given})", terms, given)
+            lines += _calls(
+                "gather_in_round(words, rounds, vertex)", gatherings, "words, rounds, vertex"
+            )
+        return lines
 
     def _compact_runs(self) -> None:
         for number, walk in enumerate(self.facts.walks):
@@ -99,8 +121,6 @@ class _Section:
         return found
 
     def _terms(self) -> list[str]:
-        if self.facts.stateful:
-            return []
         found: list[str] = []
         for walk in self.facts.walks:
             for term in terms_of(walk):
@@ -115,7 +135,7 @@ class _Section:
             return isinstance(send, SendAt) and send.accumulator in gathered
 
         found: list[str] = []
-        for walk in () if self.facts.stateful else self.facts.walks:
+        for walk in self.facts.walks:
             sends = [send for send in walk.sends if wanted(send)]
             for position in dict.fromkeys(send.vertex for send in sends):  # type: ignore[union-attr]
                 found.append(f"gather_{len(found)}")

@@ -40,7 +40,7 @@ def amount_text(item: Accumulator, value: str, mode: Mode) -> str:
 def vertex_add(names: WalkNames, column: Column, target: str, mode: Mode, amount: str) -> list[str]:
     """Add an amount to a counting accumulator of a vertex."""
     width = _width(names)
-    lines = [f"touch(walking, {target}, {width})"] if mode is Mode.TERM else []
+    lines = [names.touching(target)] if mode is Mode.TERM else []
     return [*lines, f"sums.whole[{names.element(column, f'{target} * {width}', None)}] += {amount}"]
 
 
@@ -52,7 +52,7 @@ def vertex_send(
     assert isinstance(item, Accumulator)
     lines = [f"place = {names.element(column, f'{target} * {width}', index)}"]
     if mode is Mode.TERM:
-        lines = [f"entry = touch(walking, {target}, {width})", *lines]
+        lines = [f"entry = {names.touching(target)}", *lines]
     memory = "real" if column.real else "whole"
     word = f"sums.{memory}[place]"
     match item.kind:

@@ -15,6 +15,7 @@ from graphtide.plan.walk_terms import (
     HopFactor,
     JoinFactor,
     RootFactor,
+    StateFactor,
     Term,
     Version,
 )
@@ -52,22 +53,28 @@ def gather_kernel(
     def mine(send: Sending) -> bool:
         return getattr(send, "vertex", None) == position and wanted(send)
 
-    nest = Nest(names, order, Versions(), {}, Mode.GATHER, mine)
+    versions = Versions(states={} if names.rounds else None)
+    nest = Nest(names, order, versions, {}, Mode.GATHER, mine)
     body = [f"for at_{position} in range(vertex, vertex + 1):", *_indented(nest.body())]
-    return _kernel(f"{name}(words, vertex)", body)
+    return _kernel(f"{name}(words, {_rounds(names)}vertex)", body)
 
 
 def term_kernel(names: WalkNames, term: Term, name: str) -> list[str]:
     """What one factor's changes change."""
-    versions, edges = _versions(term)
+    versions, edges = _versions(names, term)
     nest = Nest(names, order_of_term(term.walk, term.factor), versions, edges, Mode.TERM)
-    body = [*nest.before(), *_head(term, nest.body()), *nest.behind()]
-    return _kernel(f"{name}(words, {_BATCH})", body)
+    body = [*nest.before(), *_head(names, term, nest.body()), *nest.behind()]
+    return _kernel(f"{name}(words, {_rounds(names)}{_BATCH})", body)
 
 
-def _versions(term: Term) -> tuple[Versions, dict[Hop, str]]:
+def _rounds(names: WalkNames) -> str:
+    return "rounds, " if names.rounds else ""
+
+
+def _versions(names: WalkNames, term: Term) -> tuple[Versions, dict[Hop, str]]:
     joined: dict[Joined, str] = {}
     degrees: dict[str, str] = {}
+    states: dict[str, str] = {}
     edges: dict[Hop, str] = {}
     answers: dict[Joined, str] = {}
     for factor, version in term.versions:
@@ -80,6 +87,8 @@ def _versions(term: Term) -> tuple[Versions, dict[Hop, str]]:
                 joined[atom] = _UPTO[version]
             case DegreeFactor(position):
                 degrees[position] = _UPTO[version]
+            case StateFactor(position):
+                states[position] = _UPTO[version]
             case RootFactor():
                 pass
     match term.factor:
@@ -89,10 +98,12 @@ def _versions(term: Term) -> tuple[Versions, dict[Hop, str]]:
             answers[atom] = "answer" if wanted is None else str(wanted)
         case DegreeFactor(position):
             degrees[position] = "side"
-    return Versions(joined, degrees, answers), edges
+        case StateFactor(position):
+            states[position] = "side"
+    return Versions(joined, degrees, answers, states if names.rounds else None), edges
 
 
-def _head(term: Term, inside: list[str]) -> list[str]:
+def _head(names: WalkNames, term: Term, inside: list[str]) -> list[str]:
     match term.factor:
         case HopFactor(hop) if hop.edge is not None:
             return _edge_head(hop, inside)
@@ -102,6 +113,8 @@ def _head(term: Term, inside: list[str]) -> list[str]:
             return _pair_head(atom, term.once, wanted, inside)
         case DegreeFactor() as factor:
             return _degree_head(factor, inside)
+        case StateFactor() as factor:
+            return _state_head(names, factor, inside)
         case RootFactor(position):
             lines = [f"for at_{position} in range(counts[OLD_VERTICES], counts[VERTICES]):"]
             return [*lines, "    sign = 1", *_indented(inside)]
@@ -166,6 +179,24 @@ def _degree_head(factor: DegreeFactor, inside: list[str]) -> list[str]:
         f"    if not ({differs}):",
         "        continue",
         f"    at_{factor.position} = changed.vertex[slot]",
+        "    for turn in range(2):",
+        "        side, sign = (NEW, 1) if turn == 0 else (OLD, -1)",
+    ]
+    return lines + _indented(inside, 2)
+
+
+def _state_head(names: WalkNames, factor: StateFactor, inside: list[str]) -> list[str]:
+    """Over vertices whose state of the round before differs, with the new one and with the old."""
+    at, differs = f"at_{factor.position}", []
+    for name in factor.fields:
+        column = names.state[name]
+        place = f"{names.row_width}, {names.extent(column.offset)}, {names.length(column)}"
+        differs.append(f"state_differs(rounds, {at}, {place})")
+    lines = [
+        "for number in range(rounds.progress[DIFFERING]):",
+        f"    {at} = rounds.differing[number]",
+        f"    if not ({' or '.join(differs)}):",
+        "        continue",
         "    for turn in range(2):",
         "        side, sign = (NEW, 1) if turn == 0 else (OLD, -1)",
     ]

@@ -58,13 +58,16 @@ NEEDS_DIRECT, NEEDS_EITHER, NEEDS_EDGES = 1, 2, 4
     BOUNDED,
     PATIENT,
     MOVED,
-) = range(18)
+    LOOKED,
+    BUDGET,
+) = range(20)
 """What `counts` counts: changed pairs, ends of changed edges, what left them, marks that changed,
 vertices whose row changed, rows reported; whether an accumulator of the whole graph must be taken
 anew; how many vertices there were and are; taken places of the table; edges beside the one that
 their pair is visited by; the width of rows; how many iterations there may be,
-whether the program says so, and whether it runs all of them; vertices whose state changed."""
-COUNTS = MOVED + 1
+whether the program says so, and whether it runs all of them; vertices whose state changed; where
+walks read state, how many entries loops went through, and how many an advance may."""
+COUNTS = BUDGET + 1
 
 
 class PairIndex(NamedTuple):

@@ -145,7 +145,7 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
     plan = bound.unrolled
     reason = "walks through what changed are taken back and sent anew"
     if walk_facts(plan).stateful:
-        reason = "its walks read state, so that it starts anew with every advance"
+        reason = "its walks read state, so that every round is kept and gone through"
     needed = Conditions(program.name, walk_properties(plan), (), vertex_properties(plan))
     return CompiledWalk(bound, Choice("walk", reason), needed)
 

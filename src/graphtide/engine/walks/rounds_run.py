@@ -1,0 +1,309 @@
+"""A walk program whose walks read state, on a graph: every round is kept, and followed.
+
+An advance goes through the rounds as a run does, but sends only what differs from the run of the
+version before (`templates/walk_rounds`). It ends where the new run ends, earlier or later. What it
+cannot know, or what comes to more than a start, is left to a start: `TooDearError`, with everything
+put back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.growing import with_spare
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous.arrays import (
+    StoredRows,
+    empty_touched,
+    larger_touched,
+    only_undo,
+)
+from graphtide.engine.synchronous.refining import TooDearError
+from graphtide.engine.walks.changes import WalkChanges, global_changes
+from graphtide.engine.walks.code import WalkCode
+from graphtide.engine.walks.kept_rounds import Course, RoundLog, states_after
+from graphtide.engine.walks.matches import MatchRows, Row
+from graphtide.engine.walks.runs import WalkRun
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.synchronous.records import COUNT, LACKING
+from graphtide.kernels.synchronous.records import Touched as SetApart
+from graphtide.kernels.synchronous.row_histories import ROOM, cut_histories, put_back
+from graphtide.kernels.walks import records
+from graphtide.kernels.walks.rounds import (
+    MOVES,
+    PROGRESS,
+    ROUND,
+    SHIFTS,
+    WANTED,
+    Rounds,
+    begin_newcomers,
+    load_last,
+    settle_rounds,
+)
+
+Int64 = NDArray[np.int64]
+_SHARE, _LEAST_BUDGET = 8, 1024
+"""An advance goes through no more than this part of the entries that a start goes through, or this
+many."""
+NO_BUDGET = 1 << 62
+"""For whoever wants batches followed at any cost."""
+
+
+@dataclass(frozen=True)
+class RoundsDone:
+    """What an advance did, as far as it takes to undo it."""
+
+    delta: Delta
+    vertices: int
+    used: int
+    extra: tuple[int, int]
+    course: Course
+    pairs: tuple[NDArray[Any], ...]
+    apart: SetApart
+    matches: list[list[tuple[Row, int]]]
+    rows: tuple[MatchRows, ...] | None
+
+
+class RoundsRun(WalkRun):
+    """One program, its parameters, and all rounds of its run on the version that the graph is at.
+
+    `budget` is how many entries an advance may go through; None leaves that to the size of a start.
+    """
+
+    def __init__(self, graph: ResidentGraph, code: WalkCode, parameters: tuple[Any, ...]) -> None:
+        super().__init__(graph, code, parameters)
+        self.budget: int | None = None
+        self._widths = self.state.widths["states"], self.state.widths["sums"]
+        self._log: RoundLog | None = None
+        self._stored: StoredRows | None = None
+        self._course = Course((0,), (0,), ())
+        self._started_with = 0
+        self._apart = empty_touched((0, 0), 0)
+        self._lists = np.empty((2, 0), np.int32)
+        self._progress = np.zeros(PROGRESS, np.int64)
+
+    @property
+    def looked(self) -> int:
+        """How many entries the last advance went through."""
+        return int(self.state.counts[records.LOOKED])
+
+    @property
+    def follows(self) -> bool:
+        """Whether a batch can be followed: rounds are kept, and tell of those behind the end."""
+        open_end = self._course.reached < self.ending.last and not self.ending.patient
+        return self._stored is not None and (self._course.stands_still or not open_end)
+
+    def rounds(self) -> Iterator[dict[str, NDArray[Any]]]:
+        """The state fields after every round that is kept."""
+        if self._stored is None:
+            return
+        for iteration in range(self._course.reached + 1):
+            words = states_after(self._stored, iteration)
+            yield {
+                name: self.state.field_of(words, column) for name, column in self._columns.items()
+            }
+
+    def sweep(self) -> None:
+        """Give up rows that nobody can go back to."""
+        if self._stored is not None:
+            self._stored.sweep()
+
+    # Runs from scratch.
+
+    def start(self) -> None:
+        """Run from scratch on the version that the graph is at, and keep every round."""
+        self._log = RoundLog(self._widths)
+        super().start()
+        self._started_with = int(self.state.counts[records.LOOKED])
+        if self._log is not None:
+            self._course, self._stored = self._log.course(), self._log.histories()
+        self._log = None
+
+    def _note_round(self, moves: int) -> None:
+        if self._log is None:
+            return
+        state = self.state
+        self._log.take(state.states, state.sums, state.globals, moves)
+        if self._log.full:
+            self._log = None
+
+    # Following.
+
+    def follow(self, delta: Delta) -> tuple[RoundsDone, WalkChanges]:  # type: ignore[override]
+        """Follow a graph that has been flipped; TooDearError, and all is as it was, if a start is
+        the better way, or the only one.
+        """
+        before, whole = self._begin(delta)
+        try:
+            course, rows = self._go_through(delta)
+        except TooDearError:
+            self._end(delta)
+            self.put_back(replace(before, apart=self._apart))
+            raise
+        self._end(delta)
+        changed, old = self._settle(course)
+        moved = global_changes(whole, self.globals)
+        apart, self._apart = only_undo(self._apart), empty_touched((0, 0), 0)
+        done = replace(before, apart=apart, matches=rows, rows=self._take_rows(rows))
+        return done, WalkChanges(self._changes_at(changed, old), moved, self._row_changes(rows))
+
+    def put_back(self, done: RoundsDone) -> None:  # type: ignore[override]
+        """Undo an advance; the graph may be at either version."""
+        assert self._stored is not None
+        self._put_ordered_back(done.delta)
+        self._put_index_back(done.pairs, done.extra)
+        histories = self._stored.histories
+        put_back(histories, done.apart, done.used)
+        load_last(self._words(), histories, done.apart)
+        self._course = done.course
+        self._put_whole_back(done.course.words[-1], done.matches, done.rows)
+        self._stored.resize(done.vertices)
+        self._put_vertices_back(done.vertices)
+
+    def _begin(self, delta: Delta) -> tuple[RoundsDone, dict[str, Any]]:
+        """Take vertices and the batch in; what there was before."""
+        assert self._stored is not None
+        counts, stored = self.state.counts, self._stored
+        vertices, used, extra = stored.vertices, int(stored.histories.used[0]), self._extra()
+        self._take_in_vertices()
+        self.state.make_ready(len(delta.sources))
+        counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, self.state.vertices
+        counts[records.LOOKED], counts[records.BUDGET] = 0, self._allowed()
+        if self._lists.shape[1] < self.state.vertices:
+            self._lists = np.empty((2, with_spare(self.state.vertices)), np.int32)
+        self._apart = empty_touched((0, 0))
+        self._progress[:] = 0
+        self._kernels.open_batch(self._words(), *delta)
+        pairs = self._changed_pairs()
+        self._enter_ordered(delta)
+        course, apart = self._course, self._apart
+        before = RoundsDone(delta, vertices, used, extra, course, pairs, apart, [], None)
+        return before, self.globals
+
+    def _end(self, delta: Delta) -> None:
+        """Forget the version before."""
+        self._kernels.close_batch(self._words())
+        self._leave_ordered(delta)
+
+    def _take_in_vertices(self) -> int:
+        """Let vertices that came have their first row."""
+        assert self._stored is not None
+        before, stored = self._stored.vertices, self._stored
+        if self._generation == self.graph.generation and before == self.graph.vertices:
+            return before
+        self._fit()
+        vertices = self.state.vertices
+        if before != vertices:
+            self._kernels.begin_vertices(self._words(), before, vertices)
+            stored.resize(vertices)
+            stored.make_room(vertices - before)
+            begin_newcomers(self._words(), stored.histories, before)
+        return before
+
+    def _allowed(self) -> int:
+        if self.budget is not None:
+            return self.budget
+        return max(_LEAST_BUDGET, self._started_with // _SHARE)
+
+    def _go_through(self, delta: Delta) -> tuple[Course, list[list[tuple[Row, int]]]]:
+        """All rounds of the new run; how it went, and what became of the rows of its last round."""
+        ending, old, counts = self.ending, self._course, self.state.counts
+        counts[records.TOUCHED] = 0
+        self._evaluate(everyone=False)
+        moves, shifts, words = [0], [0], [old.words[0]]
+        while len(moves) <= ending.last and (len(moves) == 1 or ending.patient or moves[-1]):
+            iteration = len(moves)
+            self._progress[ROUND] = iteration
+            self._send(delta, iteration)
+            self._evaluate(everyone=self._whole_differs(iteration))
+            moves.append(old.moves_in(iteration) + int(self._progress[MOVES]))
+            shifts.append(old.shifts_in(iteration) + int(self._progress[SHIFTS]))
+            words.append(self.state.globals.copy())
+        if moves[-1] and not ending.bounded:
+            raise TooDearError  # It never ends: a start says so.
+        if self.program.matches and len(moves) - 1 < old.reached:
+            raise TooDearError  # What was reported in an earlier round is not kept.
+        rows = self._reported() if self.program.matches and len(moves) > 1 else []
+        return Course(tuple(moves), tuple(shifts), tuple(words)), rows
+
+    def _send(self, delta: Delta, iteration: int) -> None:
+        state = self.state
+        while True:
+            state.globals[:] = self._course.words_in(iteration)
+            self._kernels.send_round(self._words(), self._rounds(), *delta)
+            self._check_cost()
+            if not self._lacks_room():
+                return
+
+    def _evaluate(self, *, everyone: bool) -> None:
+        """Update whoever may differ, as long as there is room and then with more of it."""
+        assert self._stored is not None
+        kernels = self._kernels
+        kernels.list_round(self._words(), self._rounds(), everyone)
+        self._check_cost()
+        while kernels.evaluate_round(self._words(), self._rounds()) == LACKING:
+            self._stored.make_room(int(self._progress[WANTED]))
+            self._apart = larger_touched(self._apart, 1, (0, 0))
+        if self.state.fault[0]:
+            # Terms look at walks that are in neither version: a start knows whether it is one.
+            self.state.fault[:] = 0
+            raise TooDearError
+
+    def _check_cost(self) -> None:
+        counts = self.state.counts
+        if counts[records.LOOKED] > counts[records.BUDGET] or counts[records.DOUBT]:
+            raise TooDearError
+
+    def _whole_differs(self, iteration: int) -> bool:
+        """Let `update` see what the whole graph was sent; whether it sees it differ."""
+        if not self.program.globals:
+            return False
+        state, old = self.state, self._course.words_in(iteration)
+        new = state.globals.copy()
+        state.globals[:] = old
+        self._finish_globals()
+        before = self.globals
+        state.globals[:] = new
+        self._finish_globals()
+        return self.code.facts.reads_globals and bool(global_changes(before, self.globals))
+
+    def _settle(self, course: Course) -> tuple[NDArray[np.int32], Int64]:
+        """Take the new run over; the vertices that ended otherwise, and their old state."""
+        assert self._stored is not None
+        if course.reached < self._course.reached:
+            self._cut(course.reached)
+        self._course = course
+        found = np.empty((int(self._apart.size[0]) + 1, 1 + self._widths[0]), np.int64)
+        given = self._words(), self._stored.histories, self._apart, found
+        changed = found[: settle_rounds(*given)]
+        return changed[:, 0].astype(np.int32), changed[:, 1:].copy()
+
+    def _cut(self, end: int) -> None:
+        """Drop all rows behind the end of a run that ended sooner. O(vertices)."""
+        assert self._stored is not None
+        stored, vertex = self._stored, 0
+        while True:
+            given = stored.histories, self._apart, self.graph.adjacency, self._widths
+            vertex = cut_histories(*given, (vertex, end))
+            if vertex == stored.vertices:
+                return
+            stored.make_room(int(stored.histories.line[vertex, COUNT]) + ROOM)
+            self._apart = larger_touched(self._apart, 1, (0, 0))
+
+    def _find_rows_anew(self) -> None:
+        """The walks of the last round, which read the state of the round before it."""
+        assert self._stored is not None
+        kept = self.state.states.copy()
+        self.state.states[:] = states_after(self._stored, self._course.reached - 1)
+        super()._find_rows_anew()
+        self.state.states[:] = kept
+
+    def _rounds(self) -> Rounds:
+        assert self._stored is not None
+        differing, carried = self._lists
+        return Rounds(self._stored.histories, self._apart, differing, carried, self._progress)
