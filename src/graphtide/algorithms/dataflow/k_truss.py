@@ -2,7 +2,7 @@
 
 A dataflow, and not a walk program: its state is of edges, and it goes on in rounds until no edge
 is removed, each round looking at triangles of the edges that are left. Walk programs keep state of
-vertices, and those that read it are run anew with every advance.
+vertices.
 """
 
 from __future__ import annotations
