@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from graphtide.version import __version__
 
 if TYPE_CHECKING:
-    from graphtide import algorithms, dataflow
+    from graphtide import algorithms, dataflow, queries
     from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection
@@ -118,7 +118,11 @@ _HOMES = {
     "GraphtideError": "graphtide.model.errors",
 }
 
-_MODULES = {"algorithms": "graphtide.algorithms", "dataflow": "graphtide.dataflow"}
+_MODULES = {
+    "algorithms": "graphtide.algorithms",
+    "dataflow": "graphtide.dataflow",
+    "queries": "graphtide.queries",
+}
 
 __all__ = [
     "And",
@@ -163,6 +167,7 @@ __all__ = [
     "inf",
     "nga",
     "program",
+    "queries",
     "session",
     "sliding",
     "tumbling",

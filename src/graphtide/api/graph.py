@@ -31,12 +31,15 @@ from graphtide.store.graph import StoredGraph
 
 if TYPE_CHECKING:
     import networkx
+    import pyarrow as pa
 
+    from graphtide.api.query import Query
     from graphtide.api.run import Run
     from graphtide.lang.gvdl.requests import Views
     from graphtide.optimize.planner import Order
     from graphtide.run.collection.facts import Strategy
     from graphtide.run.collection.runs_in_memory import GivenVersions
+    from graphtide.run.queries.kinds import QueryKind
 
 
 class Graph(MemoryGraph):
@@ -106,6 +109,43 @@ class Graph(MemoryGraph):
         live = Live(self, compiled, kept, rows)
         self._followers.add(kept, live)
         return live
+
+    @in_turn
+    def query(self, name: str, asked: QueryKind) -> Query:
+        """Ask a query (`gt.queries`), and keep its answer current until it is dropped.
+
+        Queries are named and come and go while the graph runs; one call a batch serves all of
+        them. They go with the graph, not with what this returns, and a copy of the graph has none.
+        """
+        # Imported here: regular paths and their kernels, which programs do not need.
+        from graphtide.api.query import Query
+
+        kept = self._queries()
+        return Query(self, kept, kept.add(name, asked))
+
+    @property
+    @in_turn
+    def queries(self) -> dict[str, Query]:
+        """The queries on the graph by name, in the order in which they came."""
+        from graphtide.api.query import Query
+
+        kept = self._queries()
+        return {name: Query(self, kept, query) for name, query in kept.queries.items()}
+
+    @in_turn
+    def drop_query(self, name: str) -> None:
+        """Give a query up, and its memory."""
+        self._queries().drop(name)
+
+    @in_turn
+    def query_changes(self) -> dict[str, pa.Table]:
+        """What the last advance changed, by the name of the query: only those that changed.
+
+        The tables are those of `Query.changes`. O(what changed).
+        """
+        from graphtide.run.queries.answers import changed_tables
+
+        return changed_tables(self._queries())
 
     def run(
         self,

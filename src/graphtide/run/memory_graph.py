@@ -7,7 +7,7 @@ and its programs: each call waits for the one before it.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,9 @@ from graphtide.run.views.inserted_columns import (
 )
 from graphtide.run.views.snapshot import Snapshot, ViewColumns, vertex_table
 from graphtide.run.views.sources import Source
+
+if TYPE_CHECKING:
+    from graphtide.run.queries.kept import KeptQueries
 
 Int32 = NDArray[np.int32]
 
@@ -77,6 +80,7 @@ class MemoryGraph:
         self._followers = Followers()
         self._turns = Turns("the graph")
         self._versions = Versions(self._known, self._followers, self._turns)
+        self._asked: KeptQueries | None = None
 
     @property
     def _columns(self) -> ViewColumns:
@@ -176,6 +180,16 @@ class MemoryGraph:
     def forget(self) -> None:
         """Give up the undoing of all advances so far, and free the memory that it takes."""
         self._versions.forget()
+
+    def _queries(self) -> KeptQueries:
+        """All queries on the graph; they follow it from the first one on."""
+        if self._asked is None or self._asked.failed:
+            # Imported here: regular paths and their kernels, which programs do not need.
+            from graphtide.run.queries.kept import KeptQueries
+
+            self._asked = KeptQueries(self._known, lambda: self._kept, self.version)
+            self._followers.add(self._asked, self)
+        return self._asked
 
     @in_turn
     def __getstate__(self) -> tuple[SavedGraph, ViewColumns]:

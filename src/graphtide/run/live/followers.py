@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from weakref import ref
 
-from graphtide.run.live.maintained import Maintained
+from graphtide.run.live.maintained import Follower
 
 
 class Followers:
     """Programs by whoever holds them; all of them are listed at every advance."""
 
     def __init__(self) -> None:
-        self._held: dict[int, tuple[ref[object], Maintained]] = {}
+        self._held: dict[int, tuple[ref[object], Follower]] = {}
 
     def __len__(self) -> int:
         return len(self._held)
 
-    def __contains__(self, kept: Maintained) -> bool:
+    def __contains__(self, kept: Follower) -> bool:
         return id(kept) in self._held
 
-    def add(self, kept: Maintained, holder: object) -> None:
+    def add(self, kept: Follower, holder: object) -> None:
         """Let a program follow until its holder is gone, or it is removed."""
         key, held = id(kept), self._held
         held[key] = ref(holder, lambda _: held.pop(key, None)), kept
 
-    def remove(self, kept: Maintained) -> None:
+    def remove(self, kept: Follower) -> None:
         """Let a program follow no more."""
         self._held.pop(id(kept), None)
 
-    def all(self) -> list[Maintained]:
+    def all(self) -> list[Follower]:
         """Those that follow now, in the order in which they came."""
         return [kept for _, kept in list(self._held.values())]

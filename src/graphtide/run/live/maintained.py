@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,7 +13,51 @@ from graphtide.engine.maintainer import Maintainer
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.modes import Choice
+
+
+class EdgeConditions(Protocol):
+    """What edges and vertices must satisfy so that something can follow the graph."""
+
+    @property
+    def program(self) -> str:
+        """What follows, for errors."""
+
+    def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
+        """Refuse edges with values that cannot be taken; `text` tells a row."""
+
+    def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
+        """Refuse vertices, from a number on, with values that cannot be taken."""
+
+
+class Follower(Protocol):
+    """What follows a graph: a program, or all its queries.
+
+    `since` is the version from which on it can be rolled back, `vertices` how many vertices the
+    graph must have for those that it names to be there; `failed` says that it has no results.
+    """
+
+    failed: bool
+
+    @property
+    def since(self) -> int: ...  # noqa: D102
+    @property
+    def vertices(self) -> int: ...  # noqa: D102
+    @property
+    def conditions(self) -> EdgeConditions: ...  # noqa: D102
+
+    def start(self, version: int, vertices: int) -> None:
+        """Begin anew on the graph as it is."""
+
+    def follow(self, delta: Delta, before: int) -> None:
+        """Follow the graph to its next version; `before` is how many vertices it had."""
+
+    def undo(self, vertices: int) -> None:
+        """Go back by one version; `vertices` is how many there are then."""
+
+    def forget(self, version: int) -> None:
+        """Give up the undoing of all advances up to a version."""
 
 
 class LastingChanges(Protocol):
@@ -84,6 +128,11 @@ class Maintained:
         self._keep_told(forward=False)
         self.maintainer.undo()
         self.changes, self.before = {}, vertices
+
+    def forget(self, version: int) -> None:
+        """Give up the undoing of all advances up to a version."""
+        self.maintainer.forget()
+        self.since = version
 
     def _keep_told(self, *, forward: bool) -> None:
         """Before the version is left: let what was handed out take with it what it is about."""

@@ -17,7 +17,7 @@ from graphtide.run.live.batches import NOTHING, Side, read_delete, read_insert
 from graphtide.run.live.entering import NOBODY, Advance, EnteringVertices, bring_in, take_out
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.maintained import Maintained
+from graphtide.run.live.maintained import Follower
 from graphtide.run.turns import Turns, uninterrupted
 
 Int32 = NDArray[np.int32]
@@ -49,7 +49,7 @@ class Versions:
 
     def _advance(self, come: Side, gone: Side, listed: EnteringVertices) -> None:
         done: Advance | None = None
-        followed: list[Maintained] = []
+        followed: list[Follower] = []
         try:
             with uninterrupted():
                 done = bring_in(self._known, come, gone, listed)
@@ -85,7 +85,7 @@ class Versions:
                 self._done.pop()
             self._begin_anew(late)
 
-    def _begin_anew(self, late: list[Maintained]) -> None:
+    def _begin_anew(self, late: list[Follower]) -> None:
         """Start all of them, and then raise what the first that could not has raised."""
         failed: BaseException | None = None
         for item in late:
@@ -97,7 +97,7 @@ class Versions:
         if failed is not None:
             raise failed
 
-    def _close(self, failed: Maintained) -> None:
+    def _close(self, failed: Follower) -> None:
         failed.failed = True
         self._kept.remove(failed)
 
@@ -106,8 +106,7 @@ class Versions:
         self._forgotten = self.current
         self._done.clear()
         for kept in self._kept.all():
-            kept.maintainer.forget()
-            kept.since = self.current
+            kept.forget(self.current)
 
     def _check(self, come: Side) -> None:
         """Refuse edges that a program on the graph cannot take."""
@@ -125,19 +124,19 @@ class Versions:
             for kept in self._kept.all():
                 kept.conditions.check_vertices(self._known, before)
 
-    def _check_named(self, kept: Maintained, vertices: int) -> None:
+    def _check_named(self, kept: Follower, vertices: int) -> None:
         if kept.vertices > vertices:
             raise InputError(
                 f"the last advance brought a vertex that {kept.conditions.program} is given, "
                 "so that it cannot be rolled back",
-                hint="close the program first: live.close()",
+                hint="close the program first: live.close(), or graph.drop_query(name)",
             )
 
-    def _check_edges(self, kept: Maintained, edges: Int32) -> None:
+    def _check_edges(self, kept: Follower, edges: Int32) -> None:
         columns = {name: column[edges] for name, column in self._resident.properties.items()}
         kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
 
-    def _abandon(self, done: Advance | None, followed: list[Maintained], orderly: bool) -> None:
+    def _abandon(self, done: Advance | None, followed: list[Follower], orderly: bool) -> None:
         """Undo an advance that failed; a program that broke off in disorder begins anew."""
         if done is None:
             return

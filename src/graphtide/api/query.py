@@ -1,0 +1,135 @@
+"""A query on a graph in memory, as users hold it: what `Graph.query` returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from graphtide.model.errors import InputError
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.queries.answers import (
+    answer_rows,
+    answer_table,
+    change_table,
+    pair_numbers,
+    path_of,
+    verify_answer,
+)
+from graphtide.run.queries.explain import explain_query
+from graphtide.run.queries.kept import KeptQueries, KeptQuery
+from graphtide.run.queries.kinds import QueryKind
+from graphtide.run.staying import StaysHere
+from graphtide.run.turns import in_turn
+
+
+class Query(StaysHere):
+    """The answer of one query, that of the version which its graph is at."""
+
+    _instead = "pickle query.table(), or the graph, and ask the query on that anew"
+
+    def __init__(self, graph: MemoryGraph, kept: KeptQueries, query: KeptQuery) -> None:
+        self.graph = graph
+        self._kept = kept
+        self._query = query
+        self._turns = graph._turns
+
+    @property
+    def name(self) -> str:
+        """The name that it was given."""
+        return self._query.name
+
+    @property
+    def asked(self) -> QueryKind:
+        """What was asked."""
+        return self._query.kind
+
+    @in_turn
+    def table(self) -> pa.Table:
+        """The answer: vertices with their `hops` or `distance`, or a row for each pair.
+
+        A pair without a path has a missing cost and a missing path. The `path` of a pair is one of
+        the shortest, as a list of ids.
+        """
+        self._check_open()
+        return answer_table(self._kept, self._query)
+
+    @in_turn
+    def __len__(self) -> int:
+        self._check_open()
+        return len(answer_rows(self._kept, self._query).vertices)
+
+    @property
+    @in_turn
+    def value(self) -> Any:
+        """The cost of a query with one target: a number, None without a path; or a truth value."""
+        self._check_open()
+        if self._query.kind.pairs is None or len(self._query.kind.pairs) != 1:
+            raise InputError(
+                f"query '{self.name}' has no single value", hint="its answer is query.table()"
+            )
+        return answer_table(self._kept, self._query).column(self._query.kind.cost)[0].as_py()
+
+    @in_turn
+    def path(self, target: Any = None, source: Any = None) -> list[Any] | None:
+        """The ids along a best walk to a target, from the source first; None without one.
+
+        A query with one target, or with one source, need not be told which.
+        """
+        self._check_open()
+        ends = self._ends(target, source)
+        found = path_of(self._kept, self._query, *ends)
+        return None if found is None else [self._kept.known.ids[vertex] for vertex in found]
+
+    @in_turn
+    def changes(self) -> pa.Table:
+        """What the last advance changed: ids, `old` and `new`; missing where no walk led, or leads.
+
+        Empty after a start or a rollback. Another path of the same cost is no change.
+        """
+        self._check_open()
+        return change_table(self._kept, self._query)
+
+    @in_turn
+    def verify(self) -> None:
+        """Compare with the definition, without automaton and state; AssertionError if they differ.
+
+        Goes through all edges in Python: some microseconds for each.
+        """
+        self._check_open()
+        verify_answer(self._kept, self._query)
+
+    @in_turn
+    def explain(self) -> str:
+        """What is asked, how it is kept current, how many states and entries that takes."""
+        self._check_open()
+        return explain_query(self._kept, self._query)
+
+    @in_turn
+    def __repr__(self) -> str:
+        dropped = "" if self._is_open() else ", dropped"
+        return f"<query '{self.name}': {self.asked}{dropped}>"
+
+    def _ends(self, target: Any, source: Any) -> tuple[int, int]:
+        query, number = self._query, self.graph._vertices.number
+        if target is None:
+            if query.kind.pairs is None or len(query.kind.pairs) != 1:
+                raise InputError("which path?", hint="name its target: query.path(target)")
+            sources, targets = pair_numbers(self._kept, query)
+            return int(sources[0]), int(targets[0])
+        starts = [search.start for search in query.searches]
+        if source is None and len(starts) > 1:
+            raise InputError("which path?", hint="name its source too: query.path(target, source)")
+        start = starts[0] if source is None else number(source)
+        if start not in starts:
+            raise InputError(f"query '{self.name}' does not start at {source!r}")
+        return start, number(target)
+
+    def _is_open(self) -> bool:
+        return self._kept.queries.get(self.name) is self._query and not self._kept.failed
+
+    def _check_open(self) -> None:
+        if not self._is_open():
+            raise InputError(
+                f"query '{self.name}' was dropped", hint="ask it on the graph anew: graph.query"
+            )

@@ -1,0 +1,1 @@
+"""Queries kept current on a graph in memory, all of them together."""

@@ -1,0 +1,146 @@
+"""The searches of all queries: which keys they have, and what kernels know of each.
+
+A search that goes leaves its keys behind, which belong to nobody until the rows are swept; then
+others may have them. Automata that are equal share one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.growing import GrowingArray
+from graphtide.kernels.queries.records import AGAINST, ALONG, FACTS, STATES, Searches
+from graphtide.plan.path_automaton import Automaton
+
+UNBOUNDED = float(np.finfo(np.float64).max)
+"""No walk that can be told apart from an endless one costs more."""
+
+Codes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A start (by number), the walks that count, and what they may cost.
+
+    `codes` are those of the labels that the automaton names, in its order, in the column `label`;
+    `weight` is the column of costs, None where each edge costs 1.
+    """
+
+    start: int
+    automaton: Automaton
+    codes: Codes = ()
+    label: str | None = None
+    weight: str | None = None
+    bound: float = UNBOUNDED
+
+
+class SearchTable:
+    """The arrays of `Searches`; `view` is what kernels take, anew after every change."""
+
+    def __init__(self) -> None:
+        self._owner = GrowingArray(np.empty(0, np.int32))
+        self._facts = GrowingArray(np.empty(0, np.int32))
+        self._bound = GrowingArray(np.empty(0, np.float64))
+        self._entries = GrowingArray(np.empty(0, np.int64))
+        self._steps = GrowingArray(np.empty(0, np.int16))
+        self._codes = GrowingArray(np.empty(0, np.int32))
+        self._tables: dict[Automaton, int] = {}
+        self._names: dict[Codes, int] = {}
+        self._unused: list[int] = []
+        self._free: list[tuple[int, int]] = []
+        self.dead = 0
+        """How many entries belong to nobody."""
+
+    @property
+    def _arrays(self) -> tuple[GrowingArray, ...]:
+        return self._owner, self._facts, self._bound, self._entries, self._steps, self._codes
+
+    @property
+    def view(self) -> Searches:
+        """The arrays as they are now."""
+        return Searches(*(array.room for array in self._arrays))
+
+    @property
+    def nbytes(self) -> int:
+        """All memory that they take, used or not."""
+        return sum(array.room.nbytes for array in self._arrays)
+
+    def add(self, search: Search, label: int, weight: int) -> int:
+        """A number for a search, whose columns are those; it has no entries yet."""
+        automaton = search.automaton
+        base = self._keys_for(automaton.states)
+        number = self._unused.pop() if self._unused else self._entries.length
+        for array, width in ((self._facts, FACTS), (self._bound, 1), (self._entries, 1)):
+            array.resize(max(array.length, (number + 1) * width))
+        self._facts.view[number * FACTS : (number + 1) * FACTS] = (
+            *(base, automaton.states),
+            *(self._table_of(automaton), automaton.letters.count + 1),
+            *(self._names_of(search.codes), len(search.codes), label, weight),
+        )
+        self._bound.view[number], self._entries.view[number] = search.bound, 0
+        self._owner.view[base : base + automaton.states] = number
+        return number
+
+    def remove(self, number: int) -> None:
+        """A search goes; its entries belong to nobody."""
+        base, states = self.base(number), int(self._facts.view[number * FACTS + STATES])
+        self._owner.view[base : base + states] = -1
+        self.dead += self.entries(number)
+        self._entries.view[number] = 0
+        self._unused.append(number)
+
+    def base(self, number: int) -> int:
+        """The first key of a search."""
+        return int(self._facts.view[number * FACTS])
+
+    def entries(self, number: int) -> int:
+        """How many entries a search has."""
+        return int(self._entries.view[number])
+
+    @property
+    def owner(self) -> NDArray[np.int32]:
+        """The search of each key."""
+        view: NDArray[np.int32] = self._owner.view
+        return view
+
+    @property
+    def total(self) -> int:
+        """How many entries all searches have."""
+        return int(self._entries.view.sum())
+
+    def swept(self) -> None:
+        """No entry belongs to nobody any more: keys without an owner can be given out again."""
+        ownerless = np.flatnonzero(np.diff(np.r_[0, self.owner < 0, 0]))
+        self._free = list(zip(ownerless[::2].tolist(), ownerless[1::2].tolist(), strict=True))
+        self.dead = 0
+
+    def _keys_for(self, states: int) -> int:
+        """The first of so many keys side by side."""
+        for at, (first, last) in enumerate(self._free):
+            if last - first >= states:
+                self._free[at] = first + states, last
+                return first
+        first = self._owner.length
+        self._owner.resize(first + states)
+        return first
+
+    def _table_of(self, automaton: Automaton) -> int:
+        if automaton not in self._tables:
+            self._tables[automaton] = self._steps.length
+            rows = [(*row, _ways(row)) for row in automaton.steps]
+            self._steps.extend(np.array(rows, np.int16).reshape(-1))
+        return self._tables[automaton]
+
+    def _names_of(self, codes: Codes) -> int:
+        if codes not in self._names:
+            self._names[codes] = self._codes.length
+            self._codes.extend(np.array(codes, np.int32))
+        return self._names[codes]
+
+
+def _ways(row: tuple[int, ...]) -> int:
+    along = ALONG if max(row[::2]) >= 0 else 0
+    return along | (AGAINST if max(row[1::2]) >= 0 else 0)

@@ -1,0 +1,209 @@
+"""One batch for all queries: one call, unless it lacks room; and the way back.
+
+Phases follow one another: doubts about what came by deleted edges, their decision, what the fallen
+are offered, what inserted edges offer, settling, and the removal of what has fallen for good. How
+far a call got stands in the block, so that it goes on there when it is called again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.queries.falling import decide, doubt_edge, pull, remove_fallen
+from graphtide.kernels.queries.offering import offer, push_entry, settle
+from graphtide.kernels.queries.records import (
+    AGAINST,
+    ALONG,
+    AT,
+    BASE,
+    DONE,
+    HEAP,
+    LACKS_HEAP,
+    LACKS_POOL,
+    PHASE,
+    ROWS,
+    SEARCHES,
+    WORK,
+    Float64,
+    Int16,
+    Int32,
+    Int64,
+    rows_at,
+    searches_at,
+    work_at,
+)
+from graphtide.kernels.queries.rows import (
+    can_grow,
+    find_entry,
+    insert_entry,
+    key_of,
+    remove_entry,
+    vertex_of,
+)
+from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
+
+DOUBT, DECIDE, PULL, OFFER, SETTLE = range(5)
+
+
+@bare_kernel
+def follow_batch(
+    words: Int64, inserted: Int32, deleted: Int32, sources: Int32, targets: Int32
+) -> int:
+    """Bring all queries to the version that the graph is at; how that ended."""
+    counts, ended = work_at(words, WORK).counts, DONE
+    if counts[PHASE] == DOUBT:
+        ended = doubt_deleted(words, deleted, len(inserted), sources, targets)
+        counts[PHASE] += ended == DONE
+    if counts[PHASE] == DECIDE and ended == DONE:
+        ended = decide(words)
+        counts[AT] = 0
+        counts[PHASE] += ended == DONE
+    if counts[PHASE] == PULL and ended == DONE:
+        ended = pull(words)
+        if ended == DONE:
+            counts[AT] = 0
+            counts[PHASE] += 1
+    if counts[PHASE] == OFFER and ended == DONE:
+        ended = offer_inserted(words, inserted, sources, targets)
+        counts[PHASE] += ended == DONE
+    if counts[PHASE] == SETTLE and ended == DONE:
+        ended = settle(words)
+        if ended == DONE:
+            remove_fallen(words)
+    return ended
+
+
+@inner_kernel
+def doubt_deleted(words: Int64, deleted: Int32, first: int, sources: Int32, targets: Int32) -> int:
+    """Make candidates of all that came by deleted edges, whose ends stand from `first` on."""
+    counts = work_at(words, WORK).counts
+    while counts[AT] < len(deleted):
+        at = counts[AT]
+        ended = doubt_edge(words, targets[first + at], deleted[at])
+        if ended == DONE and sources[first + at] != targets[first + at]:
+            ended = doubt_edge(words, sources[first + at], deleted[at])
+        if ended != DONE:
+            return ended
+        counts[AT] += 1
+    return DONE
+
+
+@inner_kernel
+def offer_inserted(words: Int64, inserted: Int32, sources: Int32, targets: Int32) -> int:
+    """Offer what inserted edges lead to, in both directions."""
+    counts = work_at(words, WORK).counts
+    while counts[AT] < len(inserted):
+        source, target = sources[counts[AT]], targets[counts[AT]]
+        edge = inserted[counts[AT]]
+        if source == target:
+            ended = spread_again(words, source)
+        else:
+            ended = offer_across(words, edge, source, target, 0)
+            if ended == DONE:
+                ended = offer_across(words, edge, target, source, 1)
+        if ended != DONE:
+            return ended
+        counts[AT] += 1
+    return DONE
+
+
+@inner_kernel
+def spread_again(words: Int64, vertex: int) -> int:
+    """Let all entries of a vertex that got a loop pass on again what they cost.
+
+    Its row grows while one goes through it, so that entries wait on the heap.
+    """
+    rows, work = rows_at(words, ROWS), work_at(words, WORK)
+    start, length = rows.start[vertex], rows.length[vertex]
+    if work.counts[HEAP] + length + 2 > len(work.item):
+        return LACKS_HEAP
+    for place in range(start, start + length):
+        if searches_at(words, SEARCHES).owner[rows.key[place]] >= 0 and rows.value[place] < np.inf:
+            push_entry(words, vertex, rows.key[place], rows.value[place])
+    return DONE
+
+
+@inner_kernel
+def offer_across(words: Int64, edge: int, here: int, there: int, back: int) -> int:
+    """Offer to one end of an edge what the entries of the other lead to. O(both rows).
+
+    Both rows are in the order of their keys, and so are the searches in them: one look at each
+    entry tells which searches the edge concerns.
+    """
+    rows, searches = rows_at(words, ROWS), searches_at(words, SEARCHES)
+    passed = 0
+    for at in range(rows.length[here]):
+        place = rows.start[here] + at
+        key, value = rows.key[place], rows.value[place]
+        search = searches.owner[key]
+        if search < 0 or value == np.inf:
+            continue
+        base = fact(words, search, BASE)
+        if not ways_of(words, search, key - base) & (AGAINST if back else ALONG):
+            continue
+        letter = 2 * class_of(words, search, edge) + back
+        reached = step_of(words, search, key - base, letter)
+        total = value + cost_of(words, search, edge)
+        if reached < 0 or total > searches.bound[search]:
+            continue
+        passed = passed_below(words, there, passed, base)
+        found = passed_below(words, there, passed, base + reached)
+        place = rows.start[there] + found
+        known = found < rows.length[there] and rows.key[place] == base + reached
+        if known and rows.value[place] <= total:
+            continue
+        ended = offer(words, there, base + reached, total, edge, 2 * (key - base) + back)
+        if ended != DONE:
+            return ended
+    return DONE
+
+
+@inner_kernel
+def passed_below(words: Int64, vertex: int, passed: int, key: int) -> int:
+    """How many entries of a row have lower keys, where it is known that `passed` have."""
+    rows = rows_at(words, ROWS)
+    start, length = rows.start[vertex], rows.length[vertex]
+    while passed < length and rows.key[start + passed] < key:
+        passed += 1
+    return passed
+
+
+@bare_kernel
+def start_search(words: Int64, search: int, vertex: int) -> int:
+    """Find all entries of a search from its start, in its rows alone; how that ended."""
+    counts = work_at(words, WORK).counts
+    if counts[PHASE] == DOUBT:
+        ended = offer(words, vertex, fact(words, search, BASE), 0.0, -1, 0)
+        if ended != DONE:
+            return ended
+        counts[PHASE] = SETTLE
+    return settle(words)
+
+
+@bare_kernel
+def put_back(words: Int64, items: Int64, values: Float64, edges: Int32, vias: Int16) -> int:
+    """Undo what a log tells of, from its end; `AT` counts how much is done. How that ended."""
+    counts, searches = work_at(words, WORK).counts, searches_at(words, SEARCHES)
+    rows = rows_at(words, ROWS)
+    while counts[AT] < len(items):
+        at = len(items) - 1 - counts[AT]
+        vertex, key = vertex_of(items[at]), key_of(items[at])
+        search = searches.owner[key]
+        place = find_entry(words, vertex, key)
+        if search < 0:
+            place = -1
+        elif values[at] == np.inf:
+            if place >= 0:
+                remove_entry(words, vertex, place)
+                searches.entries[search] -= 1
+            place = -1
+        elif place < 0:
+            if not can_grow(words, vertex):
+                return LACKS_POOL
+            place = insert_entry(words, vertex, key)
+            searches.entries[search] += 1
+        if place >= 0:
+            rows.value[place], rows.edge[place], rows.via[place] = values[at], edges[at], vias[at]
+        counts[AT] += 1
+    return DONE

@@ -1,0 +1,227 @@
+"""Entries that lose the edge by which they came: another support, or a fall.
+
+Candidates come by value. A support must cost strictly less than what it supports: all that cost
+less have been decided by then, so that none rests on something that still falls, be it in a circle
+of edges that cost nothing. Who has no support falls, and those who came by it are candidates. What
+has fallen then takes the best that those who stand offer; the rest is settling, best first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.kernels.blocks import adjacency_at
+from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.queries.offering import (
+    lacks_work,
+    note_entry,
+    pop_entry,
+    push_entry,
+)
+from graphtide.kernels.queries.records import (
+    AGAINST,
+    ALONG,
+    AT,
+    BASE,
+    DONE,
+    FALLEN,
+    HEAP,
+    LACKS_FALLEN,
+    LACKS_HEAP,
+    ROWS,
+    SEARCHES,
+    STATES,
+    TOUCHED,
+    WORK,
+    Int64,
+    rows_at,
+    searches_at,
+    work_at,
+)
+from graphtide.kernels.queries.rows import (
+    find_entry,
+    first_from,
+    key_of,
+    packed,
+    remove_entry,
+    vertex_of,
+)
+from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
+
+
+@inner_kernel
+def doubt_edge(words: Int64, vertex: int, edge: int) -> int:
+    """Make candidates of all entries of a vertex that came by an edge. O(row)."""
+    rows, work = rows_at(words, ROWS), work_at(words, WORK)
+    start = rows.start[vertex]
+    for place in range(start, start + rows.length[vertex]):
+        if rows.edge[place] == edge and searches_at(words, SEARCHES).owner[rows.key[place]] >= 0:
+            if work.counts[HEAP] + 2 > len(work.item):
+                return LACKS_HEAP
+            push_entry(words, vertex, rows.key[place], rows.value[place])
+    return DONE
+
+
+@inner_kernel
+def decide(words: Int64) -> int:
+    """Give every candidate another support, or let it fall."""
+    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    while work.counts[HEAP] > 0:
+        item, value = work.item[0], work.rank[0]
+        vertex, key = vertex_of(item), key_of(item)
+        place = find_entry(words, vertex, key)
+        if place < 0 or rows.value[place] != value:
+            pop_entry(words)
+            continue
+        lacking = lacks_work(words)
+        if lacking == DONE and work.counts[FALLEN] == len(work.fallen):
+            lacking = LACKS_FALLEN
+        if lacking != DONE:
+            return lacking
+        if best_support(words, vertex, key, value) == value:
+            pop_entry(words)
+            continue
+        ended = doubt_followers(words, vertex, key)
+        if ended != DONE:
+            return ended
+        fall(words, vertex, key)
+    return DONE
+
+
+@joined_kernel
+def fall(words: Int64, vertex: int, key: int) -> None:
+    """An entry has no cost any more; it goes unless it gets another."""
+    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    place = find_entry(words, vertex, key)
+    note_entry(words, vertex, key, place)
+    rows.value[place] = np.inf
+    work.fallen[work.counts[FALLEN]] = packed(vertex, key)
+    work.counts[FALLEN] += 1
+
+
+@inner_kernel
+def doubt_followers(words: Int64, vertex: int, key: int) -> int:
+    """Make candidates of those that came by an entry."""
+    searches, graph = searches_at(words, SEARCHES), adjacency_at(words, 0)
+    search = searches.owner[key]
+    state = key - fact(words, search, BASE)
+    ways, lacking = ways_of(words, search, state), DONE
+    if ways & ALONG:
+        lacking = doubt_one_way(words, graph.out, vertex, search, 2 * state)
+    if lacking == DONE and ways & AGAINST:
+        lacking = doubt_one_way(words, graph.into, vertex, search, 2 * state + 1)
+    return lacking
+
+
+@inner_kernel
+def doubt_one_way(words: Int64, slabs: Slabs, vertex: int, search: int, via: int) -> int:
+    """The same along edges, or against them."""
+    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    start, live, base = slabs.start[vertex], slabs.live[vertex], fact(words, search, BASE)
+    work.counts[TOUCHED] += live
+    for place in range(start, start + live):
+        edge = slabs.edge[place]
+        letter = 2 * class_of(words, search, edge) + (via & 1)
+        reached = step_of(words, search, via >> 1, letter)
+        if reached < 0:
+            continue
+        neighbour, key = slabs.neighbour[place], base + reached
+        there = find_entry(words, neighbour, key)
+        if there >= 0 and rows.edge[there] == edge and rows.via[there] == via:
+            if work.counts[HEAP] + 2 > len(work.item):
+                return LACKS_HEAP
+            push_entry(words, neighbour, key, rows.value[there])
+    return DONE
+
+
+@inner_kernel
+def best_support(words: Int64, vertex: int, key: int, value: float) -> float:
+    """The best that an entry is offered now: up to the first offer of `value`, which must come
+    from something that costs less. The entry takes over the edge of that offer, after a note.
+
+    With a value of infinity, which none reaches, the best of all, and the entry takes it.
+    """
+    graph, rows = adjacency_at(words, 0), rows_at(words, ROWS)
+    place = find_entry(words, vertex, key)
+    best, edge, via = best_one_way(words, graph.into, (vertex, key, 0), value)
+    if best > value or value == np.inf:
+        other, other_edge, other_via = best_one_way(words, graph.out, (vertex, key, 1), value)
+        if other < best:
+            best, edge, via = other, other_edge, other_via
+    if best < np.inf and value == np.inf:
+        rows.value[place], rows.edge[place], rows.via[place] = best, edge, via
+    elif best == value and best < np.inf:
+        note_entry(words, vertex, key, place)
+        rows.edge[place], rows.via[place] = edge, via
+    return best
+
+
+@inner_kernel
+def best_one_way(
+    words: Int64, slabs: Slabs, wanted: tuple[int, int, int], value: float
+) -> tuple[float, int, int]:
+    """The best offer by edges of one direction, with its edge and how it came.
+
+    `wanted` is the vertex, its key and the way of walks along these edges. Where `value` is a
+    number, only an offer of that counts, by something that costs less.
+    """
+    vertex, key, back = wanted
+    rows, search = rows_at(words, ROWS), searches_at(words, SEARCHES).owner[key]
+    base = fact(words, search, BASE)
+    last = base + fact(words, search, STATES)
+    start, live = slabs.start[vertex], slabs.live[vertex]
+    best, best_edge, best_via = np.inf, -1, 0
+    work_at(words, WORK).counts[TOUCHED] += live
+    for place in range(start, start + live):
+        edge, neighbour = slabs.edge[place], slabs.neighbour[place]
+        end = rows.start[neighbour] + rows.length[neighbour]
+        at = first_from(words, neighbour, base)
+        if at >= end or rows.key[at] >= last:
+            continue
+        letter = 2 * class_of(words, search, edge) + back
+        cost = cost_of(words, search, edge)
+        while at < end and rows.key[at] < last:
+            state, standing = rows.key[at] - base, rows.value[at]
+            at += 1
+            total = standing + cost
+            if total >= best or step_of(words, search, state, letter) != key - base:
+                continue
+            if value == np.inf or (total == value and standing < value):
+                best, best_edge, best_via = total, edge, 2 * state + back
+        if best == value and best < np.inf:
+            break
+    return best, best_edge, best_via
+
+
+@inner_kernel
+def pull(words: Int64) -> int:
+    """Let all that have fallen take the best that they are offered; the list stays as it is."""
+    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    while work.counts[AT] < work.counts[FALLEN]:
+        item = work.fallen[work.counts[AT]]
+        vertex, key = vertex_of(item), key_of(item)
+        if work.counts[HEAP] + 2 > len(work.item):
+            return LACKS_HEAP
+        bound = searches_at(words, SEARCHES).bound[searches_at(words, SEARCHES).owner[key]]
+        value = best_support(words, vertex, key, np.inf)
+        if value <= bound and value < np.inf:
+            push_entry(words, vertex, key, value)
+        else:
+            rows.value[find_entry(words, vertex, key)] = np.inf
+        work.counts[AT] += 1
+    return DONE
+
+
+@inner_kernel
+def remove_fallen(words: Int64) -> None:
+    """Take out what has fallen and got no cost since."""
+    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    searches = searches_at(words, SEARCHES)
+    for at in range(work.counts[FALLEN]):
+        vertex, key = vertex_of(work.fallen[at]), key_of(work.fallen[at])
+        place = find_entry(words, vertex, key)
+        if place >= 0 and rows.value[place] == np.inf:
+            remove_entry(words, vertex, place)
+            searches.entries[searches.owner[key]] -= 1
+    work.counts[FALLEN] = 0

@@ -1,0 +1,100 @@
+"""What all queries on a graph keep, as one block: entries by vertex, searches, and room to work in.
+
+A search is one start of a query with its automaton. It has an entry at (vertex, state) if a walk
+from its start leads there within its bound: the least cost of one, and the edge by which the best
+one came. A key is a state of one search; the keys of a search lie side by side, from its `BASE` on.
+So the row of a vertex has the entries of all searches that reach it, by key: whoever looks at a
+changed edge finds all that it concerns in the rows of its two ends.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.blocks import ADJACENCY, places, record_reader
+
+Int16 = NDArray[np.int16]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """The row of a vertex: `length` entries of the pool from `start` on, in a chunk of a `kind`.
+
+    `sizes` says how many entries a chunk of each kind holds, `free` where the first free one is, or
+    -1; each names the next as its `edge`. A vertex without entries has no chunk: kind 0, which
+    holds none. Behind `top`, the pool has not been used.
+    """
+
+    start: Int64
+    length: Int32
+    kind: Int16
+    key: Int32
+    value: Float64
+    edge: Int32
+    via: Int16
+    free: Int64
+    sizes: Int64
+    top: Int64
+
+
+class Searches(NamedTuple):
+    """`owner` is the search of each key, -1 where there is none any more; `facts` has the `FACTS`
+    numbers of each search one after the other. `steps` are the tables of all automata, a row a
+    state and behind its letters the ways that it goes; `codes` are the labels that they name.
+    """
+
+    owner: Int32
+    facts: Int32
+    bound: Float64
+    entries: Int64
+    steps: Int16
+    codes: Int32
+
+
+BASE, STATES, TABLE, WIDTH, NAMES, NAMED, LABEL, WEIGHT = range(8)
+FACTS = 8
+"""The first key, how many there are; where the table is and how wide; where the codes of its labels
+are and how many; the columns of labels and weights among those behind the block, or -1."""
+
+ALONG, AGAINST = 1, 2
+"""Ways that a state goes: bits of the last number of its row."""
+
+
+class Work(NamedTuple):
+    """Room of a batch: a heap of entries by value, those that have fallen, and what was before.
+
+    Entries are told as one number, `packed`. `counts` says how much of each is in use.
+    """
+
+    item: Int64
+    rank: Float64
+    fallen: Int64
+    log_item: Int64
+    log_value: Float64
+    log_edge: Int32
+    log_via: Int16
+    counts: Int64
+
+
+PHASE, AT, HEAP, FALLEN, LOG, TOUCHED, LOGS = range(7)
+COUNTS = 7
+"""Which phase a batch is in and how far; the sizes of heap, list and log; edges looked at; and
+whether there is a log at all."""
+
+DONE, LACKS_POOL, LACKS_HEAP, LACKS_FALLEN, LACKS_LOG = range(5)
+"""How a call ended: done, or to be called again once there is more room."""
+
+ROWS = ADJACENCY
+SEARCHES = ROWS + places(Rows)
+WORK = SEARCHES + places(Searches)
+COLUMNS = WORK + places(Work)
+"""Where the parts of the block begin, behind the graph; last come columns of labels and weights."""
+
+rows_at = record_reader(Rows)
+searches_at = record_reader(Searches)
+work_at = record_reader(Work)

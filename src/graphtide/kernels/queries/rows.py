@@ -1,0 +1,146 @@
+"""The rows of entries: finding, inserting and removing one; chunks that rows lie in.
+
+A row that is full moves to a chunk a quarter larger, so that what is kept is little more than what
+is in use; the chunk that it leaves goes on a list of its kind. New searches have the greatest keys
+as a rule, and then an entry is appended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.queries.records import (
+    ROWS,
+    Int64,
+    rows_at,
+)
+
+_LOW = np.int64((1 << 32) - 1)
+_HALF = np.int64(32)
+
+
+@joined_kernel
+def packed(vertex: Any, key: Any) -> Any:
+    """A vertex and a key as one number."""
+    return np.int64(vertex) << _HALF | np.int64(key)
+
+
+@joined_kernel
+def vertex_of(item: Any) -> Any:
+    """The vertex of an entry."""
+    return item >> _HALF
+
+
+@joined_kernel
+def key_of(item: Any) -> Any:
+    """The key of an entry."""
+    return item & _LOW
+
+
+@inner_kernel
+def first_from(words: Int64, vertex: int, key: int) -> int:
+    """The place in the pool of the first entry of a row whose key is not below one. O(log row)."""
+    rows = rows_at(words, ROWS)
+    low = rows.start[vertex]
+    high = low + rows.length[vertex]
+    if high > low and rows.key[high - 1] <= key:  # So it is for the search that came last.
+        return int(high - (rows.key[high - 1] == key))
+    while low < high:
+        middle = (low + high) >> 1
+        if rows.key[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@joined_kernel
+def find_entry(words: Int64, vertex: int, key: int) -> int:
+    """The place of an entry in the pool, or -1."""
+    rows = rows_at(words, ROWS)
+    place = first_from(words, vertex, key)
+    there = place < rows.start[vertex] + rows.length[vertex] and rows.key[place] == key
+    return place if there else -1
+
+
+@inner_kernel
+def can_grow(words: Int64, vertex: int) -> bool:
+    """Whether the row of a vertex can take one more entry."""
+    rows = rows_at(words, ROWS)
+    kind = rows.kind[vertex]
+    if rows.length[vertex] < rows.sizes[kind]:
+        return True
+    return bool(rows.free[kind + 1] >= 0 or rows.top[0] + rows.sizes[kind + 1] <= len(rows.key))
+
+
+@inner_kernel
+def insert_entry(words: Int64, vertex: int, key: int) -> int:
+    """Open a place for a key that the row lacks, and say where in the pool it is.
+
+    The row must be able to grow.
+    """
+    rows = rows_at(words, ROWS)
+    at = first_from(words, vertex, key) - rows.start[vertex]
+    length, kind = rows.length[vertex], rows.kind[vertex]
+    if length == rows.sizes[kind]:
+        move_row(words, vertex, kind + 1)
+    place = rows.start[vertex] + at
+    for later in range(rows.start[vertex] + length, place, -1):
+        copy_entry(words, later - 1, later)
+    rows.key[place] = key
+    rows.length[vertex] = length + 1
+    return int(place)
+
+
+@inner_kernel
+def remove_entry(words: Int64, vertex: int, place: int) -> None:
+    """Close the place of an entry; a row without any gives its chunk back."""
+    rows = rows_at(words, ROWS)
+    last = rows.start[vertex] + rows.length[vertex] - 1
+    for later in range(place, last):
+        copy_entry(words, later + 1, later)
+    rows.length[vertex] -= 1
+    if rows.length[vertex] == 0:
+        give_back(words, vertex)
+
+
+@inner_kernel
+def move_row(words: Int64, vertex: int, kind: int) -> None:
+    """Move a row to a chunk of another kind, of which there is one."""
+    rows = rows_at(words, ROWS)
+    start, length = rows.start[vertex], rows.length[vertex]
+    there = rows.free[kind]
+    if there >= 0:
+        rows.free[kind] = rows.edge[there]
+    else:
+        there = rows.top[0]
+        rows.top[0] = there + rows.sizes[kind]
+    for step in range(length):
+        copy_entry(words, start + step, there + step)
+    if rows.kind[vertex] > 0:
+        give_back(words, vertex)
+    rows.start[vertex] = there
+    rows.kind[vertex] = kind
+
+
+@joined_kernel
+def give_back(words: Int64, vertex: int) -> None:
+    """Let the chunk of a vertex be used by others."""
+    rows = rows_at(words, ROWS)
+    kind, start = rows.kind[vertex], rows.start[vertex]
+    rows.edge[start] = rows.free[kind]
+    rows.free[kind] = start
+    rows.kind[vertex] = 0
+
+
+@joined_kernel
+def copy_entry(words: Int64, place: int, to: int) -> None:
+    """Write an entry to another place of the pool."""
+    rows = rows_at(words, ROWS)
+    rows.key[to] = rows.key[place]
+    rows.value[to] = rows.value[place]
+    rows.edge[to] = rows.edge[place]
+    rows.via[to] = rows.via[place]

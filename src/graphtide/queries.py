@@ -1,0 +1,10 @@
+"""Queries as users write them: `gt.queries.Path("LHR", "SYD", weight="km")`.
+
+A query asks for the ends of walks from a start. `graph.query(name, asked)` keeps its answer current
+while the graph changes. The reference is docs/reference/queries.md.
+"""
+
+from graphtide.api.query import Query
+from graphtide.run.queries.kinds import Hops, Path, Paths, QueryKind, Reach, Regular
+
+__all__ = ["Hops", "Path", "Paths", "Query", "QueryKind", "Reach", "Regular"]

@@ -1,0 +1,241 @@
+"""What a query answers, as tables by the users' ids: all of it, what an advance changed, a path."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.run.queries.kept import KeptQueries, KeptQuery
+from graphtide.run.queries.plain import Edges, PlainEdge, plain_answers
+
+Int32 = NDArray[np.int32]
+Float64 = NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """Vertices that are answers (or targets, with their sources), and what each costs."""
+
+    sources: Int32 | None
+    vertices: Int32
+    costs: Float64
+
+
+def answer_rows(kept: KeptQueries, query: KeptQuery) -> Rows:
+    """The whole answer. O(vertices) without targets, O(targets log queries) with them."""
+    if query.targets[0] is None:
+        (number,), (search,) = query.numbers, query.searches
+        vertices, states, values = kept.engine.collect(number)
+        ends = np.isin(states, list(search.automaton.accepting))
+        return Rows(None, *_least(vertices[ends], values[ends]))
+    sources, targets = pair_numbers(kept, query)
+    costs = np.full(len(targets), np.inf)
+    for at, (source, target) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True)):
+        place = _search_from(query, source)
+        accepting = query.searches[place].automaton.accepting
+        end = np.array([target], np.int32)
+        costs[at] = kept.engine.answers(query.numbers[place], accepting, end)[0]
+    return Rows(sources, targets, costs)
+
+
+def pair_numbers(kept: KeptQueries, query: KeptQuery) -> tuple[Int32, Int32]:
+    """The sources and targets of a query that has some, in the order in which they were given."""
+    number = {
+        end: at
+        for asked, ends in zip(query.kind.asked, query.targets, strict=True)
+        for end, at in zip(asked.targets or (), ends or (), strict=True)
+    }
+    starts = zip(query.kind.asked, query.searches, strict=True)
+    number |= {asked.start: search.start for asked, search in starts}
+    pairs = [(number[source], number[target]) for source, target in query.kind.pairs or ()]
+    both = np.array(pairs, np.int32).reshape(-1, 2)
+    return both[:, 0].copy(), both[:, 1].copy()
+
+
+def answer_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
+    """The whole answer as a table."""
+    rows = answer_rows(kept, query)
+    columns = _ids(kept, rows)
+    if query.kind.tells_cost or rows.sources is not None:
+        columns[query.kind.cost] = cost_column(query, rows.costs)
+    if query.kind.tells_path:
+        assert rows.sources is not None
+        pairs = zip(rows.sources.tolist(), rows.vertices.tolist(), strict=True)
+        columns["path"] = _path_column(kept, [path_of(kept, query, *pair) for pair in pairs])
+    return pa.table(columns)
+
+
+def cost_column(query: KeptQuery, costs: Float64) -> pa.Array:
+    """Costs as users read them: hops, distances, or whether there is a walk; missing if none is."""
+    there = np.isfinite(costs)
+    if not query.kind.tells_cost:
+        return pa.array(there)
+    if query.kind.weight is not None:
+        return pa.array(costs, mask=~there)
+    return pa.array(np.where(there, costs, 0).astype(np.int64), mask=~there)
+
+
+def change_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
+    """What the last advance changed: ids, `old` and `new`, missing (or false) where no walk leads.
+
+    O(what changed) without targets.
+    """
+    now = answer_changes(kept, query)
+    columns = _ids(kept, Rows(now.sources, now.vertices, now.new))
+    columns["old"] = cost_column(query, now.old)
+    columns["new"] = cost_column(query, now.new)
+    return pa.table(columns)
+
+
+def changed_tables(kept: KeptQueries) -> dict[str, pa.Table]:
+    """What the last advance changed, by query; without those whose answers stayed."""
+    touched = kept.engine.changed() if kept.fresh else set()
+    if not touched:
+        return {}
+    tables = {
+        name: change_table(kept, query)
+        for name, query in kept.queries.items()
+        if not touched.isdisjoint(query.numbers)
+    }
+    return {name: table for name, table in tables.items() if table.num_rows}
+
+
+class _Changed(NamedTuple):
+    sources: Int32 | None
+    vertices: Int32
+    old: Float64
+    new: Float64
+
+
+def answer_changes(kept: KeptQueries, query: KeptQuery) -> _Changed:
+    """The rows whose cost the last advance changed, with both costs."""
+    parts = [_changes_of(kept, query, place) for place in range(len(query.numbers))]
+    if query.targets[0] is None:
+        return _differing(query, None, *parts[0])
+    sources, targets = pair_numbers(kept, query)
+    rows = answer_rows(kept, query)
+    old = rows.costs.copy()
+    for at, (source, target) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True)):
+        vertices, before, _ = parts[_search_from(query, source)]
+        found = np.searchsorted(vertices, target)
+        if found < len(vertices) and vertices[found] == target:
+            old[at] = before[found]
+    return _differing(query, sources, targets, old, rows.costs)
+
+
+def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32, Float64, Float64]:
+    """The vertices at which entries of a search have changed, with the old and the new answer."""
+    none = np.empty(0, np.int32), np.empty(0), np.empty(0)
+    number, automaton = query.numbers[place], query.searches[place].automaton
+    if not kept.fresh or query.since == kept.version:
+        return none
+    vertices, states, values = kept.engine.before(number, automaton.states)
+    if not len(vertices):
+        return none
+    ends = np.isin(states, list(automaton.accepting))
+    told = np.unique(vertices[ends])
+    new = kept.engine.answers(number, automaton.accepting, told)
+    old = np.full(len(told), np.inf)
+    np.minimum.at(old, np.searchsorted(told, vertices[ends]), values[ends])
+    noted = set(zip(vertices[ends].tolist(), states[ends].tolist(), strict=True))
+    for at, vertex in enumerate(told.tolist()):
+        for state in automaton.accepting:
+            if (vertex, state) not in noted:
+                entry = kept.engine.entry(number, vertex, state)
+                old[at] = old[at] if entry is None else min(old[at], entry.value)
+    return told, old, new
+
+
+def _differing(
+    query: KeptQuery, sources: Int32 | None, vertices: Int32, old: Float64, new: Float64
+) -> _Changed:
+    kept = old != new if query.kind.tells_cost else np.isfinite(old) != np.isfinite(new)
+    of_sources = None if sources is None else sources[kept]
+    return _Changed(of_sources, vertices[kept], old[kept], new[kept])
+
+
+def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> list[int] | None:
+    """The vertices of a best walk from a source to a target; None without one."""
+    place = _search_from(query, source)
+    number, automaton = query.numbers[place], query.searches[place].automaton
+    ends = [(kept.engine.entry(number, target, state), state) for state in automaton.accepting]
+    reached = [(entry.value, state) for entry, state in ends if entry is not None]
+    if not reached:
+        return None
+    vertex, state, found = target, min(reached)[1], [target]
+    while True:
+        entry = kept.engine.entry(number, vertex, state)
+        assert entry is not None, "an entry rests on one that is not there"
+        if entry.edge < 0:
+            return found[::-1]
+        src, dst = kept.known.resident.ends(np.array([entry.edge], np.int32))
+        vertex, state = int(dst[0] if entry.back else src[0]), entry.state
+        found.append(vertex)
+
+
+def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
+    """Compare with the definition; AssertionError at the first difference."""
+    edges = plain_edges(kept, query)
+    rows = answer_rows(kept, query)
+    for at, search in enumerate(query.searches):
+        path = query.kind.asked[at].path
+        wanted = plain_answers(path, edges, search.start, search.bound)
+        mine = np.ones(len(rows.vertices), np.bool_)
+        if rows.sources is not None:
+            mine = rows.sources == search.start
+            wanted = {v: wanted.get(v, np.inf) for v in rows.vertices[mine].tolist()}
+        found = dict(zip(rows.vertices[mine].tolist(), rows.costs[mine].tolist(), strict=True))
+        if found != wanted:
+            vertex = next(v for v in {**wanted, **found} if wanted.get(v) != found.get(v))
+            raise AssertionError(
+                f"query '{query.name}': {kept.known.ids[vertex]!r} has {query.kind.cost} "
+                f"{found.get(vertex)}, by definition {wanted.get(vertex)}"
+            )
+
+
+def plain_edges(kept: KeptQueries, query: KeptQuery) -> Edges:
+    """The edges of the current version at each of their ends, as the definition reads them."""
+    resident, kind = kept.known.resident, query.kind
+    live = resident.live_edges()
+    labels: list[Any] = [None] * len(live)
+    if kind.label is not None and query.searches[0].label is not None:
+        labels = kept.labels.values(kind.label, live)
+    costs = [1.0] * len(live)
+    if kind.weight is not None:
+        costs = resident.properties[kind.weight][live].astype(np.float64).tolist()
+    found: Edges = {}
+    sources, targets = (ends.tolist() for ends in resident.ends(live))
+    for source, target, label, cost in zip(sources, targets, labels, costs, strict=True):
+        found.setdefault(source, []).append(PlainEdge(target, False, label, cost))
+        found.setdefault(target, []).append(PlainEdge(source, True, label, cost))
+    return found
+
+
+def _search_from(query: KeptQuery, source: int) -> int:
+    return next(at for at, search in enumerate(query.searches) if search.start == source)
+
+
+def _least(vertices: Int32, values: Float64) -> tuple[Int32, Float64]:
+    """Each vertex once, with its least value; they come in order."""
+    if not len(vertices):
+        return vertices, values
+    first = np.flatnonzero(np.r_[True, vertices[1:] != vertices[:-1]])
+    return vertices[first], np.minimum.reduceat(values, first)
+
+
+def _ids(kept: KeptQueries, rows: Rows) -> dict[str, pa.Array]:
+    ids = kept.known.ids
+    if rows.sources is None:
+        return {"id": ids.taken(rows.vertices)}
+    return {"source": ids.taken(rows.sources), "target": ids.taken(rows.vertices)}
+
+
+def _path_column(kept: KeptQueries, paths: list[list[int] | None]) -> pa.Array:
+    flat = [vertex for path in paths for vertex in path or ()]
+    values = kept.known.ids.taken(np.array(flat, np.int64))
+    ends = np.cumsum([0, *(len(path or ()) for path in paths)])
+    offsets = pa.array(ends, pa.int32())
+    missing = pa.array([path is None for path in paths])
+    return pa.ListArray.from_arrays(offsets, values, mask=missing)

@@ -1,0 +1,55 @@
+"""What edges must satisfy so that queries can be kept current: costs that are never negative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.vertex_ids import named_rows
+from graphtide.run.views.inserted_columns import without_numbers
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+class QueryConditions:
+    """Of all queries of a graph; `weights` are the properties that they read as costs."""
+
+    program = "a query"
+
+    def __init__(self, weights: Iterable[str]) -> None:
+        self._weights = tuple(dict.fromkeys(weights))
+
+    def check_columns(self, columns: Columns) -> None:
+        """Refuse a graph whose edges lack a property, or have no numbers in it."""
+        known = without_numbers(columns)
+        for name in self._weights:
+            if name not in known:
+                near = closest(name, known)
+                told = ", ".join(known) or "none"
+                hint = f"did you mean `{near}`?" if near else f"they have: {told}"
+                raise InputError(f"the edges have no numbers '{name}' to be their cost", hint=hint)
+            if known[name].dtype.kind not in "if":
+                raise InputError(
+                    f"the property '{name}' cannot be the cost of edges", hint="give numbers"
+                )
+
+    def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
+        """Refuse edges with a cost that is negative or missing; `text` tells a row."""
+        for name in self._weights:
+            bad = np.flatnonzero(~(columns[name] >= 0))
+            if len(bad):
+                raise InputError(
+                    f"a query takes the edge property '{name}' for a cost, and it is negative or "
+                    "missing",
+                    where=named_rows(bad.tolist(), text),
+                    hint="give every edge a number from 0 on, or leave these edges out",
+                )
+
+    def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
+        """Vertices can be any."""

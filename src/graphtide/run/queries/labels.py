@@ -1,0 +1,109 @@
+"""Labels of edges as codes: the values of a property that is a text or a whole number.
+
+Programs do not read texts of edges, so that a graph keeps them in a table for views; queries need
+them at hand for every edge. Each property that a query names gets a column of codes by inside
+number, made once and kept from then on; a code stands for the same label throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.queries.stepping import NO_LABEL
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.plan.regular_paths import Label
+from graphtide.run.views.inserted_columns import ROW_NUMBER, without_numbers
+
+Int32 = NDArray[np.int32]
+_FEW = 64
+"""So many labels are looked up one by one sooner than as a column."""
+
+
+class EdgeLabels:
+    """Codes of labels by property; `kept` is the table that views read, as it is now."""
+
+    def __init__(self, graph: ResidentGraph, kept: Callable[[], pa.Table]) -> None:
+        self._graph = graph
+        self._kept = kept
+        self._codes: dict[str, dict[Label, int]] = {}
+        self._columns: dict[str, Int32] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of all columns of codes."""
+        return sum(column.nbytes for column in self._columns.values())
+
+    def code(self, name: str, label: Label) -> int:
+        """The code of a label of a property, be it on an edge or not."""
+        known = self._codes.setdefault(name, {})
+        return known.setdefault(label, len(known) + 1)
+
+    def column(self, name: str) -> Int32:
+        """The codes of all edges, with the room that the graph has for edges."""
+        room = len(self._graph.adjacency.out.slot)
+        known = self._columns.get(name)
+        if known is None:
+            known = np.zeros(room, np.int32)
+            known[: self._graph.edges] = self._coded(name, np.arange(self._graph.edges))
+        elif len(known) < room:
+            known = np.concatenate([known, np.zeros(room - len(known), np.int32)])
+        self._columns[name] = known
+        return known
+
+    def refresh(self, edges: Int32) -> None:
+        """Read the labels of edges that have come; their numbers may have been others' before."""
+        for name in self._columns:
+            self.column(name)[edges] = self._coded(name, edges)
+
+    def check(self, name: str) -> None:
+        """Refuse a property that edges do not have, or that holds no labels."""
+        known = [*without_numbers(self._graph.dtypes), *self._kept().column_names]
+        if name not in known:
+            near = closest(name, known)
+            told = ", ".join(known) or "none"
+            hint = f"did you mean `{near}`?" if near else f"they have: {told}"
+            raise InputError(f"the edges have no property '{name}' to be their label", hint=hint)
+        kept = self._kept()
+        if name in kept.column_names:
+            kind = kept.schema.field(name).type
+            fits = pa.types.is_integer(kind) or _is_text(kind)
+        else:
+            fits = self._graph.dtypes[name].kind == "i"
+        if not fits:
+            raise InputError(
+                f"the property '{name}' cannot be the label of edges",
+                hint="a label is a text or a whole number",
+            )
+
+    def values(self, name: str, edges: NDArray[Any]) -> list[Label | None]:
+        """The labels of edges, as they were given."""
+        kept = self._kept()
+        if name not in kept.column_names:
+            plain: list[Label | None] = self._graph.properties[name][edges].tolist()
+            return plain
+        rows = self._graph.properties[ROW_NUMBER][edges]
+        if len(rows) <= _FEW:
+            column = kept.column(name)
+            return [column[row].as_py() for row in rows.tolist()]
+        taken: list[Label | None] = kept.column(name).take(pa.array(rows)).to_pylist()
+        return taken
+
+    def _coded(self, name: str, edges: NDArray[Any]) -> Sequence[int] | Int32:
+        known = self._codes.setdefault(name, {})
+        return [
+            NO_LABEL if label is None else known.setdefault(label, len(known) + 1)
+            for label in self.values(name, edges)
+        ]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,137 @@
+"""What a query means, by its definition: no automaton, no state, no kernel.
+
+A walk is at a vertex with what is left to be read of the path; every edge takes a step of that. The
+rest of a path is a tuple of parts, and a letter leaves several rests of it. All walks are followed
+from the start, those that cost least first. Much slower than the engine, and used to verify it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from graphtide.plan.regular_paths import (
+    Alternative,
+    Except,
+    Inverse,
+    Label,
+    RegularPath,
+    Repeat,
+    Sequence,
+    Step,
+)
+
+Rest = tuple[RegularPath, ...]
+
+
+class PlainEdge(NamedTuple):
+    """An edge as a walk meets it: where it leads, by which way, with its label and cost."""
+
+    end: int
+    back: bool
+    label: Label | None
+    cost: float
+
+
+Edges = dict[int, list[PlainEdge]]
+"""The edges at each vertex, both ways."""
+
+
+def plain_answers(path: RegularPath, edges: Edges, start: int, bound: float) -> dict[int, float]:
+    """The vertices that walks of a path lead to, and the least cost of one."""
+    follow = _Rests()
+    best: dict[tuple[int, Rest], float] = {}
+    todo: list[tuple[float, int, int, Rest]] = [(0.0, 0, start, (path,))]
+    found: dict[int, float] = {}
+    pushed = 0
+    while todo:
+        cost, _, vertex, rest = heapq.heappop(todo)
+        if best.get((vertex, rest), float("inf")) <= cost:
+            continue
+        best[vertex, rest] = cost
+        if all(map(takes_nothing, rest)):
+            found.setdefault(vertex, cost)
+        for edge in edges.get(vertex, ()):
+            total = cost + edge.cost
+            if total <= bound:
+                for left in follow.after(rest, edge.label, edge.back):
+                    pushed += 1
+                    heapq.heappush(todo, (total, pushed, edge.end, left))
+    return found
+
+
+def takes_nothing(path: RegularPath) -> bool:
+    """Whether a walk without edges is of the path."""
+    match path:
+        case Step() | Except():
+            return False
+        case Inverse(inner):
+            return takes_nothing(inner)
+        case Sequence(parts):
+            return all(map(takes_nothing, parts))
+        case Alternative(parts):
+            return any(map(takes_nothing, parts))
+        case Repeat(inner, least, most):
+            return least == 0 or most == 0 or takes_nothing(inner)
+
+
+class _Rests:
+    """Remembers what letters leave of rests."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Rest, Label | None, bool], tuple[Rest, ...]] = {}
+
+    def after(self, rest: Rest, label: Label | None, back: bool) -> tuple[Rest, ...]:
+        key = rest, label, back
+        if key not in self._known:
+            self._known[key] = tuple(dict.fromkeys(_after(rest, label, back)))
+        return self._known[key]
+
+
+def _after(rest: Rest, label: Label | None, back: bool) -> Iterator[Rest]:
+    for at, part in enumerate(rest):
+        for left in _left_of(part, label, back):
+            yield (*left, *rest[at + 1 :])
+        if not takes_nothing(part):
+            return
+
+
+def _left_of(path: RegularPath, label: Label | None, back: bool) -> Iterator[Rest]:
+    """What is left of one part once a letter has been read in it."""
+    match path:
+        case Step(name):
+            if label == name and not back:
+                yield ()
+        case Except(names, against):
+            named = against if back else names
+            if named is not None and (not named or (label is not None and label not in named)):
+                yield ()
+        case Sequence(parts):
+            yield from _after(parts, label, back)
+        case Alternative(parts):
+            for part in parts:
+                yield from _left_of(part, label, back)
+        case Repeat(inner, least, most):
+            if most != 0:
+                again = Repeat(inner, max(least - 1, 0), None if most is None else most - 1)
+                for left in _left_of(inner, label, back):
+                    yield (*left, again)
+        case Inverse(inner):
+            yield from _left_of_inverse(inner, label, back)
+
+
+def _left_of_inverse(path: RegularPath, label: Label | None, back: bool) -> Iterator[Rest]:
+    """The same of a path that is walked from its end: inverses move down to the steps."""
+    match path:
+        case Step() | Except():
+            yield from _left_of(path, label, not back)
+        case Inverse(inner):
+            yield from _left_of(inner, label, back)
+        case Sequence(parts):
+            yield from _after(tuple(Inverse(part) for part in reversed(parts)), label, back)
+        case Alternative(parts):
+            for part in parts:
+                yield from _left_of(Inverse(part), label, back)
+        case Repeat(inner, least, most):
+            yield from _left_of(Repeat(Inverse(inner), least, most), label, back)

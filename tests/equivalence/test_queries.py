@@ -1,0 +1,93 @@
+"""Queries of all kinds on graphs that change, after every step what the oracle says."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphtide.lang.paths import unparse_path
+from graphtide.plan.regular_paths import RegularPath
+from tests.equivalence.query_cases import Beside, Watched, ask
+from tests.property.path_trees import oracle_node, paths
+
+EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "40"))
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32), st.lists(paths, min_size=3, max_size=3))
+def test_queries_follow_come_go_and_roll_back(seed: int, several: list[RegularPath]) -> None:
+    pick = random.Random(seed)
+    beside = Beside(pick, pick.randrange(2, 8), pick.randrange(14))
+    regular = [(unparse_path(path), oracle_node(path)) for path in several]
+    watched: dict[str, Watched] = {}
+    for step in range(10):
+        advanced = step_once(beside, watched, regular, step)
+        for item in watched.values():
+            item.check(advanced=advanced)
+            item.query.verify()
+
+
+def step_once(
+    beside: Beside, watched: dict[str, Watched], regular: list[tuple[str, object]], step: int
+) -> bool:
+    """One random act; whether it was an advance."""
+    pick = beside.pick
+    act = pick.random()
+    if len(watched) < 3 or act < 0.15:
+        watched[f"q{step}"] = ask(beside, f"q{step}", pick.choice(regular))
+        for item in watched.values():
+            item.told = item.wanted()
+        beside.advance(pick.randrange(3), pick.randrange(3))
+        return True
+    if act < 0.25:
+        name = pick.choice(list(watched))
+        beside.graph.drop_query(name)
+        del watched[name]
+    if act < 0.4 and beside.versions:
+        if can_go_back(beside, watched):
+            beside.rollback()
+            return False
+        with pytest.raises(Exception, match="brought a vertex"):
+            beside.graph.rollback()
+    # Heavy deletion: graphs shrink more often than they grow.
+    beside.advance(pick.randrange(5), pick.randrange(6))
+    return True
+
+
+def can_go_back(beside: Beside, watched: dict[str, Watched]) -> bool:
+    """Whether all vertices that queries name were there before the last advance."""
+    there = set(beside._before[-1][1])
+    named = {
+        end
+        for item in watched.values()
+        for end in (*item.starts, *(target for pair in item.kind.pairs or () for target in pair))
+    }
+    return named <= there
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_graph_that_loses_all_its_edges(seed: int) -> None:
+    pick = random.Random(seed)
+    beside = Beside(pick, 7, 30)
+    watched = [ask(beside, f"q{at}", ("(a|^b)*/!c?", NODE)) for at in range(12)]
+    while beside.edges:
+        beside.advance(0, 3)
+        for item in watched:
+            item.check(advanced=True)
+    while beside.versions:
+        beside.rollback()
+        for item in watched:
+            item.check(advanced=False)
+
+
+NODE = (
+    "sequence",
+    [
+        ("repeat", ("alternative", [("step", "a"), ("inverse", ("step", "b"))]), 0, None),
+        ("repeat", ("except", ("c",), None), 0, 1),
+    ],
+)

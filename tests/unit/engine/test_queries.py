@@ -1,0 +1,173 @@
+"""The state of queries: its bytes are true, come back, and stay flat; what a batch looks at."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import graphtide as gt
+from graphtide.engine.queries import engine as engines
+from graphtide.engine.queries import logs, starting
+from graphtide.engine.queries.engine import QueryEngine
+from graphtide.engine.queries.rows import SIZES, chunk_sizes
+from graphtide.run.queries.kept import KeptQueries
+from tests.equivalence.query_cases import Beside, ask
+from tests.equivalence.test_queries import NODE
+
+Q = gt.queries
+
+
+def kept_of(graph: gt.Graph) -> KeptQueries:
+    kept = graph._asked
+    assert kept is not None
+    return kept
+
+
+def check_rows(engine: QueryEngine) -> None:
+    """Rows are sorted, lie apart, and hold as many entries as are counted; so do free chunks."""
+    rows, held = engine._rows.view, []
+    entries = 0
+    for vertex in range(engine._rows.vertices):
+        start, length, kind = rows.start[vertex], rows.length[vertex], rows.kind[vertex]
+        assert 0 <= length <= SIZES[kind]
+        keys = rows.key[start : start + length]
+        assert (np.diff(keys) > 0).all()
+        entries += int((engine._searches.owner[keys] >= 0).sum())
+        held += [(int(start), int(SIZES[kind]))] if kind else []
+    for kind, place in enumerate(rows.free.tolist()):
+        while place >= 0:
+            held.append((place, int(SIZES[kind])))
+            place = int(rows.edge[place])
+    held.sort()
+    assert all(one + size <= other for (one, size), (other, _) in zip(held, held[1:], strict=False))
+    assert sum(size for _, size in held) == rows.top[0] <= len(rows.key)
+    assert entries == engine._searches.total
+
+
+def test_chunks_grow_by_a_quarter_at_most_from_eight_on() -> None:
+    sizes = chunk_sizes()
+    assert (np.diff(sizes) > 0).all()
+    assert (sizes[9:] * 4 <= sizes[8:-1] * 5).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_stay_in_order_while_queries_come_and_go(seed: int) -> None:
+    pick = random.Random(seed)
+    beside = Beside(pick, 9, 30)
+    watched = {}
+    for step in range(30):
+        watched[step] = ask(beside, f"q{step}", ("(a|^b)*/!c?", NODE))
+        if len(watched) > 6:
+            gone = pick.choice(list(watched))
+            beside.graph.drop_query(f"q{gone}")
+            del watched[gone]
+        beside.advance(pick.randrange(4), pick.randrange(4))
+        check_rows(kept_of(beside.graph).engine)
+        for item in watched.values():
+            item.query.verify()
+
+
+def test_memory_comes_back_when_queries_go() -> None:
+    graph = gt.Graph(np.arange(300), np.arange(1, 301))
+    graph.query("first", Q.Hops(0, 3))
+    kept = kept_of(graph)
+    small = kept.nbytes
+    for at in range(40):
+        graph.query(f"q{at}", Q.Reach(at))
+    assert kept.nbytes > small + 40 * 250 * engines.ENTRY
+    for at in range(40):
+        graph.drop_query(f"q{at}")
+    assert kept.nbytes < 2 * small
+    check_rows(kept.engine)
+
+
+def test_keys_are_used_again() -> None:
+    graph = gt.Graph(np.arange(20), np.arange(1, 21))
+    for at in range(200):
+        graph.query("q", Q.Hops(at % 20, 5))
+        graph.advance(delete=[(3, 4)])
+        graph.advance(insert=[(3, 4)])
+        graph.drop_query("q")
+    assert len(kept_of(graph).engine._searches.owner) < 20
+
+
+def test_memory_stays_flat_over_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows of edges that come and go; what can be undone is limited, whoever goes back."""
+    monkeypatch.setattr(logs, "LEAST", 4096)
+    pick = random.Random(1)
+    graph = gt.Graph([0], [1], vertices=30)
+    queries = [graph.query(f"q{at}", Q.Hops(at, 4)) for at in range(10)]
+    there: list[tuple[int, int]] = []
+    sizes = []
+    for _ in range(400):
+        come = [(pick.randrange(30), pick.randrange(30)) for _ in range(2)]
+        there += come
+        gone = [there.pop(0) for _ in range(2)] if len(there) > 60 else None
+        graph.advance(insert=come, delete=gone)
+        sizes.append(kept_of(graph).nbytes)
+    assert max(sizes[200:]) <= 1.5 * max(sizes[100:200])
+    assert kept_of(graph).engine.undoable < 300
+    for _ in range(350):
+        graph.rollback()
+    for query in queries:
+        query.verify()
+
+
+def test_the_bytes_are_all_bytes() -> None:
+    graph = gt.Graph(np.arange(100), np.arange(1, 101), kind=["a", "b"] * 50)
+    graph.query("q", Q.Regular("(a/b)*", 0, label="kind"))
+    graph.advance(delete=[50])
+    kept = kept_of(graph)
+    engine = kept.engine
+    arrays = [
+        *(array for array in engine._rows.view if array is not SIZES),
+        *engine._searches.view,
+        *engine._work.view,
+        *(part for log in engine._logs._kept for part in log),
+        *kept.labels._columns.values(),
+    ]
+    assert kept.nbytes == sum(array.nbytes for array in arrays)
+
+
+def test_searches_too_large_for_arrays_are_found_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starting, "MOST_DENSE", 0)
+    pick = random.Random(5)
+    beside = Beside(pick, 8, 25)
+    for at in range(12):
+        ask(beside, f"q{at}", ("(a|^b)*/!c?", NODE)).check(advanced=False)
+
+
+def test_a_failure_in_the_middle_leaves_the_last_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room is asked for in the middle of a batch, and is not to be had."""
+    monkeypatch.setattr(logs, "_LEAST_ROOM", 4)
+    graph = gt.Graph(np.arange(40), np.arange(1, 41))
+    query = graph.query("q", Q.Reach(0))
+    before = query.table()
+
+    def fail(self: object, first: int, last: int) -> None:
+        raise MemoryError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(logs.WorkRoom, "grow", fail)
+        with pytest.raises(MemoryError):
+            graph.advance(delete=[(0, 1)])
+    assert (graph.version, query.table()) == (0, before)
+    query.verify()
+    graph.advance(delete=[(0, 1)])
+    assert len(query) == 1
+    query.verify()
+
+
+def test_an_edge_that_concerns_nobody_costs_no_look_at_edges() -> None:
+    """Two parts: queries in one, changes in the other."""
+    graph = gt.Graph([*range(20), *range(100, 120)], [*range(1, 21), *range(101, 121)])
+    for at in range(10):
+        graph.query(f"q{at}", Q.Reach(at))
+    graph.advance(delete=[(105, 106)])
+    assert kept_of(graph).engine.touched == 0
+    graph.advance(insert=[(105, 107), (107, 101)])
+    assert kept_of(graph).engine.touched == 0
+    graph.advance(insert=[(3, 105)])
+    assert kept_of(graph).engine.touched > 0
