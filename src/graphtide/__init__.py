@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from graphtide.api.collection import Collection
     from graphtide.api.graph import Graph
     from graphtide.api.live import Live
+    from graphtide.api.live_graph import LiveGraph, live
     from graphtide.api.memory_views import MemoryCollection, MemoryView
     from graphtide.api.run import Run
     from graphtide.api.session import Session, session
@@ -86,6 +87,8 @@ _HOMES = {
     "Dataflow": "graphtide.dataflow",
     "CatalogGraph": "graphtide.api.catalog_graph",
     "Live": "graphtide.api.live",
+    "LiveGraph": "graphtide.api.live_graph",
+    "live": "graphtide.api.live_graph",
     "Graph": "graphtide.api.graph",
     "Run": "graphtide.api.run",
     "Session": "graphtide.api.session",
@@ -138,6 +141,7 @@ __all__ = [
     "Graph",
     "GraphtideError",
     "Live",
+    "LiveGraph",
     "Matches",
     "Max",
     "MemoryCollection",
@@ -165,6 +169,7 @@ __all__ = [
     "distinct",
     "expanding",
     "inf",
+    "live",
     "nga",
     "program",
     "queries",

@@ -56,6 +56,11 @@ class Changes:
         self._matches: dict[str, tuple[pa.Table, pa.Table]] = {}
 
     @property
+    def is_current(self) -> bool:
+        """Whether the graph is still at the version that these changes led to."""
+        return self._kept is not None
+
+    @property
     def globals(self) -> dict[str, tuple[Any, Any]]:
         """The results of the whole graph that changed: the old value and the new one, by name."""
         moved = getattr(self._told, "globals", {})

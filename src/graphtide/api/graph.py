@@ -13,8 +13,7 @@ from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
 from graphtide.run.html import titled_html
 from graphtide.run.live.modes import Knobs, Mode
-from graphtide.run.live.programs import begin_maintained, compiled_program
-from graphtide.run.live.result_rows import PairRows
+from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import check_sources
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import in_turn
@@ -103,11 +102,8 @@ class Graph(MemoryGraph):
         compiled = compiled_program(program, mode)
         check_readable(compiled.needed, self._columns.edges)
         check_sources(compiled, self.num_vertices)
-        kept, pairs = begin_maintained(self._known, compiled, Knobs(tolerance, keep))
-        kept.start(self.version, self.num_vertices)
-        rows = self._vertices if pairs is None else PairRows(self._vertices, pairs)
-        live = Live(self, compiled, kept, rows)
-        self._followers.add(kept, live)
+        live = Live(self, compiled, Knobs(tolerance, keep))
+        live._begin()
         return live
 
     @in_turn

@@ -20,8 +20,9 @@ from graphtide.model.schema import closest
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.match_tables import match_table
-from graphtide.run.live.programs import Compiled, vertex_parameters
-from graphtide.run.live.result_rows import LiveRows, row_names
+from graphtide.run.live.modes import Knobs
+from graphtide.run.live.programs import Compiled, begin_maintained, vertex_parameters
+from graphtide.run.live.result_rows import LiveRows, PairRows, row_names
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
@@ -32,15 +33,31 @@ class Live(StaysHere):
 
     _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
-    def __init__(
-        self, graph: MemoryGraph, compiled: Compiled, kept: Maintained, rows: LiveRows
-    ) -> None:
+    _kept: Maintained
+    _rows: LiveRows
+
+    def __init__(self, graph: MemoryGraph, compiled: Compiled, knobs: Knobs) -> None:
         self.graph = graph
         self.program = compiled.bound
         self._compiled = compiled
-        self._kept = kept
-        self._rows = rows
+        self._knobs = knobs
         self._turns = graph._turns
+
+    def _begin(self) -> None:
+        """Run from scratch on the graph as it is, and follow it from now on.
+
+        The graph calls this again where it has put other vertices and edges in place of its own.
+        """
+        graph = self.graph
+        kept, pairs = begin_maintained(graph._known, self._compiled, self._knobs)
+        kept.start(graph._versions.current, graph._resident.vertices)
+        self._kept = kept
+        self._rows = graph._vertices if pairs is None else PairRows(graph._vertices, pairs)
+        graph._followers.add(kept, self)
+
+    def _leave(self) -> None:
+        """Let go of the vertices and edges of now: let what was handed out read what it tells."""
+        self._kept.keep_told(forward=False)
 
     @property
     def mode(self) -> str:
@@ -144,6 +161,9 @@ class Live(StaysHere):
         return self._changes()
 
     def _changes(self) -> Changes:
+        held = self._kept.told()
+        if isinstance(held, Changes) and held.is_current:
+            return held
         plans = self._compiled.match_plans
         found = Changes(self._kept, self._rows, self._turns, plans)
         self._kept.told = ref(found)

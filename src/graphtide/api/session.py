@@ -34,6 +34,8 @@ from graphtide.store.collection import collection_names, open_collection, view_n
 from graphtide.store.graph import StoredGraph, open_graph
 
 if TYPE_CHECKING:
+    from graphtide.api.graph import Graph
+    from graphtide.api.live_graph import LiveGraph
     from graphtide.spark.gateway import SparkGateway
     from graphtide.spark.types import SparkSession
 
@@ -64,6 +66,25 @@ class Session(Workspace):
     def graph(self, name: str) -> CatalogGraph:
         """The graph of that name."""
         return CatalogGraph(self, open_graph(self.catalog, name))
+
+    def live(
+        self,
+        name: str,
+        start: Graph | None = None,
+        *,
+        keep: Any = None,
+        time: str | None = None,
+        readonly: bool = False,
+    ) -> LiveGraph:
+        """The live graph of that name; begun with `start`, or of the graph that has the name.
+
+        All parameters are those of `graphtide.live`. Its checkpoints are the graph of that name.
+        """
+        # Imported here: what is stored can be looked at without the modules of programs.
+        from graphtide.api.live_graph import open_live
+
+        folder = self.catalog.graph_folder(name)
+        return open_live(folder, name, start, keep, time, readonly=readonly)
 
     def collection(self, name: str) -> Collection:
         """The collection of that name. A single view is a collection of one."""

@@ -7,7 +7,7 @@ and its programs: each call waits for the one before it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -43,13 +43,16 @@ Int32 = NDArray[np.int32]
 class MemoryGraph:
     """Vertices with ids of users' own, edges with properties, and versions of them."""
 
+    _rows_are_new: ClassVar[bool] = False
+    """Whether an inserted row is always an edge of its own; else it may be one that has left."""
+
     def _build(self, source: Source, simple: bool) -> None:
         rows, kept = source.rows, source.kept
         ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
         if simple:
             _check_parallel(rows, src, dst)
         properties = rows.properties
-        if kept.num_columns:
+        if kept.num_columns or self._rows_are_new:
             properties = with_numbers(properties, len(rows))
         resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
         known = ColumnNames(*source.names, tuple(properties))
@@ -72,13 +75,17 @@ class MemoryGraph:
         return graph
 
     def _hold(self, known: KnownEdges, kept: pa.Table) -> None:
+        self._turns = Turns("the graph")
+        self._put(known, kept)
+
+    def _put(self, known: KnownEdges, kept: pa.Table) -> None:
+        """Have other vertices and edges, which no program follows yet."""
         self._known = known
         self._kept = kept
         self._names = known.names
         self._resident = known.resident
         self._vertices = GraphVertices(known.ids)
         self._followers = Followers()
-        self._turns = Turns("the graph")
         self._versions = Versions(self._known, self._followers, self._turns)
         self._asked: KeptQueries | None = None
 
@@ -165,7 +172,7 @@ class MemoryGraph:
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         """The same for whoever has the turn."""
         listed = entering_vertices(self._known, vertices)
-        if self._kept.num_columns:
+        if self._kept.num_columns or self._rows_are_new:
             rows = KeptRows(self._names, self._kept)
             delete = rows.deleted(delete)
             insert, self._kept = rows.inserted(insert, self._resident.edges)

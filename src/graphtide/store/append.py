@@ -27,6 +27,8 @@ from graphtide.store.generation import Generation, Manifest, own_entries
 from graphtide.store.graph import StoredGraph, schema_to_json
 from graphtide.store.states import GraphState, append_file, states_to_json
 
+NO_ENTRIES: Manifest = {}
+
 
 @dataclass(frozen=True)
 class Appended:
@@ -68,8 +70,13 @@ def deleted_table(edges: Sequence[int] | EdgeIds, append: int) -> pa.Table:
     return pa.table({"_edge": pa.array(edges, pa.int32()), "_append": since})
 
 
-def write_append(commit: Commit, stored: StoredGraph, added: Appended) -> Path:
-    """Write what is appended to a graph, and commit it as the next state. O(what is added)."""
+def write_append(
+    commit: Commit, stored: StoredGraph, added: Appended, entries: Manifest = NO_ENTRIES
+) -> Path:
+    """Write what is appended to a graph, and commit it as the next state. O(what is added).
+
+    The manifest gets some more `entries`.
+    """
     number = stored.number + 1
     starts = {"vertices": stored.vertices, "edges": stored.numbers}
     with disk_errors(commit.what, commit.folder):
@@ -80,7 +87,8 @@ def write_append(commit: Commit, stored: StoredGraph, added: Appended) -> Path:
         if added.quarantined.num_rows:
             write_part(added.quarantined, commit.path / "quarantine", append_file(number))
     carried = carry_files(stored.generation, _kept(stored.generation, commit.path), commit)
-    return commit.finish(_manifest(commit.generation, stored, added), carried=carried)
+    manifest = _manifest(commit.generation, stored, added) | entries
+    return commit.finish(manifest, carried=carried)
 
 
 def part_name(first: int) -> str:

@@ -46,6 +46,7 @@ from graphtide.store.generation import (
     read_manifest,
     write_manifest,
 )
+from graphtide.store.live_folders import LIVE_FOLDERS, has_log
 from graphtide.store.lock import LOCK, locked
 from graphtide.store.pointer import CURRENT, Pointer, read_pointer, sync_path, sync_tree
 
@@ -105,26 +106,36 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
     """Lock a store and open a partial generation in it; leaving without `finish` removes it.
 
     Raises ExistsError if the store is there and is not to be replaced, LockedError if another
-    writer has it. What dead writers left behind is removed first.
+    writer has it, StoreError if it is a live graph, which only its own writer changes. What dead
+    writers left behind is removed first.
     """
     with locked(folder, what, _remove_if_bare):
+        if has_log(folder):
+            raise _is_live(what, folder)
         current = find_pointer(folder)
         if current is not None and not replace:
             raise _exists(what, folder, current)
-        _remove_leftovers(folder, current)
-        commit = Commit(folder, next_generation(folder), what)
-        with disk_errors(what, folder):
-            commit.path.mkdir()
-        looks = 1
-        try:
+        with begin_held(folder, what) as commit:
             yield commit
-        except KeyboardInterrupt:
-            looks = _LOOKS_AFTER_INTERRUPT
-            raise
-        finally:
-            if not commit.finished:
-                remove_tree(commit.path, looks)
-                discard(folder / commit.generation)
+
+
+@contextlib.contextmanager
+def begin_held(folder: Path, what: str) -> Iterator[Commit]:
+    """Open a partial generation in a store that the caller has locked (`hold`)."""
+    _remove_leftovers(folder, find_pointer(folder))
+    commit = Commit(folder, next_generation(folder), what)
+    with disk_errors(what, folder):
+        commit.path.mkdir()
+    looks = 1
+    try:
+        yield commit
+    except KeyboardInterrupt:
+        looks = _LOOKS_AFTER_INTERRUPT
+        raise
+    finally:
+        if not commit.finished:
+            remove_tree(commit.path, looks)
+            discard(folder / commit.generation)
 
 
 def open_committed(folder: Path, what: str = "the store") -> Generation:
@@ -165,6 +176,8 @@ def remove(folder: Path, what: str) -> None:
         try:
             _retire_pointer(folder)
             for item in generations(folder):
+                discard(folder / item, must=True)
+            for item in LIVE_FOLDERS:
                 discard(folder / item, must=True)
         except OSError as error:
             # Listed as damaged from now on, so that what is left can be deleted.
@@ -226,6 +239,14 @@ def _follow(folder: Path, pointer: Pointer | Damage | None, what: str) -> Genera
             hint="upgrade Graphtide",
         )
     return Generation(path, manifest, checksum, inventory_from(manifest["files"]), what)
+
+
+def _is_live(what: str, folder: Path) -> StoreError:
+    return StoreError(
+        f"{what} is a live graph, which changes by its own advances alone",
+        where=str(folder),
+        hint="advance it: session.live(name).advance(...); or delete it first",
+    )
 
 
 def _exists(what: str, folder: Path, current: Pointer | Damage) -> ExistsError:

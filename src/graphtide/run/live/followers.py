@@ -28,6 +28,10 @@ class Followers:
         """Let a program follow no more."""
         self._held.pop(id(kept), None)
 
+    def holders(self) -> list[object]:
+        """Whoever holds them now, in the order in which they came."""
+        return [holder for held, _ in list(self._held.values()) if (holder := held()) is not None]
+
     def all(self) -> list[Follower]:
         """Those that follow now, in the order in which they came."""
         return [kept for _, kept in list(self._held.values())]

@@ -113,19 +113,19 @@ class Maintained:
 
     def start(self, version: int, vertices: int) -> None:
         """Run from scratch on the graph as it is."""
-        self._keep_told(forward=False)
+        self.keep_told(forward=False)
         self.maintainer.start()
         self.changes, self.before, self.since = {}, vertices, version
 
     def follow(self, delta: Delta, before: int) -> None:
         """Follow the graph to its next version; `before` is how many vertices it had."""
-        self._keep_told(forward=True)
+        self.keep_told(forward=True)
         self.changes = self.maintainer.follow(delta)
         self.before = before
 
     def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""
-        self._keep_told(forward=False)
+        self.keep_told(forward=False)
         self.maintainer.undo()
         self.changes, self.before = {}, vertices
 
@@ -134,7 +134,7 @@ class Maintained:
         self.maintainer.forget()
         self.since = version
 
-    def _keep_told(self, *, forward: bool) -> None:
+    def keep_told(self, *, forward: bool) -> None:
         """Before the version is left: let what was handed out take with it what it is about."""
         held = self.told()
         if held is not None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.live.batches import NOTHING, Side, read_delete, read_insert
 from graphtide.run.live.entering import NOBODY, Advance, EnteringVertices, bring_in, take_out
@@ -38,6 +39,11 @@ class Versions:
     def current(self) -> int:
         """The number of advances that lie behind the current version."""
         return self._forgotten + len(self._done)
+
+    @property
+    def last_delta(self) -> Delta:
+        """The edges that the last advance has brought in and out, by their inside numbers."""
+        return self._done[-1].delta
 
     def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> None:
         """To the next version, all or nothing; listed vertices enter with it."""

@@ -64,7 +64,7 @@ def property_arrays(
     values. What stands for a missing value is said in `property_array`.
     """
     return {
-        item.name: property_array(_column(table, item.name, 0, vertices), item, codes)
+        item.name: property_array(column_between(table, item.name, 0, vertices), item, codes)
         for item in declared
     }
 
@@ -117,7 +117,7 @@ def _number(type_: ValueType, value: Constant) -> Constant:
     return moment_number(moment)
 
 
-def _column(table: pa.Table, name: str, first: int, stop: int) -> pa.Array:
+def column_between(table: pa.Table, name: str, first: int, stop: int) -> pa.Array:
     """The values of vertices from one number to another; missing behind the last row."""
     column = table.column(name)
     there = column.slice(first, stop - first)
@@ -149,7 +149,7 @@ class VertexColumns:
 
     def plain(self, wanted: VertexProperty) -> NDArray[Any]:
         """The values one by one, as Python has them; texts as texts, or None."""
-        column = _column(self.table, wanted.name, 0, self._vertices)
+        column = column_between(self.table, wanted.name, 0, self._vertices)
         if wanted.type is ValueType.TEXT:
             texts = [wanted.missing if item is None else item for item in column.to_pylist()]
             return np.array([*texts, None], np.object_)[:-1]
@@ -159,7 +159,7 @@ class VertexColumns:
 
     def missing(self, name: str, first: int = 0) -> NDArray[np.int64]:
         """The numbers of the vertices, from one on, that have no value of a property."""
-        column = _column(self.table, name, first, self._vertices)
+        column = column_between(self.table, name, first, self._vertices)
         absent: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
         return first + np.flatnonzero(absent)
 
@@ -170,7 +170,7 @@ class VertexColumns:
         if rows is not None:
             self.table = _behind(self.table, rows, before)
         for wanted, array in self._arrays.items():
-            column = _column(self.table, wanted.name, before, self._vertices)
+            column = column_between(self.table, wanted.name, before, self._vertices)
             array.extend(property_array(column, wanted, self._codes))
 
     def truncate(self, vertices: int) -> None:

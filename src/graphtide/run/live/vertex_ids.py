@@ -49,6 +49,8 @@ class VertexIds:
         self._table: NDArray[np.int64] | None = None
         self._found: dict[Hashable, int] | None = None
         self._looks: Looks | None = None
+        self.are_stored = False
+        """Whether they are kept on disk, which takes whole numbers below 2**63, or else texts."""
         if ids.dtype == object:
             self._listed = ids.tolist()
             self._looks = looks_of(self._listed)
@@ -89,6 +91,11 @@ class VertexIds:
         return found
 
     @property
+    def are_whole(self) -> bool:
+        """Whether all are whole numbers below 2**63."""
+        return self._whole is not None
+
+    @property
     def table(self) -> NDArray[np.int64] | None:
         """What leads kernels from whole numbers to vertices, empty where these are the same; None
         where ids are not whole numbers.
@@ -110,15 +117,33 @@ class VertexIds:
 
         O(new ids) but for a graph that has texts and other ids, which is looked through.
         """
+        if self.are_stored:
+            self._check_stored(ids)
         known = self._listed if self._whole is None else self._whole.view
         if self._looks is None:
             self._looks = looks_of(known)
         self._looks |= looks_of(ids)
         check_looks(self._looks, lambda: [*known, *ids])
 
+    def _check_stored(self, ids: Sequence[Any]) -> None:
+        whole = all(map(_is_whole, ids))
+        texts = not whole and all(isinstance(item, str) for item in ids)
+        if (whole or texts) and (not len(self) or whole == self.are_whole):
+            return
+        have = "whole numbers" if len(self) and self.are_whole else "texts"
+        have = have if len(self) else "whole numbers below 2**63, or texts"
+        raise InputError(
+            f"the ids of this graph are {have}",
+            where=f"new ids such as {plain_id(ids[0])!r}",
+            hint="a live graph has ids of one kind, which it keeps on disk: give all as texts",
+        )
+
     def append(self, ids: Sequence[Any]) -> None:
         """More vertices, whose ids are not there yet. O(new ids) on average."""
         first = len(self)
+        if not first:
+            self._whole, self._found = GrowingArray(np.empty(0, np.int64)), None
+            self._plain, self._table = True, None
         if self._whole is not None and all(map(_is_whole, ids)):
             self._whole.extend(np.array(ids, np.int64))
             self._plain = self._plain and list(ids) == list(range(first, first + len(ids)))

@@ -54,7 +54,7 @@ class KeptRows:
 
         The table is right whether or not the graph then takes the rows.
         """
-        columns = self._columns("insert", given)
+        columns = self.columns("insert", given)
         if columns is None:
             return given, self._kept
         self._check_numbers(columns)
@@ -68,7 +68,7 @@ class KeptRows:
 
     def deleted(self, given: Any) -> Any:
         """What the graph is to delete; refuses values that only views read."""
-        columns = self._columns("delete", given)
+        columns = self.columns("delete", given)
         if columns is None:
             return given
         for name in self._only:
@@ -110,7 +110,7 @@ class KeptRows:
             raise InputError(f"the columns of insert differ in length: {name} {len(found):,}")
         return found
 
-    def _columns(self, what: str, given: Any) -> dict[str, Any] | None:
+    def columns(self, what: str, given: Any) -> dict[str, Any] | None:
         """The columns of rows; None where no rows were given, but numbers, nothing or a mistake."""
         if isinstance(given, Mapping):
             columns = dict(given)

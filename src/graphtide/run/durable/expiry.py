@@ -1,0 +1,170 @@
+"""Edges that leave by themselves: those whose time lies too far behind the latest that was seen.
+
+The clock is the data's: the latest time of any edge so far, whatever the machine's clock says. So
+the same batches expire the same edges, whenever they come.
+
+Times stand in runs, sorted, one for what the graph began with and one for each batch; a heap has
+the next time of every run. An advance looks at what expires, and no further.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.run.durable.shape import Shape
+from graphtide.run.views.typed_columns import typed_column
+
+_UNITS = {
+    "week": timedelta(weeks=1),
+    "day": timedelta(days=1),
+    "hour": timedelta(hours=1),
+    "minute": timedelta(minutes=1),
+    "second": timedelta(seconds=1),
+}
+_PERIOD = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(week|day|hour|minute|second)s?\s*")
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Keep(NamedTuple):
+    """How long edges stay: `period` in the units of the property `time` as a number."""
+
+    time: str
+    period: float
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As a manifest holds it."""
+        return self._asdict()
+
+
+class Due(NamedTuple):
+    """What expires with a batch: edges by number, and where runs stood before."""
+
+    numbers: NDArray[np.int64]
+    moves: list[tuple[_Run, int]]
+
+
+@dataclass(eq=False)
+class _Run:
+    times: NDArray[Any]
+    numbers: NDArray[np.int64]
+    at: int = 0
+
+    def __lt__(self, other: _Run) -> bool:
+        return bool(self.times[self.at] < other.times[other.at])
+
+
+def read_keep(keep: Any, time: str | None, shape: Shape) -> Keep:
+    """How long edges stay, as a user says it; InputError if the graph has no such time."""
+    if time is None:
+        moments = [name for name, kind in shape.kept if kind in ("timestamp", "date")]
+        if len(moments) != 1:
+            raise InputError("which property is the time of an edge?", hint="say so: time='...'")
+        time = moments[0]
+    kind = shape.edge_types.get(time)
+    if kind not in ("timestamp", "date", "int", "float"):
+        near = closest(time, shape.edge_types)
+        raise InputError(
+            f"'{time}' is no time: edges have no such property, or it is neither a moment nor "
+            "a number",
+            hint=f"did you mean `{near}`?" if near else "give a date, a timestamp or a number",
+        )
+    return Keep(time, _period(keep, kind))
+
+
+def _period(keep: Any, kind: str) -> float:
+    if kind in ("int", "float"):
+        if isinstance(keep, int | float) and not isinstance(keep, bool) and keep > 0:
+            return keep
+        raise InputError(
+            f"keep cannot be {keep!r}: the time is a number", hint="give a number: keep=3600"
+        )
+    found = _PERIOD.fullmatch(keep) if isinstance(keep, str) else None
+    length = keep if isinstance(keep, timedelta) else None
+    if found is not None:
+        length = float(found[1]) * _UNITS[found[2]]
+    if length is None or length <= timedelta(0):
+        raise InputError(f"keep cannot be {keep!r}", hint="give a period: keep='7 days'")
+    return length / timedelta(days=1) if kind == "date" else length // _MICROSECOND
+
+
+def times_of(values: Any, time: str) -> NDArray[Any]:
+    """Times as numbers; InputError where one is missing."""
+    if hasattr(values, "__len__") and not len(values):
+        return np.empty(0, np.int64)
+    column = typed_column(values)
+    if column is None or column.null_count:
+        raise InputError(
+            f"insert has rows without a time in '{time}'", hint="give every edge a time"
+        )
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    elif pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    if found.dtype.kind not in "if":
+        raise InputError(f"insert: '{time}' holds no times", hint="give values of the same type")
+    return found
+
+
+@dataclass
+class Expiry:
+    """The times of all edges, and the latest of them."""
+
+    keep: Keep
+    latest: float | int | None = None
+    _runs: list[_Run] = field(default_factory=list)
+
+    @property
+    def border(self) -> float | int:
+        """The earliest time that stays."""
+        return -np.inf if self.latest is None else self.latest - self.keep.period
+
+    def see(self, times: NDArray[Any]) -> None:
+        """Take note of the times of a batch."""
+        if len(times):
+            last = times.max().item()
+            self.latest = last if self.latest is None else max(self.latest, last)
+
+    def enter(self, times: NDArray[Any], first: int) -> None:
+        """Edges with numbers from the first on, in the order of their times."""
+        self.enter_numbered(times, np.arange(first, first + len(times)))
+
+    def enter_numbered(self, times: NDArray[Any], numbers: NDArray[np.int64]) -> None:
+        """Edges with these numbers."""
+        if len(times):
+            order = np.argsort(times, kind="stable")
+            heapq.heappush(self._runs, _Run(times[order], numbers[order]))
+
+    def take_due(self) -> Due:
+        """The edges whose time has come to leave; `put_back` undoes this."""
+        numbers: list[NDArray[np.int64]] = []
+        moves: list[tuple[_Run, int]] = []
+        border = self.border
+        while self._runs and self._runs[0].times[self._runs[0].at] < border:
+            run = heapq.heappop(self._runs)
+            moves.append((run, run.at))
+            last = int(np.searchsorted(run.times, border, "left"))
+            numbers.append(run.numbers[run.at : last])
+            run.at = last
+            if last < len(run.times):
+                heapq.heappush(self._runs, run)
+        return Due(np.concatenate([np.empty(0, np.int64), *numbers]), moves)
+
+    def put_back(self, due: Due) -> None:
+        """Undo `take_due`."""
+        for run, at in due.moves:
+            run.at = at
+        moved = [run for run, _ in due.moves]
+        self._runs = [run for run in self._runs if run not in moved] + moved
+        heapq.heapify(self._runs)

@@ -1,0 +1,192 @@
+"""A batch as users give it, brought to what a graph in memory takes: rows in, edges out.
+
+An update becomes edges that go and edges that come with other values; a vertex that goes takes its
+edges along; what has expired goes with the batch that brought the later time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.run.durable.expiry import Due, Expiry, Keep, times_of
+from graphtide.run.durable.shape import Shape
+from graphtide.run.durable.state import BatchId
+from graphtide.run.durable.steps import chosen_edges, edges_at, inside_numbers, numbers_of
+from graphtide.run.live.batches import edge_numbers
+from graphtide.run.live.vertex_ids import id_column, named_rows
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.views.inserted_columns import KeptRows
+
+
+@dataclass(frozen=True)
+class GivenBatch:
+    """What an advance of a live graph is given."""
+
+    insert: Any = None
+    delete: Any = None
+    vertices: Any = None
+    update: Any = None
+    remove: Any = None
+    match: tuple[str, ...] = ()
+    id: BatchId | None = None
+
+
+@dataclass
+class Prepared:
+    """What the graph is to take, and what the log says of it besides.
+
+    `times` are those of the rows to come, in their order, `due` the edges that expire.
+    """
+
+    insert: Any
+    delete: Any
+    vertices: Any
+    facts: dict[str, Any] = field(default_factory=dict)
+    times: NDArray[Any] | None = None
+    due: Due | None = None
+
+
+def prepared(
+    graph: MemoryGraph, given: GivenBatch, shape: Shape, expiry: Expiry | None
+) -> Prepared:
+    """What a batch comes to; InputError if it cannot be. The graph stays as it is."""
+    refuse_numbers(given.insert)
+    found = Prepared(given.insert, given.delete, given.vertices, _id_facts(given.id))
+    if given.update is not None:
+        _update(graph, given, shape, found)
+    if given.remove is not None:
+        numbers = _vertex_numbers(graph, given.remove)
+        _delete(graph, found, edges_at(graph, numbers))
+        found.facts["left"] = numbers.tolist()
+    if expiry is not None:
+        _expire(graph, found, shape, expiry)
+    return found
+
+
+def refuse_numbers(insert: Any) -> None:
+    """Refuse edges by number: one that has left a live graph does not come back."""
+    if insert is not None and edge_numbers("insert", insert) is not None:
+        raise InputError(
+            "a live graph takes no edge numbers to insert",
+            hint="give rows: every inserted row is an edge of its own, with a new number",
+        )
+
+
+def _id_facts(given: BatchId | None) -> dict[str, Any]:
+    if given is None:
+        return {}
+    return {"id": given} if isinstance(given, str) else {"stream": {given[0]: given[1]}}
+
+
+def _update(graph: MemoryGraph, given: GivenBatch, shape: Shape, found: Prepared) -> None:
+    columns = KeptRows(graph._names, graph._kept).columns("update", given.update)
+    known = (shape.src, shape.dst, *given.match)
+    if columns is None or any(name not in columns for name in known):
+        raise InputError(
+            "update has rows that name no edges",
+            hint=f"a row gives {', '.join(known)}, and new values for other properties",
+        )
+    changed = {name: values for name, values in columns.items() if name not in known}
+    if not changed:
+        raise InputError("update gives no new values", hint="give some, or leave the rows out")
+    numbers = numbers_of(graph, "update", {name: columns[name] for name in known})
+    _insert(graph, found, {**chosen_edges(graph, numbers, shape), **changed})
+    _delete(graph, found, numbers)
+
+
+def _insert(graph: MemoryGraph, found: Prepared, rows: dict[str, Any]) -> None:
+    """More rows behind those that come already."""
+    if found.insert is None:
+        found.insert = rows
+        return
+    first = _columns(graph, found.insert)
+    names = [name for name in rows if name in first]
+    found.insert = {name: [*_listed(first[name]), *_listed(rows[name])] for name in names}
+
+
+def _delete(graph: MemoryGraph, found: Prepared, numbers: NDArray[np.int64]) -> None:
+    """More edges that go, besides those that go already."""
+    if not len(numbers):
+        return
+    if found.delete is not None:
+        before = numbers_of(graph, "delete", found.delete)
+        if len(np.unique(before)) < len(before):
+            return  # The graph says which edge is listed twice.
+        numbers = np.unique(np.concatenate([before, numbers]))
+    found.delete = numbers
+
+
+def _expire(graph: MemoryGraph, found: Prepared, shape: Shape, expiry: Expiry) -> None:
+    time = expiry.keep.time
+    columns = {} if found.insert is None else _columns(graph, found.insert)
+    found.times = times_of(columns.get(time, []), time)
+    if len(columns) and time not in columns:
+        raise InputError(f"insert gives no time in '{time}'", hint="give every edge its time")
+    expiry.see(found.times)
+    stays = found.times >= expiry.border
+    if not stays.all():
+        found.facts["late"] = int((~stays).sum())
+        places = np.flatnonzero(stays)
+        found.insert = {name: _taken(values, places) for name, values in columns.items()}
+        found.times = found.times[stays]
+    found.facts["latest"] = expiry.latest
+    due = expiry.take_due()
+    found.due = due
+    alive = graph._resident.are_live(inside_numbers(graph, due.numbers))
+    _delete(graph, found, due.numbers[alive])
+
+
+def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:
+    found = KeptRows(graph._names, graph._kept).columns("insert", given)
+    if found is not None:
+        return found
+    if isinstance(given, Mapping) or (hasattr(given, "__len__") and not len(given)):
+        return {}
+    raise InputError("insert holds no rows", hint="give rows, columns by name, or a frame")
+
+
+def _vertex_numbers(graph: MemoryGraph, given: Any) -> NDArray[np.int32]:
+    ids = id_column(given, "`remove`")
+    numbers = graph._known.ids.numbers(ids)
+    missing = np.flatnonzero(numbers < 0).tolist()
+    if missing:
+        raise InputError(
+            "`remove` lists vertices that are not there",
+            where=named_rows(missing, lambda at: repr(ids[at])),
+            hint="list vertices by their ids",
+        )
+    return np.unique(numbers)
+
+
+def _listed(values: Any) -> list[Any]:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return list(values.to_pylist())
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def _taken(values: Any, places: NDArray[np.int64]) -> Any:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values.take(pa.array(places))
+    if isinstance(values, np.ndarray):
+        return values[places]
+    listed = list(values)
+    return [listed[at] for at in places.tolist()]
+
+
+def expiry_of(graph: MemoryGraph, shape: Shape, keep: Keep, latest: float | int | None) -> Expiry:
+    """The times of all edges that are there."""
+    found = Expiry(keep, latest)
+    inside = graph._resident.live_edges()
+    numbers = np.sort(graph._outside(inside)).astype(np.int64)
+    if len(numbers):
+        times = times_of(chosen_edges(graph, numbers, shape)[keep.time], keep.time)
+        found.see(times)
+        found.enter_numbered(times, numbers)
+    return found

@@ -1,0 +1,113 @@
+"""What a live graph knows besides its vertices and edges; part of every checkpoint.
+
+It is changed by records alone, one after the other, whether they come from a caller or from the
+log. So two processes that have seen the same records know the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.run.durable.records import BATCH, COMPACT, REGISTER, UNREGISTER, Record
+
+MOST_IDS = 10_000
+"""So many ids of batches are remembered, the last ones."""
+
+BatchId = str | tuple[str, int]
+"""Whatever a caller calls a batch: a text, or a stream and the number of the batch in it."""
+
+
+@dataclass
+class LiveState:
+    """Versions, ids of batches, registered programs, vertices that leave, and how late it is."""
+
+    version: int = 0
+    sequence: int = 0
+    ids: dict[str, int] = field(default_factory=dict)
+    streams: dict[str, int] = field(default_factory=dict)
+    registered: dict[str, dict[str, Any]] = field(default_factory=dict)
+    leaving: set[int] = field(default_factory=set)
+    latest: float | int | None = None
+    late: int = 0
+    keep: dict[str, Any] | None = None
+    compacted: int = 0
+    """The last record that has numbered vertices and edges anew."""
+
+    def take(self, record: Record, sequence: int) -> None:
+        """Follow a record."""
+        facts, self.sequence = record.facts, sequence
+        match record.kind:
+            case "batch":
+                self._take_batch(facts)
+            case "compact":
+                self.leaving.clear()
+                self.compacted = sequence
+            case "register":
+                self.registered[facts["name"]] = facts["program"]
+            case "unregister":
+                self.registered.pop(facts["name"], None)
+
+    def _take_batch(self, facts: dict[str, Any]) -> None:
+        self.version = facts["version"]
+        self.leaving.difference_update(facts.get("back", ()))
+        self.leaving.update(facts.get("left", ()))
+        self.latest = facts.get("latest", self.latest)
+        self.late += facts.get("late", 0)
+        if (name := facts.get("id")) is not None:
+            self.ids[name] = self.version
+            if len(self.ids) > MOST_IDS:
+                del self.ids[next(iter(self.ids))]
+        for stream, number in facts.get("stream", {}).items():
+            self.streams[stream] = number
+
+    def has(self, given: BatchId) -> bool:
+        """Whether a batch of that id has been applied; InputError where some before it have not."""
+        if isinstance(given, str):
+            return given in self.ids
+        stream, number = given
+        last = self.streams.get(stream)
+        if last is None or number <= last:
+            return last is not None
+        if number > last + 1:
+            raise InputError(
+                f"the batch {number:,} of the stream '{stream}' follows the batch {last:,}",
+                hint="give the batches of a stream in their order, without gaps",
+            )
+        return False
+
+    @property
+    def leaving_numbers(self) -> NDArray[np.int32]:
+        """The vertices that leave, ascending."""
+        return np.array(sorted(self.leaving), np.int32)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a manifest holds it."""
+        return {**vars(self), "leaving": sorted(self.leaving)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> LiveState:
+        """The state that a manifest holds."""
+        found = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        return cls(**{**found, "leaving": set(data.get("leaving", ()))})
+
+
+def checked_id(given: Any) -> BatchId | None:
+    """The id of a batch as a caller gives it."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, tuple | list) and len(given) == 2:
+        stream, number = given
+        if isinstance(stream, str) and isinstance(number, int) and not isinstance(number, bool):
+            return stream, number
+    raise InputError(
+        f"{given!r} cannot be the id of a batch",
+        hint="give a text, or the name of a stream and the number of the batch: ('orders', 17)",
+    )
+
+
+__all__ = ["BATCH", "COMPACT", "REGISTER", "UNREGISTER", "BatchId", "LiveState", "checked_id"]

@@ -1,0 +1,120 @@
+"""A graph as two tables, a row a vertex and a row an edge, and back.
+
+Rows stand at their numbers. That is how checkpoints are stored and what records add to, so a start
+puts rows together and makes one graph of them, instead of repeating every advance: what costs a
+look-up a row the first time costs a copy then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.schema import PropertyType
+from graphtide.run.durable.shape import Shape
+from graphtide.run.live.edge_rows import ColumnNames
+from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.saved_graph import SavedGraph, restored_graph
+from graphtide.run.live.vertex_ids import VertexIds, id_column
+from graphtide.run.views.inserted_columns import ROW_NUMBER, with_numbers
+from graphtide.run.views.snapshot import Snapshot
+from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs
+
+Numbers = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class GraphTables:
+    """All vertices, all edges, and which of these are gone; sorted, each once."""
+
+    vertices: pa.Table
+    edges: pa.Table
+    gone: Numbers
+
+    def compacted(self, leaving: Numbers) -> GraphTables:
+        """Without the edges that are gone, and without leaving vertices that have no edge.
+
+        What stays keeps its order, so that whoever does this to the same tables gets the same.
+        """
+        there = np.ones(self.edges.num_rows, np.bool_)
+        there[self.gone] = False
+        edges = self.edges.filter(pa.array(there))
+        ends = [edges.column(name).to_numpy() for name in ("_src", "_dst")]
+        stays = np.ones(self.vertices.num_rows, np.bool_)
+        stays[leaving] = False
+        for end in ends:
+            stays[end] = True
+        places = (np.cumsum(stays) - 1).astype(np.int32)
+        for at, end in enumerate(ends):
+            edges = edges.set_column(at, edges.schema.field(at), pa.array(places[end]))
+        return GraphTables(self.vertices.filter(pa.array(stays)), edges, self.gone[:0])
+
+
+def tables_of(snapshot: Snapshot, shape: Shape) -> GraphTables:
+    """A version of a graph in memory, its edges numbered by their order."""
+    count, rows = len(snapshot.ids), len(snapshot)
+    ids = snapshot.ids.taken(np.arange(count)).cast(shape.vertices.field("_id").type)
+    known = {name: snapshot.vertex_column(name) for name, _ in shape.vertex}
+    columns = {name: snapshot.edge_column(name) for name in shape.edge_types}
+    ends = {"_src": pa.array(snapshot.src), "_dst": pa.array(snapshot.dst)}
+    return GraphTables(
+        _table({"_id": ids, **known}, shape.vertices),
+        _table({**ends, **columns}, shape.edges) if rows else shape.edges.empty_table(),
+        np.empty(0, np.int32),
+    )
+
+
+def _table(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
+    cast = [columns[item.name].cast(item.type) for item in schema]
+    return pa.Table.from_arrays(cast, schema=schema)
+
+
+def memory_of(tables: GraphTables, shape: Shape) -> tuple[KnownEdges, pa.Table]:
+    """A graph in memory with what only views read of its edges; shares nothing with the tables."""
+    edges, rows = tables.edges, tables.edges.num_rows
+    kept = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
+    properties = {
+        name: _numbers(edges, kept, name, np.dtype(dtype)) for name, dtype in shape.numbers
+    }
+    properties = with_numbers(properties, rows)
+    saved = SavedGraph(
+        ids=_ids(tables.vertices.column("_id")),
+        names=ColumnNames(shape.src, shape.dst, (*shape.names.properties, ROW_NUMBER)),
+        simple=shape.simple,
+        src=_array(edges, "_src", np.dtype(np.int32)),
+        dst=_array(edges, "_dst", np.dtype(np.int32)),
+        properties=properties,
+        gone=tables.gone,
+    )
+    described = {name: _column(tables.vertices, name, kind) for name, kind in shape.vertex}
+    return restored_graph(saved, pa.table(described)), kept
+
+
+def _ids(column: pa.ChunkedArray) -> VertexIds:
+    if pa.types.is_integer(column.type):
+        return VertexIds(np.array(column.to_numpy(), np.int64))
+    found = id_column(column, "the ids")
+    return VertexIds(found if found.dtype == object else found.astype(object))
+
+
+def _column(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
+    """A column in the type that views have it in."""
+    return table.column(name).cast(ARROW_TYPES[PropertyType(kind)])
+
+
+def _numbers(edges: pa.Table, kept: pa.Table, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A property for programs."""
+    if name in kept.column_names:
+        found = for_programs(kept.column(name))
+        assert found is not None
+        return np.array(found)
+    return _array(edges, name, dtype)
+
+
+def _array(table: pa.Table, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A copy of a column; what is missing is NaN."""
+    return np.array(table.column(name).to_numpy(), dtype)

@@ -1,0 +1,312 @@
+"""The writer of a live graph: advances that are on the disk before anybody hears of them.
+
+An advance is made in memory first, with all that follows it: whatever can be refused is refused
+there, by the same code as on any graph in memory, and so nothing is ever logged that could not be
+done again. Then it is logged. Only if that succeeds can it not be undone any more; if it fails, the
+graph goes back. Nobody sees the version in between: calls on a graph take turns.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.model.errors import GraphtideError, InputError, StoreError
+from graphtide.run.durable.expiry import Expiry, Keep, times_of
+from graphtide.run.durable.given import GivenBatch, Prepared, expiry_of, prepared
+from graphtide.run.durable.live_store import LiveStore
+from graphtide.run.durable.records import COMPACT, REGISTER, UNREGISTER, Record
+from graphtide.run.durable.recover import Replay
+from graphtide.run.durable.shape import Shape
+from graphtide.run.durable.state import BatchId, LiveState
+from graphtide.run.durable.steps import (
+    Counts,
+    as_table,
+    can_be_replaced,
+    chosen_edges,
+    counts_of,
+    current_shape,
+    edge_rows,
+    put_in_place,
+    record_of,
+    tables_at,
+    vertex_rows,
+)
+from graphtide.run.durable.tables import GraphTables, Numbers, memory_of
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.turns import uninterrupted
+from graphtide.store.merge import is_merge_due
+from graphtide.store.merged import deleted_edges
+
+LOG_BYTES = 64 << 20
+"""A checkpoint is due when the log has grown by so much; reading it again takes about a second."""
+
+GROUP_ROWS = 20_000
+"""Batches that are given together are brought to the disk by about so many rows at once."""
+
+_FEW_GONE = 10_000
+_MOST_UNDOABLE = 100
+
+
+class _Undoable(NamedTuple):
+    """What an advance did: edges that came, from one number to another, edges and vertices that
+    went.
+    """
+
+    first: int
+    stop: int
+    gone: Numbers
+    left: list[int]
+
+
+class Writer:
+    """Advances of one live graph, and its checkpoints. Whoever calls has the graph's turn."""
+
+    def __init__(self, graph: MemoryGraph, store: LiveStore, replay: Replay) -> None:
+        self.graph = graph
+        self.store = store
+        self._stored = Counts(store.stored.vertices, store.stored.numbers)
+        self._anew = replay.state.compacted > _checkpoint_sequence(store)
+        self._gone: list[Numbers] = []
+        if not self._anew:
+            gone = replay.tables().gone if replay.gone else np.empty(0, np.int32)
+            self._gone.append(np.setdiff1d(gone, deleted_edges(store.stored)))
+        self._due = LOG_BYTES
+        self._undoable: list[_Undoable] = []
+        self.expiry: Expiry | None = None
+        self.find_expiry()
+
+    @property
+    def state(self) -> LiveState:
+        """What the graph knows besides vertices and edges."""
+        return self.store.state
+
+    @property
+    def shape(self) -> Shape:
+        """The columns of the records to come."""
+        return self.store.shape
+
+    def advance(self, given: GivenBatch) -> None:
+        """One advance, on the disk when this returns; none if the batch was applied before."""
+        if given.id is None or not self.state.has(given.id):
+            self._commit([self._made(given, [])])
+            self.checkpoint_if_due()
+
+    def advance_all(self, batches: Iterable[GivenBatch]) -> None:
+        """Many advances, several of which are brought to the disk at once.
+
+        Where one is refused, those before it are done.
+        """
+        held: list[Record] = []
+        try:
+            for given in batches:
+                if given.id is not None and self._has(given.id, held):
+                    continue
+                held.append(self._made(given, held))
+                if sum(map(_rows, held)) >= GROUP_ROWS:
+                    self._commit_held(held)
+        except GraphtideError:
+            self._commit_held(held)
+            raise
+        except BaseException:
+            self._undo(len(held))
+            raise
+        self._commit_held(held)
+
+    def _commit_held(self, held: list[Record]) -> None:
+        records = held.copy()
+        held.clear()
+        if records:
+            self._commit(records)
+            self.checkpoint_if_due()
+
+    def _has(self, given: BatchId, held: list[Record]) -> bool:
+        """Whether a batch was applied before; those that are held are brought to the disk first
+        where one of them could be it.
+        """
+        if any("id" in item.facts or "stream" in item.facts for item in held):
+            names = [item.facts.get("id") for item in held]
+            if isinstance(given, str) and given in names:
+                return True
+            if not isinstance(given, str):
+                self._commit_held(held)
+        return self.state.has(given)
+
+    def rollback(self) -> None:
+        """One more advance, which takes back what the last one has brought and taken."""
+        if not self._undoable:
+            raise InputError(
+                "there is no advance to roll back",
+                hint="those of this process since the last checkpoint can be",
+            )
+        last = self._undoable[-1]
+        rows = chosen_edges(self.graph, last.gone, self.shape) if len(last.gone) else None
+        come = np.arange(last.first, last.stop)
+        facts: dict[str, Any] = {"rollback": True, "back": last.left}
+        batch = Prepared(rows, come if len(come) else None, None, facts)
+        if self.expiry is not None:
+            times = [] if rows is None else rows[self.expiry.keep.time]
+            batch.times = times_of(times, self.expiry.keep.time)
+        record = self._applied(batch, [])
+        self._commit([record])
+        del self._undoable[-2:]
+
+    def _made(self, given: GivenBatch, held: list[Record]) -> Record:
+        """Advance the graph in memory, and say what is to be logged."""
+        latest = None if self.expiry is None else self.expiry.latest
+        batch: Prepared | None = None
+        try:
+            batch = prepared(self.graph, given, self.shape, self.expiry)
+            return self._applied(batch, held)
+        except BaseException:
+            if self.expiry is not None:
+                self.expiry.latest = latest
+                if batch is not None and batch.due is not None:
+                    self.expiry.put_back(batch.due)
+            raise
+
+    def _applied(self, batch: Prepared, held: list[Record]) -> Record:
+        graph, before = self.graph, counts_of(self.graph)
+        MemoryGraph._advance(graph, batch.insert, batch.delete, batch.vertices)
+        try:
+            shape = current_shape(graph, self.shape)
+            if shape != self.shape:
+                self._reshape(shape, held)
+            facts = {"version": self.state.version + len(held) + 1, **batch.facts}
+            record = record_of(graph, before, shape, facts)
+            self._find_returned(record, held)
+        except BaseException:
+            graph._versions.rollback()
+            raise
+        if self.expiry is not None and batch.times is not None:
+            self.expiry.enter(batch.times, before.edges)
+        left = batch.facts.get("left", [])
+        now = counts_of(graph)
+        self._undoable.append(_Undoable(before.edges, now.edges, record.deleted, left))
+        del self._undoable[:-_MOST_UNDOABLE]
+        return record
+
+    def _find_returned(self, record: Record, held: list[Record]) -> None:
+        """Vertices that were to leave, and that an edge names again, stay."""
+        leaving = self.state.leaving.union(*(item.facts.get("left", ()) for item in held))
+        if leaving and record.edges is not None:
+            ends = np.concatenate([record.edges.column(at).to_numpy() for at in (0, 1)])
+            back = leaving.intersection(ends.tolist())
+            if back:
+                record.facts["back"] = sorted(back.union(record.facts.get("back", ())))
+
+    def _reshape(self, shape: Shape, held: list[Record]) -> None:
+        """Records with other columns go to another file, behind those that are held."""
+        if held:
+            with uninterrupted():
+                self.store.commit(held)
+            self._note(held)
+            held.clear()
+        self.store.reshape(shape)
+
+    def _commit(self, records: list[Record]) -> None:
+        try:
+            with uninterrupted():
+                self.store.commit(records)
+        except BaseException:
+            self._undo(len(records))
+            raise
+        self._note(records)
+        self.graph._versions.forget()
+
+    def _note(self, records: list[Record]) -> None:
+        self._gone += [record.deleted for record in records if len(record.deleted)]
+
+    def _undo(self, advances: int) -> None:
+        for _ in range(advances):
+            self.graph._versions.rollback()
+            del self._undoable[-1:]
+        self.find_expiry()
+
+    def find_expiry(self) -> None:
+        """Look at the times of all edges, where edges expire. O(edges)."""
+        if self.state.keep is not None:
+            keep = Keep(**self.state.keep)
+            self.expiry = expiry_of(self.graph, self.shape, keep, self.state.latest)
+
+    def register(self, name: str, program: dict[str, Any]) -> None:
+        """Remember a program by its name, with all that it takes to make it again."""
+        self.store.commit([Record({"kind": REGISTER, "name": name, "program": program})])
+
+    def unregister(self, name: str) -> None:
+        """Forget a program."""
+        self.store.commit([Record({"kind": UNREGISTER, "name": name})])
+
+    def checkpoint_if_due(self) -> None:
+        """A checkpoint where the log has grown enough. The advances before it are done in any case:
+        where there is no room for it, the log goes on, and a warning says so.
+        """
+        if self.store.log.grown < self._due:
+            return
+        try:
+            self.checkpoint()
+        except StoreError as error:
+            self._due += LOG_BYTES
+            warnings.warn(
+                f"no checkpoint of {self.store.what}: {error.what}; its log goes on",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def checkpoint(self, *, compact: bool = False) -> None:
+        """Store the graph as it is; compacted where that is asked for, or pays.
+
+        It pays where more edges are gone than there are: it then costs less than it took to delete
+        them.
+        """
+        store, previous = self.store, _checkpoint_sequence(self.store)
+        if compact or (self._is_compaction_due() and can_be_replaced(self.graph)):
+            store.checkpoint_base(self._compacted())
+        elif self._anew or store.shape != store.checkpointed or is_merge_due(store.stored):
+            store.checkpoint_base(tables_at(self.graph, self.shape))
+        else:
+            store.checkpoint_rows(*self._since_stored())
+        self._stored, self._gone, self._anew = counts_of(self.graph), [], False
+        self._undoable.clear()
+        self._due = LOG_BYTES
+        store.log.remove_before(previous + 1)
+
+    def _is_compaction_due(self) -> bool:
+        resident = self.graph._resident
+        gone = resident.edges - resident.live
+        leaving = 2 * len(self.state.leaving)
+        return gone > max(resident.live, _FEW_GONE) or leaving > max(resident.vertices, _FEW_GONE)
+
+    def _compacted(self) -> GraphTables:
+        """Number everything anew: in the log, in memory, and in what is returned."""
+        tables = tables_at(self.graph, self.shape).compacted(self.state.leaving_numbers)
+        made = memory_of(tables, self.shape)
+        with uninterrupted():
+            self.store.commit([Record({"kind": COMPACT})])
+            self._anew = True
+        put_in_place(self.graph, *made)
+        self.find_expiry()
+        return tables
+
+    def _since_stored(self) -> tuple[pa.Table, pa.Table, Numbers]:
+        """The rows that have come since the last checkpoint, and the edges that have gone."""
+        graph, shape, (vertices, edges) = self.graph, self.shape, self._stored
+        now = counts_of(graph)
+        return (
+            as_table(vertex_rows(graph, vertices, now.vertices, shape), shape.vertices),
+            as_table(edge_rows(graph, edges, now.edges, shape), shape.edges),
+            np.sort(np.concatenate([np.empty(0, np.int32), *self._gone])),
+        )
+
+
+def _rows(record: Record) -> int:
+    come = 0 if record.edges is None else record.edges.num_rows
+    return int(come + len(record.deleted)) + 1
+
+
+def _checkpoint_sequence(store: LiveStore) -> int:
+    return int(store.stored.generation.manifest["live"]["state"]["sequence"])
