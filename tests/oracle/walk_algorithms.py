@@ -35,15 +35,10 @@ def triangles(n: int, edges: Edges) -> Found:
     return {"triangles": _of_vertices(n, found), "total": len(found)}
 
 
-def four_cliques(n: int, edges: Edges) -> Found:
+def cliques(n: int, edges: Edges, size: int) -> Found:
     """Of each vertex, and in all."""
-    found = _cliques(n, edges, 4)
+    found = _cliques(n, edges, size)
     return {"cliques": _of_vertices(n, found), "total": len(found)}
-
-
-def five_cliques(n: int, edges: Edges) -> Found:
-    """In all."""
-    return {"total": len(_cliques(n, edges, 5))}
 
 
 def clustering(n: int, edges: Edges) -> Found:

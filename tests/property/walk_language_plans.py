@@ -51,12 +51,15 @@ class WalkWriter(plans.Writer):
     def _along(self, kind: x.ValueType, path: str, edges: bool) -> x.Expression:
         fold = self.pick(("all", "any") if kind is x.BOOL else ("sum", "min", "max"))
         over = self.pick(("vertices", "edges") if edges else ("vertices",))
-        names = tuple(self.fresh("x") for _ in range(1 if fold in ("min", "max") else 2))
+        names = self._names(1 if fold in ("min", "max") else 2)
         value: x.Expression = x.StateRef(names[-1], "s" + plans._LETTER[kind], kind)
         if over == "edges":
             value = x.EdgeProperty(plans._PROPERTY[kind], kind, names[0])
-        start, stop = self.pick(((None, None), (1, None), (None, -1)))
-        return x.OverPath(cast(Any, fold), names, x.PathItems(path, over, start, stop), value)
+        every = len(names) == 2 and self.draw(st.booleans())
+        return x.OverPath(cast(Any, fold), names, self._items(path, over), value, every)
+
+    def _items(self, path: str, over: Any) -> x.PathItems:
+        return x.PathItems(path, over, *self.pick(((None, None), (1, None), (None, -1))))
 
     def fresh(self, letter: str) -> str:
         self.named += 1
@@ -67,6 +70,7 @@ class WalkWriter(plans.Writer):
 
     def walk_statement(self, depth: int, loops: int) -> w.WalkStatement:
         forms = ("step", "step", "path" if self.has_paths else "step", "when", "for", "send")
+        forms += ("along",) if self.paths else ()
         match self.pick(forms) if depth else "send":
             case "step":
                 return self._step(depth, loops)
@@ -80,6 +84,8 @@ class WalkWriter(plans.Writer):
                 variable = f"k{loops}"
                 start, stop = self.pick(((0, 2), (1, 3), (0, "pi"), ("pi", 3)))
                 return w.ForEach(variable, start, stop, self.walk(depth - 1, loops + 1))
+            case "along":
+                return self._loop_along(depth, loops)
             case _:
                 return self._send(loops)
 
@@ -107,6 +113,23 @@ class WalkWriter(plans.Writer):
         body = self.walk(depth - 1, loops)
         self.vertices, self.edges, self.paths = before
         return w.Paths(origin, way, vertex, path, edges, self.pick((2, "pi")), body)
+
+    def _loop_along(self, depth: int, loops: int) -> w.WalkStatement:
+        path, edges = self.pick(self.paths)
+        over = self.pick(("vertices", "edges") if edges else ("vertices",))
+        names = self._names(self.pick((1, 2)))
+        every = len(names) == 2 and self.draw(st.booleans())
+        before = self.vertices, self.edges
+        if over == "vertices":
+            self.vertices += names
+        else:
+            self.edges += names
+        body = self.walk(depth - 1, loops)
+        self.vertices, self.edges = before
+        return w.Along(names, self._items(path, over), body, every)
+
+    def _names(self, count: int) -> tuple[str, ...]:
+        return tuple(self.fresh("x") for _ in range(count))
 
     def _send(self, loops: int) -> w.WalkStatement:
         local = self._turns(loops)

@@ -197,6 +197,16 @@ def test_a_walk_program_of_ones_own(session: Session, data: Path, tmp_path: Path
         session.collection("years").run(gt.algorithms.Triangles, grid=(5, 6))
 
 
+@pytest.mark.interpreted
+def test_cliques_of_a_size(session: Session) -> None:
+    threes = carried_out(session, "run cliques(size=3) on years verify 10").table
+    triangles = carried_out(session, "run triangles on years").table
+    assert threes is not None
+    assert triangles is not None
+    assert threes["total"].to_pylist() == triangles["total"].to_pylist()
+    assert max(threes["total"].to_pylist()) > 0
+
+
 def test_a_collection_fed_as_a_grid(session: Session) -> None:
     years = session.collection("years")
     plain = years.run(gt.algorithms.SCC, name="plain")

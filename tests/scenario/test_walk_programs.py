@@ -78,6 +78,14 @@ def test_live_results_of_vertices_and_of_the_graph() -> None:
         live.rollback()
 
 
+def test_a_walk_with_more_steps_than_python_nests_loops() -> None:
+    with pytest.raises(InputError) as caught:
+        square().maintain(Rings(length=12))
+    assert "too many steps to be compiled" in caught.value.what
+    assert "nine steps always fit" in (caught.value.hint or "")
+    assert square().maintain(Rings(length=9))["total"] == 0
+
+
 def test_a_program_without_results_of_vertices() -> None:
     graph = square()
     live = graph.maintain(Totals)

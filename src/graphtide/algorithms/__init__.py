@@ -10,7 +10,7 @@ Each docstring says what is computed, in which mode it is kept current, and at w
 
 from graphtide.algorithms.belief_propagation import BeliefPropagation
 from graphtide.algorithms.bfs import BFS
-from graphtide.algorithms.cliques import FiveCliques, FourCliques
+from graphtide.algorithms.cliques import Cliques
 from graphtide.algorithms.clustering import ClusteringCoefficients, Transitivity
 from graphtide.algorithms.co_training import CoTrainingEM
 from graphtide.algorithms.collaborative_filtering import CollaborativeFiltering
@@ -38,14 +38,13 @@ __all__ = [
     "AdamicAdar",
     "Ancestors",
     "BeliefPropagation",
+    "Cliques",
     "ClusteringCoefficients",
     "CoTrainingEM",
     "CollaborativeFiltering",
     "CommonNeighbours",
     "ConvergedPageRank",
     "DegreeStatistics",
-    "FiveCliques",
-    "FourCliques",
     "KCore",
     "KHops",
     "LabelPropagation",

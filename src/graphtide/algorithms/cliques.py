@@ -1,55 +1,34 @@
-"""Cliques of four and of five vertices, each two of which are joined."""
+"""Cliques: sets of vertices, each two of which are joined."""
+
+from itertools import combinations, pairwise
 
 import graphtide.lang.python as gt
 
 
 @gt.program
-class FourCliques:
-    """In how many cliques of four each vertex is, and how many there are: `cliques`, `total`.
+class Cliques:
+    """In how many cliques of `size` vertices each vertex is, and how many there are: `total`.
 
-    Edges are taken both ways; loops and parallel edges change nothing. Walk mode: an advance costs
-    the triangles at its edges, times the neighbours of one of their corners.
+    A clique is a set of different vertices, each two of which are joined. Edges are taken both
+    ways; loops and parallel edges change nothing. The size is 1 to 11: cliques of three are
+    triangles, those of two the pairs that are joined, and those of one the vertices with a loop.
+    Walk mode: an advance costs the cliques of one vertex less at its edges, times the neighbours of
+    one of their corners.
     """
 
+    size: int = 4
     total = gt.Global(gt.Count())
     cliques: int = 0
     found = gt.Count()
 
     def traverse(self, u):
-        for v in u.neighbours:
-            if u < v:
-                for w in v.neighbours:
-                    if v < w and w in u.neighbours:
-                        for x in w.neighbours:
-                            if w < x and x in u.neighbours and x in v.neighbours:
-                                u.found()
-                                v.found()
-                                w.found()
-                                x.found()
-                                self.total()
+        for v, path in u.neighbours.repeat(self.size):
+            increasing = all(a < b for a, b in pairwise(path.vertices[:-1]))
+            joined = all(b in a.neighbours for a, b in combinations(path.vertices[:-1], 2))
+            if v == u and increasing and joined:
+                for corner in path.vertices[:-1]:
+                    corner.found()
+                self.total()
 
     def update(self, v):
         v.cliques = v.found
-
-
-@gt.program
-class FiveCliques:
-    """How many cliques of five vertices there are: `total`.
-
-    Edges are taken both ways; loops and parallel edges change nothing. Walk mode: an advance costs
-    the cliques of four at its edges, times the neighbours of one of their corners.
-    """
-
-    total = gt.Global(gt.Count())
-
-    def traverse(self, u):
-        for v in u.neighbours:
-            if u < v:
-                for w in v.neighbours:
-                    if v < w and w in u.neighbours:
-                        for x in w.neighbours:
-                            if w < x and x in u.neighbours and x in v.neighbours:
-                                for y in x.neighbours:
-                                    joined = y in u.neighbours and y in v.neighbours
-                                    if x < y and joined and y in w.neighbours:
-                                        self.total()

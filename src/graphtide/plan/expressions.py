@@ -210,7 +210,8 @@ class OverPath:
     """One value made of many along a path; only in walks that are not unrolled.
 
     `value` speaks of the item at hand by the one of `names`, or, where there are two, of each two
-    that follow each other: `all(a.time < b.time for a, b in pairwise(path.edges))`. `each` is a
+    that follow each other: `all(a.time < b.time for a, b in pairwise(path.edges))`. With `every` it
+    speaks of any two, the earlier first: `for a, b in combinations(path.vertices, 2)`. `each` is a
     list of all of them, which only a row of matches takes.
     """
 
@@ -218,6 +219,7 @@ class OverPath:
     names: tuple[str, ...]
     items: PathItems
     value: Expression
+    every: bool = False
 
     @property
     def type(self) -> ValueType:

@@ -54,7 +54,7 @@ from graphtide.plan.programs import (
     Statement,
     VertexProgram,
 )
-from graphtide.plan.walks import WalkProgram
+from graphtide.plan.walks import Along, WalkProgram
 
 NEIGHBOURS = {
     Direction.OUT: "out_neighbours",
@@ -278,11 +278,17 @@ def _atom_text(expression: Expression) -> str:
             raise AssertionError(f"not an atom: {expression!r}")
 
 
+def along_text(item: OverPath | Along) -> str:
+    """`path.edges`, `pairwise(path.edges)` or `combinations(path.edges, 2)`."""
+    items = items_text(item.items)
+    if len(item.names) == 1:
+        return items
+    return f"combinations({items}, 2)" if item.every else f"pairwise({items})"
+
+
 def _over_path_text(item: OverPath) -> str:
     value, names = expression_text(item.value), ", ".join(item.names)
-    items = items_text(item.items)
-    along = items if len(item.names) == 1 else f"pairwise({items})"
-    said = f"{value} for {names} in {along}"
+    said = f"{value} for {names} in {along_text(item)}"
     return f"[{said}]" if item.function == "each" else f"{item.function}({said})"
 
 

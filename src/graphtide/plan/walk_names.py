@@ -27,6 +27,7 @@ from graphtide.plan.expressions import (
 from graphtide.plan.program_symbols import rewrite
 from graphtide.plan.programs import subexpressions
 from graphtide.plan.walks import (
+    Along,
     ForEach,
     Paths,
     Report,
@@ -133,6 +134,11 @@ def renamed_walk(body: tuple[WalkStatement, ...], names: Names) -> tuple[WalkSta
                 return When(condition, again(then), again(otherwise))
             case ForEach(body=inner):
                 return replace(statement, body=again(inner))
+            case Along(own, items, inner):
+                named = replace(items, path=called(items.path))
+                return replace(
+                    statement, names=tuple(map(called, own)), items=named, body=again(inner)
+                )
             case _:
                 return statement
 

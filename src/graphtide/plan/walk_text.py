@@ -11,6 +11,7 @@ from graphtide.plan.expressions import EdgeProperty, ValueType
 from graphtide.plan.program_text import (
     NEIGHBOURS,
     accumulator_text,
+    along_text,
     body_lines,
     expression_text,
     field_text,
@@ -23,6 +24,7 @@ from graphtide.plan.program_text import (
 )
 from graphtide.plan.programs import AccumulatorKind, Direction, Size
 from graphtide.plan.walks import (
+    Along,
     ForEach,
     Matches,
     Paths,
@@ -121,6 +123,8 @@ def _lines(statement: WalkStatement, program: WalkProgram) -> list[str]:
             return _when_lines(statement, "if", program)
         case ForEach(variable, body=body):
             return [f"for {variable} in range({_range_text(statement)}):", *_block(body, program)]
+        case Along(names, body=body):
+            return [f"for {', '.join(names)} in {along_text(statement)}:", *_block(body, program)]
         case _:
             return [f"{loop_text(statement)}:", *_block(statement.body, program)]
 

@@ -12,7 +12,7 @@ runs the steps can test each part as soon as its positions are bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import combinations, pairwise
@@ -44,6 +44,7 @@ from graphtide.plan.walk_names import (
     within_index,
 )
 from graphtide.plan.walks import (
+    Along,
     ForEach,
     Matches,
     Paths,
@@ -53,16 +54,17 @@ from graphtide.plan.walks import (
     WalkProgram,
     WalkStatement,
     When,
+    walk_expressions,
     walk_statements,
 )
 
 MOST_STEPS = 32
-"""Of one path: each is a loop within the one before, and Python reads no more than a hundred."""
+"""Of one path: more than any compiled walk has, so that nobody writes out a million loops."""
 Body = tuple[WalkStatement, ...]
 
 
 def unrolled(program: WalkProgram, values: Mapping[str, object]) -> WalkProgram:
-    """The program without `Paths` and `ForEach`; InputError where values do not fit it."""
+    """The program without `Paths`, `ForEach` and `Along`; InputError where values do not fit it."""
     again = _Unrolling(program, values)
     matches = tuple(map(again.matches, program.matches))
     return replace(program, matches=matches, traverse=again.body(program.traverse))
@@ -73,7 +75,7 @@ class _Unrolling:
         self.program, self.values = program, values
         self.sizes = {item.name: dict(item.sizes) for item in program.matches}
         self.columns = {item.name: item.columns for item in program.matches}
-        self.used = {program.root, *_bound_names(program.traverse)}
+        self.used = {program.root, *_bound_names(program.traverse), *_spoken_names(program)}
         self.paths: dict[str, tuple[list[str], list[str]]] = {}
 
     def number(self, size: Size) -> int:
@@ -110,6 +112,8 @@ class _Unrolling:
                 return (self.path(statement),)
             case ForEach():
                 return tuple(self.copies(statement))
+            case Along():
+                return tuple(self.copies_along(statement))
             case Step(origin=origin, body=inner):
                 self.check(origin)
                 return (replace(statement, body=self.body(inner)),)
@@ -129,9 +133,17 @@ class _Unrolling:
         for at, number in enumerate(numbers):
             known = {loop.variable: Const(number, INT)}
             body = changed(loop.body, partial(with_locals, values=known))
-            if at:
-                body = renamed_walk(body, {name: self.fresh(name) for name in _bound_names(body)})
-            yield from self.body(body)
+            yield from self.body(self.with_own_names(body) if at else body)
+
+    def copies_along(self, loop: Along) -> Iterator[WalkStatement]:
+        """The body for each item of a path, or for each two; each copy has names of its own."""
+        for at, turn in enumerate(self.turns(loop)):
+            body = renamed_walk(loop.body, dict(zip(loop.names, turn, strict=True)))
+            yield from self.body(self.with_own_names(body) if at else body)
+
+    def with_own_names(self, body: Body) -> Body:
+        """The statements with new names for all that they bind."""
+        return renamed_walk(body, {name: self.fresh(name) for name in _bound_names(body)})
 
     def path(self, loop: Paths) -> WalkStatement:
         """The steps of a path, each within the one before."""
@@ -202,13 +214,18 @@ class _Unrolling:
         return tuple(found)
 
     def values_along(self, item: OverPath) -> list[Expression]:
-        """The value for each item of the path, or for each two that follow each other."""
-        names = self.items(item.items)
-        turns = [(name,) for name in names] if len(item.names) == 1 else list(pairwise(names))
+        """The value for each item of the path, or for each two."""
         return [
             self.plain(renamed(item.value, dict(zip(item.names, turn, strict=True))))
-            for turn in turns
+            for turn in self.turns(item)
         ]
+
+    def turns(self, item: OverPath | Along) -> Iterable[tuple[str, ...]]:
+        """What the names stand for: each item, each two that follow each other, or any two."""
+        names = self.items(item.items)
+        if len(item.names) == 1:
+            return [(name,) for name in names]
+        return combinations(names, 2) if item.every else pairwise(names)
 
     def folded(self, item: OverPath) -> Expression:
         """The one value made of all."""
@@ -287,5 +304,14 @@ def _bound_names(body: Body) -> Iterator[str]:
                     yield edge
             case Paths(vertex=vertex, path=path):
                 yield from (vertex, path)
+            case Along(names=names):
+                yield from names
             case _:
                 pass
+
+
+def _spoken_names(program: WalkProgram) -> Iterator[str]:
+    """The names by which values along a path speak of its items: no step may get one of them."""
+    for item in walk_expressions(program.traverse):
+        if isinstance(item, OverPath):
+            yield from item.names

@@ -16,8 +16,8 @@ says so. `Joined` asks for a live edge, whatever its number. Conditions, values 
 positions and edges that are bound there, state of the iteration before, facts and parameters, and
 no local names: the language that builds a plan has put their values in their place.
 
-Positions and edges have unique names in the whole program. `Paths` repeats steps, and `ForEach`
-statements, as often as a parameter says: `walk_unrolling.unrolled` replaces both by plain
+Positions and edges have unique names in the whole program. `Paths` repeats steps, `ForEach` and
+`Along` statements, as often as a parameter says: `walk_unrolling.unrolled` replaces them by plain
 statements once parameters have values, and whoever runs a program sees those alone. What a plan
 needs to be maintained is found out by `walk_terms`.
 """
@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graphtide.plan.expressions import Expression, ValueType
+from graphtide.plan.expressions import Expression, PathItems, ValueType
 from graphtide.plan.programs import (
     Accumulator,
     Body,
@@ -136,7 +136,20 @@ class ForEach:
     step: int = 1
 
 
-WalkStatement = SendAt | SendGlobal | Report | When | Step | Paths | ForEach
+@dataclass(frozen=True)
+class Along:
+    """`for x in path.vertices`, as a copy of the body for each item of a path, in their order.
+
+    Two names stand for two items at a time, as in `OverPath`.
+    """
+
+    names: tuple[str, ...]
+    items: PathItems
+    body: tuple[WalkStatement, ...]
+    every: bool = False
+
+
+WalkStatement = SendAt | SendGlobal | Report | When | Step | Paths | ForEach | Along
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,7 @@ def inner(statement: WalkStatement) -> tuple[WalkStatement, ...]:
     match statement:
         case When(_, then, otherwise):
             return (*then, *otherwise)
-        case Step(body=body) | Paths(body=body) | ForEach(body=body):
+        case Step(body=body) | Paths(body=body) | ForEach(body=body) | Along(body=body):
             return body
         case _:
             return ()

@@ -33,7 +33,7 @@ def test_the_program_means_what_its_twin_computes(case: Case) -> None:
 
 def test_every_algorithm_has_a_case_and_says_what_it_costs() -> None:
     cases = (*CASES, *DATAFLOWS, *WALKS)
-    assert sorted(case.name for case in cases) == sorted(algorithms.__all__)
+    assert sorted({case.name for case in cases}) == sorted(algorithms.__all__)
     for case in cases:
         told = case.program.__doc__
         assert "mode" in told.lower() or "as PageRank" in told or "backwards" in told, case.name

@@ -14,7 +14,10 @@ from graphtide.model.errors import InputError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
+from graphtide.plan.walk_forms import walks_of
+from graphtide.plan.walk_symmetry import symmetry
 from graphtide.plan.walk_text import explain_walk
+from graphtide.plan.walk_unrolling import unrolled
 from tests.unit.programs.sources import read
 
 TRIANGLES = """
@@ -354,3 +357,86 @@ def test_globals_are_read_in_update() -> None:
     (assigned,) = read(text).plan.update
     assert isinstance(assigned, p.AssignState)
     assert x.GlobalRef("total", x.INT) in x.children(assigned.value)
+
+
+def unrolled_lines(body: str, **values: Any) -> list[str]:
+    """The `traverse` of a program with paths, once they are steps."""
+    plan = unrolled(walk(body, "length: int = 3\n"), {"length": 3} | values)
+    lines = explain_walk(plan).partition("traverse(u)")[2].partition("update(v)")[0].splitlines()
+    return [line.strip() for line in lines if line.strip()][2:]
+
+
+def test_any_two_of_a_path() -> None:
+    found = unrolled_lines(
+        """
+        for v, path in u.neighbours.repeat(self.length):
+            if all(b in a.neighbours for a, b in combinations(path.vertices[:-1], 2)):
+                v.found(1)
+        """
+    )
+    assert found[3] == (
+        "if path_1 in u.neighbours and path_2 in u.neighbours and path_2 in path_1.neighbours:"
+    )
+
+
+def test_a_loop_along_a_path() -> None:
+    found = unrolled_lines(
+        """
+        for v, path in u.out_edges.repeat(self.length):
+            for x in path.vertices[1:]:
+                x.found(1)
+            for e, f in pairwise(path.edges):
+                if e.time < f.time:
+                    self.total(1)
+        """
+    )
+    assert found[3:] == [
+        "path_1.found(1)",
+        "path_2.found(1)",
+        "v.found(1)",
+        "if path_edge_1.time < path_edge_2.time:",
+        "self.total(1)",
+        "if path_edge_2.time < path_edge_3.time:",
+        "self.total(1)",
+    ]
+
+
+def test_loops_within_a_loop_along_a_path_have_names_of_their_own() -> None:
+    found = unrolled_lines(
+        """
+        for v, path in u.neighbours.repeat(2):
+            for x in path.vertices:
+                for y in x.out_neighbours:
+                    y.found(self.length)
+        """
+    )
+    loops = [line for line in found if line.endswith("out_neighbours:")]
+    assert loops == [
+        "for y in u.out_neighbours:",
+        "for y_2 in path_1.out_neighbours:",
+        "for y_3 in v.out_neighbours:",
+    ]
+
+
+def test_a_name_that_a_path_would_give_to_a_step_is_not_taken_for_it() -> None:
+    found = unrolled_lines(
+        """
+        for v, path in u.neighbours.repeat(2):
+            if all(path_1 != path.vertices[1] for path_1 in path.vertices[2:]):
+                v.found(self.length)
+            for path_1_2 in path.vertices[2:]:
+                if path_1_2 != path.vertices[1]:
+                    v.found(2)
+        """
+    )
+    middle = found[0].split()[1]
+    assert middle not in ("path_1", "path_1_2")
+    assert found[2] == f"if v.id != {middle}.id:"
+    assert found[4] == f"if v.id != {middle}.id:"
+
+
+def test_cliques_of_three_are_triangles() -> None:
+    cliques = walks_of(algorithms.Cliques(size=3).unrolled)
+    (triangles,) = walks_of(algorithms.Triangles.plan)
+    assert [len(walk.hops) for walk in cliques] == [len(triangles.hops)]
+    assert symmetry(cliques[0]) is not None

@@ -13,6 +13,7 @@ from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
 from graphtide.engine.walks.layout import WalkLayout, walk_layout
 from graphtide.engine.walks.names import WalkNames
 from graphtide.engine.walks.section import walk_section
+from graphtide.model.errors import InputError
 from graphtide.plan.walk_explain import explain_walks
 from graphtide.plan.walk_facts import WalkFacts, walk_facts
 from graphtide.plan.walks import WalkProgram
@@ -54,6 +55,17 @@ class WalkCode:
         others = ["walk_rounds"] if self.facts.stateful else []
         source = generated_source(walk_section(self.plan, self.facts), "walks", *others)
         return generated_module(source, f"{self.plan.name}_walks")
+        source = generated_source(walk_section(self.plan, self.facts), "walks")
+        try:
+            return generated_module(source, f"{self.plan.name}_walks")
+        except SyntaxError as error:
+            if "nested blocks" not in str(error):
+                raise
+            raise InputError(
+                f"{self.plan.name}: a walk has too many steps to be compiled",
+                hint="Python takes twenty loops within one another, and a step may need two: "
+                "nine steps always fit",
+            ) from None
 
 
 @cache

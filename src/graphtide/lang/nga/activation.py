@@ -50,6 +50,7 @@ from graphtide.plan.programs import (
 )
 from graphtide.plan.walk_unrolling import fresh_name
 from graphtide.plan.walks import (
+    Along,
     ForEach,
     Paths,
     SendAt,
@@ -111,7 +112,7 @@ def _noted(body: Walk, received: str) -> Walk:
                     found.append(SendAt(vertex, received, Const(1, INT)))
             case When(condition, then, otherwise):
                 found.append(When(condition, _noted(then, received), _noted(otherwise, received)))
-            case Step() | Paths() | ForEach():
+            case Step() | Paths() | ForEach() | Along():
                 found.append(replace(statement, body=_noted(statement.body, received)))
             case _:
                 found.append(statement)

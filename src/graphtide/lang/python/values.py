@@ -42,6 +42,7 @@ _WITHOUT_IMPORT = {
     "floor": math.floor,
     "ceil": math.ceil,
     "pairwise": itertools.pairwise,
+    "combinations": itertools.combinations,
     "distinct": distinct,
 }
 CALLABLE = "min, max, abs, int, float, bool, len, and sqrt, exp, log, floor, ceil, pow of math"

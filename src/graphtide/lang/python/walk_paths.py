@@ -4,6 +4,8 @@ distinct(u, v, w)                                             no two are the sam
 distinct(path.vertices[1:])
 all(e.amount > 100 for e in path.edges)                       also any, sum, min and max
 all(a.time < b.time for a, b in pairwise(path.edges))         each two that follow each other
+all(b in a.neighbours for a, b in combinations(path.vertices, 2))               any two of them
+for x in path.vertices: ...                                   as a loop, too
 [e.time for e in path.edges]                                  in a row of matches
 """
 
@@ -13,6 +15,7 @@ import ast
 import builtins
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from graphtide.lang.python.declarations import distinct
@@ -42,7 +45,7 @@ _FOLDS: tuple[tuple[object, Fold], ...] = (
     (builtins.max, "max"),
 )
 _ITEMS = "write `for e in path.edges`, `for x in path.vertices[1:]`, "
-_ITEMS += "or `for a, b in pairwise(path.edges)`"
+_ITEMS += "`for a, b in pairwise(path.edges)` or `for a, b in combinations(path.vertices, 2)`"
 
 
 def read_along(node: ast.Call, scope: WalkScope, read: Read) -> Expression | None:
@@ -65,24 +68,59 @@ def read_comprehension(
     if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
         raise scope.error(node, "one plain `for` stands in a comprehension", _ITEMS)
     loop = node.generators[0]
-    inner, pairs = _read_source(loop.iter, scope)
-    items = read_items(inner, scope)
-    if items is None:
+    turns = read_turns(loop.iter, scope)
+    if turns is None:
         raise scope.error(loop.iter, "a comprehension goes over the items of a path", _ITEMS)
-    names = [item.id for item in _targets(loop.target) if isinstance(item, ast.Name)]
-    if len(names) != 1 + pairs or len(_targets(loop.target)) != len(names):
-        wanted = "two names, as in `for a, b in`" if pairs else "one name, as in `for e in`"
-        raise scope.error(loop.target, f"here stand {wanted}", _ITEMS)
-    if pairs and fold in ("min", "max"):
-        raise scope.error(node, f"{fold}() of pairs may be of nothing", "use all, any or sum")
     with scope.block():
-        bind = scope.bind_vertex if items.kind == "vertices" else scope.bind_edge
-        for name in names:
-            _check_new(loop.target, name, scope)
-        bound = tuple(bind(name) for name in names)
+        names = bind_turns(loop.target, turns, scope)
         value = read(node.elt, scope)
+    if len(names) == 2 and fold in ("min", "max"):
+        raise scope.error(node, f"{fold}() of pairs may be of nothing", "use all, any or sum")
     _check_value(node, fold, value, scope)
-    return OverPath(fold, bound, items, value)
+    return OverPath(fold, names, turns.items, value, turns.every)
+
+
+@dataclass(frozen=True)
+class Turns:
+    """What is gone over along a path: its items, each two that follow, or every two."""
+
+    items: PathItems
+    pairs: bool = False
+    every: bool = False
+
+
+def read_turns(node: ast.expr, scope: WalkScope) -> Turns | None:
+    """`path.edges`, `pairwise(path.edges)` or `combinations(path.edges, 2)`; None of others."""
+    inner, pairs, every = node, False, False
+    match node:
+        case ast.Call(func=function, args=[inner], keywords=[]) if (
+            look_up(function, scope.around) is itertools.pairwise
+        ):
+            pairs = True
+        case ast.Call(func=function, args=[inner, size], keywords=[]) if (
+            look_up(function, scope.around) is itertools.combinations
+        ):
+            if constant_int(size) != 2:
+                raise scope.error(size, "items are combined two at a time", _ITEMS)
+            pairs = every = True
+        case _:
+            inner = node
+    items = read_items(inner, scope)
+    return None if items is None else Turns(items, pairs, every)
+
+
+def bind_turns(target: ast.expr, turns: Turns, scope: WalkScope) -> tuple[str, ...]:
+    """Bind what stands between `for` and `in`: the names that the plan has for it."""
+    names = [item.id for item in _targets(target) if isinstance(item, ast.Name)]
+    if len(names) != 1 + turns.pairs or len(_targets(target)) != len(names):
+        wanted = "two names, as in `for a, b in`" if turns.pairs else "one name, as in `for e in`"
+        raise scope.error(target, f"here stand {wanted}", _ITEMS)
+    for name in names:
+        _check_new(target, name, scope)
+    if len(set(names)) < len(names):
+        raise scope.error(target, "two different names stand here", _ITEMS)
+    bind = scope.bind_vertex if turns.items.kind == "vertices" else scope.bind_edge
+    return tuple(bind(name) for name in names)
 
 
 def read_items(node: ast.expr, scope: WalkScope) -> PathItems | None:
@@ -138,22 +176,12 @@ def each_vertex(items: PathItems, scope: WalkScope) -> OverPath:
     return OverPath("each", (name,), items, VertexFact(name, "id"))
 
 
-def _read_source(node: ast.expr, scope: WalkScope) -> tuple[ast.expr, bool]:
-    match node:
-        case ast.Call(func=function, args=[inner], keywords=[]) if (
-            look_up(function, scope.around) is itertools.pairwise
-        ):
-            return inner, True
-        case _:
-            return node, False
-
-
 def _targets(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 def _check_new(node: ast.AST, name: str, scope: WalkScope) -> None:
-    if scope.is_given(name) or name in scope.values:
+    if scope.is_given(name) or name in scope.values or name in scope.assigned:
         raise scope.error(node, f"'{name}' has a value already", "use another name")
 
 

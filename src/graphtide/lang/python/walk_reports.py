@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from graphtide.lang.python.expressions import read_expression
 from graphtide.lang.python.walk_paths import each_vertex, read_comprehension, read_items
 from graphtide.lang.python.walk_scope import WalkScope
-from graphtide.plan.expressions import Expression, OverPath, ValueType, VertexFact
+from graphtide.plan.expressions import Expression, ValueType, VertexFact
 from graphtide.plan.walks import Matches, Report
 
 
@@ -70,7 +71,7 @@ def _read_list(node: ast.expr, column: str, kind: ValueType | str, scope: WalkSc
     found = read_comprehension(node, "each", scope, read_expression)
     if isinstance(kind, ValueType):
         value = scope.convert(node, found.value, kind, f"'{column}'")
-        return OverPath("each", found.names, found.items, value)
+        return replace(found, value=value)
     if isinstance(found.value, VertexFact) and found.value.fact == "id":
         return found
     raise scope.error(node, f"'{column}' takes vertices", "write path.vertices")

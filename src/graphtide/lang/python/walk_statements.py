@@ -19,12 +19,14 @@ from graphtide.lang.python.walk_loops import (
     read_numbers,
     read_over,
 )
+from graphtide.lang.python.walk_paths import bind_turns, read_turns
 from graphtide.lang.python.walk_reports import read_report
 from graphtide.lang.python.walk_scope import WalkScope
 from graphtide.model.schema import closest
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Compare, Expression, Unary
 from graphtide.plan.programs import Accumulator
 from graphtide.plan.walks import (
+    Along,
     ForEach,
     Paths,
     SendAt,
@@ -142,6 +144,11 @@ def _negated(condition: Expression) -> Expression:
 def _read_for(node: ast.For, scope: WalkScope) -> WalkStatement:
     if node.orelse:
         raise scope.error(node, "a loop has no else", "write what follows behind the loop")
+    turns = read_turns(node.iter, scope)
+    if turns is not None:
+        with scope.block():
+            names = bind_turns(node.target, turns, scope)
+            return Along(names, turns.items, read_walk(node.body, scope), turns.every)
     if is_range(node.iter):
         return _read_numbers(node, scope)
     over = read_over(node.iter, scope)
