@@ -54,8 +54,6 @@ class WalkCode:
         """The compiled module; its kernels are compiled when they are first called."""
         others = ["walk_rounds"] if self.facts.stateful else []
         source = generated_source(walk_section(self.plan, self.facts), "walks", *others)
-        return generated_module(source, f"{self.plan.name}_walks")
-        source = generated_source(walk_section(self.plan, self.facts), "walks")
         try:
             return generated_module(source, f"{self.plan.name}_walks")
         except SyntaxError as error:
