@@ -147,7 +147,10 @@ def test_paths_tell_a_row_for_every_pair_in_their_order() -> None:
         paths.value  # noqa: B018
     graph.advance(delete=[("SIN", "SYD")])
     assert paths.changes().to_pydict() == {
-        "source": ["LHR"], "target": ["SYD"], "old": [17_200.0], "new": [None]
+        "source": ["LHR"],
+        "target": ["SYD"],
+        "old": [17_200.0],
+        "new": [None],
     }
 
 
@@ -159,7 +162,10 @@ def test_reach_says_whether() -> None:
     graph.advance(insert=[("SYD", "LHR", 17_000, "QF")])
     assert list(graph.query_changes()) == ["back"]
     assert back.changes().to_pydict() == {
-        "source": ["SYD"], "target": ["LHR"], "old": [False], "new": [True]
+        "source": ["SYD"],
+        "target": ["LHR"],
+        "old": [False],
+        "new": [True],
     }
 
 
