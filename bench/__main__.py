@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.figures import print_figures, write_json
 
-BENCHMARKS = ("headlines", "views", "engine", "runs", "dataflow", "walks")
+BENCHMARKS = ("headlines", "views", "engine", "runs", "dataflow", "walks", "live")
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -41,7 +42,7 @@ def check_rows(engine: QueryEngine) -> None:
             held.append((place, int(SIZES[kind])))
             place = int(rows.edge[place])
     held.sort()
-    assert all(one + size <= other for (one, size), (other, _) in zip(held, held[1:], strict=False))
+    assert all(one + size <= other for (one, size), (other, _) in itertools.pairwise(held))
     assert sum(size for _, size in held) == rows.top[0] <= len(rows.key)
     assert entries == engine._searches.total
 
