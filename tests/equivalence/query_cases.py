@@ -37,7 +37,7 @@ class Beside:
             [e.target for e in self.edges],
             vertices=vertices,
             kind=[e.label for e in self.edges],
-            cost=[e.cost for e in self.edges],
+            cost=[float(e.cost) for e in self.edges],
         )
         self._before: list[tuple[list[Edge], list[Any]]] = []
 
@@ -57,7 +57,7 @@ class Beside:
             "src": [e.source for e in inserted],
             "dst": [e.target for e in inserted],
             "kind": [e.label for e in inserted],
-            "cost": [e.cost for e in inserted],
+            "cost": [float(e.cost) for e in inserted],
         }
         self.graph.advance(rows if inserted else None, [row["edge"] for row in gone] or None)
         for row in gone:
