@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphtide.plan.expressions import EdgeProperty, Expression, Joined, Local, StateRef, Unary
 from graphtide.plan.program_text import expression_text
 from graphtide.plan.programs import AccumulatorKind, subexpressions
-from graphtide.plan.walk_facts import WalkFacts, walk_facts
+from graphtide.plan.walk_facts import open_end, walk_facts
 from graphtide.plan.walk_forms import Hop, Sending, Walk, replaced, sent
 from graphtide.plan.walk_orders import Level, Link, order_of_root, order_of_term
 from graphtide.plan.walk_symmetry import symmetry
@@ -30,28 +30,19 @@ def explain_walks(program: WalkProgram) -> list[str]:
     facts = walk_facts(program)
     for number, walk in enumerate(facts.walks, 1):
         lines += [f"walk {number}: {_chain(walk)}", *_indented(_walk_lines(walk))]
-        if _open_end(program, facts) is None:
+        if open_end(program, facts) is None:
             lines += _indented(["delta"])
             for term in terms_of(walk):
                 lines += _indented(_term_lines(term), 2)
     return [*lines, *_why(program)]
 
 
-def _open_end(program: WalkProgram, facts: WalkFacts) -> str | None:
-    """Why nobody knows what further rounds of a run would be; None where it stands still."""
-    if program.tolerance:
-        return "a tolerance may end its runs while things move"
-    if program.iterations is None and facts.reads_iteration:
-        return "update reads the iteration, and runs have no number of them"
-    return None
-
-
 def _why(program: WalkProgram) -> list[str]:
     """How results are kept current, with the reason."""
     facts = walk_facts(program)
-    kinds, open_end = AccumulatorKind, _open_end(program, facts)
-    if open_end is not None:
-        return [f"starts anew with every advance: {open_end}"]
+    kinds, reason = AccumulatorKind, open_end(program, facts)
+    if reason is not None:
+        return [f"starts anew with every advance: {reason}"]
     gathered = [item for item in program.accumulators if item.kind in (kinds.MIN, kinds.MAX)]
     gathered += [item for item in program.accumulators if item.kind is kinds.PRODUCT]
     lines = ["follows a batch by the terms of its walks: no walk reads state"]

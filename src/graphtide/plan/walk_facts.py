@@ -62,3 +62,12 @@ def walk_facts(program: WalkProgram) -> WalkFacts:
         reads_iteration=any(isinstance(item, Iteration) for item in bodies),
         reads_own_state=any(isinstance(item, StateRef) for item in expressions_of(program.update)),
     )
+
+
+def open_end(program: WalkProgram, facts: WalkFacts) -> str | None:
+    """Why nobody knows what further rounds of a run would be; None where it stands still."""
+    if program.tolerance:
+        return "a tolerance may end its runs while things move"
+    if program.iterations is None and facts.reads_iteration:
+        return "update reads the iteration, and runs have no number of them"
+    return None

@@ -17,7 +17,7 @@ from graphtide.model.errors import InputError
 from graphtide.plan.program_reads import vertex_properties
 from graphtide.plan.program_values import BoundWalk
 from graphtide.plan.walk_explain import explain_walks
-from graphtide.plan.walk_facts import walk_facts
+from graphtide.plan.walk_facts import open_end, walk_facts
 from graphtide.plan.walk_text import explain_walk, walk_properties
 from graphtide.plan.walks import Matches, WalkProgram
 from graphtide.run.live.conditions import Conditions
@@ -144,8 +144,12 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
     _check_pairs(program)
     plan = bound.unrolled
     reason = "walks through what changed are taken back and sent anew"
-    if walk_facts(plan).stateful:
+    facts = walk_facts(plan)
+    if facts.stateful:
         reason = "its walks read state, so that every round is kept and gone through"
+    without = open_end(plan, facts)
+    if without is not None:
+        reason = f"{without}, so that it starts anew with every advance"
     needed = Conditions(program.name, walk_properties(plan), (), vertex_properties(plan))
     return CompiledWalk(bound, Choice("walk", reason), needed)
 
