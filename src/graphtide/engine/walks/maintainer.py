@@ -25,8 +25,9 @@ from graphtide.engine.walks.changes import WalkChanges, global_changes, same_val
 from graphtide.engine.walks.code import walk_code
 from graphtide.engine.walks.matches import MatchRows, Row, RowChange, row_change
 from graphtide.engine.walks.plain import plain_walks
-from graphtide.engine.walks.rounds_run import NO_BUDGET, RoundsDone, RoundsRun
-from graphtide.engine.walks.runs import Done, WalkRun
+from graphtide.engine.walks.rounds_run import NO_BUDGET, RoundsRun
+from graphtide.engine.walks.runs import WalkRun
+from graphtide.engine.walks.terms_run import TermsRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.plan.walks import WalkProgram
 
@@ -104,24 +105,32 @@ class WalkMaintainer(Maintainer):
 
     def follow(self, delta: Delta) -> WalkChanges:
         """Follow a graph that has been flipped, and may have got vertices; says what changed."""
-        self.touched = len(delta.sources)
-        too_large = len(delta.sources) * self.anew_share > self.graph.live
-        if too_large or not self._run.follows:
+        self.touched, run = len(delta.sources), self._run
+        if len(delta.sources) * self.anew_share > self.graph.live:
             return self._start_over()
-        done: Done | RoundsDone
-        if isinstance(self._run, RoundsRun):
-            if self.anew_share and not self._experience.worth_trying(len(delta.sources)):
-                return self._start_over()
-            self._run.budget = None if self.anew_share else NO_BUDGET
-            try:
-                done, changes = self._run.follow(delta)
-            except TooDearError:
-                self._experience.learn(len(delta.sources), broken_off=True)
-                return self._start_over()
-            self._experience.learn(len(delta.sources), broken_off=False)
-            self.touched = self._run.looked
-        else:
-            done, changes = self._run.follow(delta)
+        if isinstance(run, TermsRun):
+            done, changes = run.follow(delta)
+            self._done.append(done)
+            return changes
+        if isinstance(run, RoundsRun) and run.follows:
+            return self._go_through_rounds(run, delta)
+        return self._start_over()
+
+    def _go_through_rounds(self, run: RoundsRun, delta: Delta) -> WalkChanges:
+        """Follow round by round, unless batches of about this size came out too dear again and
+        again, or this one does.
+        """
+        edges = len(delta.sources)
+        if self.anew_share and not self._experience.worth_trying(edges):
+            return self._start_over()
+        run.budget = None if self.anew_share else NO_BUDGET
+        try:
+            done, changes = run.follow(delta)
+        except TooDearError:
+            self._experience.learn(edges, broken_off=True)
+            return self._start_over()
+        self._experience.learn(edges, broken_off=False)
+        self.touched = run.looked
         self._done.append(done)
         return changes
 
@@ -143,17 +152,22 @@ class WalkMaintainer(Maintainer):
         return WalkChanges(fields, global_changes(before.globals, run.globals), moved)
 
     def _started(self, *, keeps: bool) -> WalkRun:
-        run = WalkRun(self.graph, self._code, self._values)
-        if keeps and run.ending.by_rounds:
-            run = RoundsRun(self.graph, self._code, self._values)
+        kind: type[WalkRun] = WalkRun
+        ending = self._run.ending
+        if keeps and ending.alone:
+            kind = TermsRun
+        if keeps and ending.by_rounds:
+            kind = RoundsRun
+        run = kind(self.graph, self._code, self._values)
         run.start()
         return run
 
     def _put_back(self, done: Any) -> None:
         if isinstance(done, WalkRun):
             self._run = done
-        else:
-            self._run.put_back(done)
+            return
+        assert isinstance(self._run, TermsRun | RoundsRun)
+        self._run.put_back(done)
 
     def verify(self) -> None:
         """Compare with a plain run, without kernels; AssertionError at the first difference."""

@@ -135,7 +135,7 @@ class RoundsRun(WalkRun):
 
     # Following.
 
-    def follow(self, delta: Delta) -> tuple[RoundsDone, WalkChanges]:  # type: ignore[override]
+    def follow(self, delta: Delta) -> tuple[RoundsDone, WalkChanges]:
         """Follow a graph that has been flipped; TooDearError, and all is as it was, if a start is
         the better way, or the only one.
         """
@@ -153,7 +153,7 @@ class RoundsRun(WalkRun):
         done = replace(before, apart=apart, matches=rows, rows=self._take_rows(rows))
         return done, WalkChanges(self._changes_at(changed, old), moved, self._row_changes(rows))
 
-    def put_back(self, done: RoundsDone) -> None:  # type: ignore[override]
+    def put_back(self, done: RoundsDone) -> None:
         """Undo an advance; the graph may be at either version."""
         assert self._stored is not None
         self._put_ordered_back(done.delta)
