@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.walk_facts import walk_facts
-from tests.equivalence.walk_cases import History, rings
+from tests.equivalence.walk_cases import ONE, OUT, History, rings, triangles
 from tests.oracle.machine_numbers import Int
 from tests.property.range_plans import range_programs
 
+TRUE = x.Const(True, x.BOOL)
 FARTHEST = (2**63 - 1, -(2**63), 2**62, -(2**62), 2**63 - 2)
 
 
@@ -79,6 +83,48 @@ def test_rings_of_three(number: int) -> None:
     program = rings(3)
     assert walk_facts(program).ordered == ("kind",)
     follow(program, number, steps=12)
+
+
+def read_of(edge: str, kind: x.ValueType = x.INT) -> x.Expression:
+    return x.EdgeProperty("kind" if kind is x.INT else "weight", kind, edge)
+
+
+def compared(operator: Any, left: x.Expression, right: x.Expression) -> x.Expression:
+    return x.Compare(operator, left, right)
+
+
+PI = x.ParameterRef("pi", x.INT)
+E, F, G = (read_of(name) for name in "efg")
+RISING = (compared("<", E, F), compared("<=", F, G))
+BY_HAND: dict[str, tuple[x.Expression, ...]] = {
+    "at most so far behind": (compared("<=", x.Binary("-", F, E), PI),),
+    "before what is added up": (compared(">=", x.Binary("+", E, PI), F), compared("<", E, F)),
+    "not before": (x.Unary("not", compared("<", read_of("f", x.FLOAT), read_of("e", x.FLOAT))),),
+    "behind": (compared("<", read_of("e", x.FLOAT), read_of("f", x.FLOAT)),),
+    "rising, and near": (*RISING, compared("<=", G, x.Binary("+", E, PI))),
+    "rising, and not far": (*RISING, compared("<=", x.Binary("-", G, E), PI)),
+}
+
+
+def chain(conditions: tuple[x.Expression, ...]) -> w.WalkProgram:
+    """Walks of three steps out, counted at their last vertex and for the whole graph."""
+    sends = (w.SendAt("z", "found", ONE), w.SendGlobal("total", ONE))
+    body: tuple[w.WalkStatement, ...] = (w.When(x.Boolean("and", (*conditions, TRUE)), sends),)
+    for origin, vertex, edge in (("w", "z", "g"), ("v", "w", "f"), ("u", "v", "e")):
+        body = (w.Step(origin, OUT, vertex, edge, body),)
+    within = (p.Parameter("pi", p.ParameterKind.INT, 2),)
+    return replace(triangles(), name="Chain", parameters=within, traverse=body)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize("number", range(1, 4))
+def test_conditions_by_hand(name: str, number: int, far: bool) -> None:
+    program = chain(BY_HAND[name])
+    assert bool(walk_facts(program).ordered) == (name != "not before")
+    with np.errstate(all="ignore"):
+        follow(program, number, far=far, steps=4)
 
 
 @pytest.mark.interpreted

@@ -14,6 +14,8 @@ from graphtide.model.errors import InputError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
+from graphtide.plan.walk_explain import explain_walks
+from graphtide.plan.walk_facts import walk_facts
 from tests.unit.nga import listings
 from tests.unit.programs.sources import read
 from tests.unit.programs.test_walk_reading import RINGS
@@ -292,3 +294,14 @@ def test_names_documentation_and_files(tmp_path: Path) -> None:
 def test_parameters_are_given_by_calling() -> None:
     program = nga(listings.LIBRARY["PageRank"])
     assert repr(program(damping=0.5)) == "PageRank(damping=0.5, iterations=10)"
+
+
+def test_edges_in_order_of_time_are_found_by_ordered_rows() -> None:
+    steps = """
+For v in u.out_nbrs Via e
+  For w in v.out_nbrs Via f Where (e.time < f.time)
+    w.found.Accumulate(1);
+"""
+    plan = body(steps, declared="Edge (time: long)")
+    assert walk_facts(plan).ordered == ("time",)
+    assert any("by its row in the order of time" in line for line in explain_walks(plan))
