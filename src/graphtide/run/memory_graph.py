@@ -51,7 +51,7 @@ class MemoryGraph:
         resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
         known = ColumnNames(*source.names, tuple(properties))
         vertices = source.vertices.columns
-        self._hold(KnownEdges(resident, ids, known, simple, vertices), kept)
+        self._hold(KnownEdges(resident, ids, known, simple, vertices, kept))
 
     @classmethod
     def _of_source(cls, source: Source, simple: bool) -> Self:
@@ -65,12 +65,11 @@ class MemoryGraph:
     ) -> Self:
         """A graph of some edges and vertices of a version of another; these hold their ends."""
         graph = cls.__new__(cls)
-        graph._hold(*snapshot.part(rows, vertices))
+        graph._hold(snapshot.part(rows, vertices))
         return graph
 
-    def _hold(self, known: KnownEdges, kept: pa.Table) -> None:
+    def _hold(self, known: KnownEdges) -> None:
         self._known = known
-        self._kept = kept
         self._names = known.names
         self._resident = known.resident
         self._vertices = GraphVertices(known.ids)
@@ -80,8 +79,8 @@ class MemoryGraph:
 
     @property
     def _columns(self) -> ViewColumns:
-        """What views read besides what programs read of edges."""
-        return ViewColumns(self._kept, self._known.vertex_columns.table)
+        """What edges have besides numbers, and all that vertices have."""
+        return ViewColumns(self._known.edge_columns.table, self._known.vertex_columns.table)
 
     @property
     @in_turn
@@ -161,10 +160,11 @@ class MemoryGraph:
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         """The same for whoever has the turn."""
         listed = entering_vertices(self._known, vertices)
-        if self._kept.num_columns:
-            rows = KeptRows(self._names, self._kept)
+        kept = self._known.edge_columns
+        if kept.table.num_columns:
+            rows = KeptRows(self._names, kept.table)
             delete = rows.deleted(delete)
-            insert, self._kept = rows.inserted(insert, self._resident.edges)
+            insert, kept.table = rows.inserted(insert, self._resident.edges)
         self._versions.advance(insert, delete, listed)
 
     @in_turn
@@ -184,7 +184,7 @@ class MemoryGraph:
 
     def __setstate__(self, saved: tuple[SavedGraph, ViewColumns]) -> None:
         graph, columns = saved
-        self._hold(restored_graph(graph, columns.vertices), columns.edges)
+        self._hold(restored_graph(graph, columns.vertices, columns.edges))
 
     def _outside(self, inside: Int32) -> Int32:
         """The numbers that users know edges by."""
