@@ -6,8 +6,8 @@ READY := $(VENV)/.ready
 FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 KERNELS := tests/equivalence tests/dataflow tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py \
-  $(addprefix tests/scenario/test_, bench_headlines.py memory_api.py pair_pieces.py pairs.py queries.py \
-  run_statement.py runs.py vertex_properties.py walk_programs.py)
+  $(addprefix tests/scenario/test_, bench_headlines.py edge_properties.py memory_api.py \
+  pair_pieces.py pairs.py queries.py run_statement.py runs.py vertex_properties.py walk_programs.py)
 REACHED := build/reached
 
 .PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel \

@@ -98,7 +98,7 @@ def test_a_frame_keeps_its_texts_for_views() -> None:
     assert "edge properties weight, kind" in repr(graph)
 
 
-def test_programs_do_not_read_what_is_for_views() -> None:
+def test_programs_do_not_read_texts_as_numbers() -> None:
     graph = gt.Graph([1], [2], weight=["heavy"], size=[2])
     runs: list[Callable[[Any], Any]] = [
         graph.maintain,
@@ -107,9 +107,9 @@ def test_programs_do_not_read_what_is_for_views() -> None:
         lambda program: graph.run(program, [[0]]),
     ]
     for run in runs:
-        with pytest.raises(InputError, match="'weight', which holds values of type string"):
+        with pytest.raises(InputError, match="'weight' as float, and it holds texts"):
             run(ShortestPaths(source=1))
-    with pytest.raises(InputError, match=r"they have: size$"):
+    with pytest.raises(InputError, match=r"they have: size, kind$"):
         gt.Graph([1], [2], kind=["a"], size=[2]).maintain(ShortestPaths(source=1))
 
 
@@ -244,10 +244,10 @@ class TestAdvancing:
         graph.advance(insert=[(2, 3, 1.0, "d")])
         assert graph.edges()["kind"].to_pylist() == ["a", "d"]
 
-    def test_deleting_by_what_only_views_read_is_refused(self) -> None:
+    def test_deleting_by_texts_is_refused(self) -> None:
         graph = gt.Graph([1, 1], [2, 2], weight=[1.0, 1.0], kind=["a", "b"])
         for rows in ([(1, 2, 1.0, "b")], [{"src": 1, "dst": 2, "kind": "b"}]):
-            with pytest.raises(InputError, match="'kind', which only views read"):
+            with pytest.raises(InputError, match="'kind', and rows are not found by strings"):
                 graph.advance(delete=rows)
         graph.advance(delete=graph.view("kind = 'b'").edge_ids)
         assert graph.edges()["kind"].to_pylist() == ["a"]

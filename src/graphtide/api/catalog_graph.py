@@ -66,7 +66,7 @@ class CatalogGraph:
 
         Vertices and edges keep their order, and edges their numbers as long as none was deleted;
         where vertices have several labels, an id is the pair of label and id. All properties come
-        along: programs read numbers and truth values, views all of them.
+        along, which programs and views read.
         """
         return Graph.from_stored(self._stored, simple=simple)
 

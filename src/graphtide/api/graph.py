@@ -17,7 +17,6 @@ from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import check_sources
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import in_turn
-from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.inserted_columns import user_names
 from graphtide.run.views.sources import (
     check_two_columns,
@@ -68,8 +67,8 @@ class Graph(MemoryGraph):
     ) -> Self:
         """A graph of the rows of a pandas, Polars or Arrow table, or of anything like them.
 
-        Every other column is an edge property: programs read numbers and truth values, views read
-        texts, dates and timestamps as well. Columns of other types are left out.
+        Every other column is an edge property that programs and views read: numbers, truth values,
+        texts, dates and timestamps. Columns of other types are left out.
         """
         return cls._of_source(frame_source(frame, src, dst, vertices), simple)
 
@@ -100,7 +99,6 @@ class Graph(MemoryGraph):
         values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
         compiled = compiled_program(program, mode)
-        check_readable(compiled.needed, self._columns.edges)
         check_sources(compiled, self.num_vertices)
         live = Live(self, compiled, Knobs(tolerance, keep))
         live._begin()
@@ -167,10 +165,7 @@ class Graph(MemoryGraph):
         from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
 
         asked = AskedRun(program, mode, strategy, verify, grid, progress)
-        columns = self._columns.edges
-        return Run(
-            run_in_memory(asked, columns, lambda: arranged(self._snapshot(), versions, order))
-        )
+        return Run(run_in_memory(asked, lambda: arranged(self._snapshot(), versions, order)))
 
     @overload
     def view(self, where: str, /) -> MemoryView[Self]: ...

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.api.graph import Graph
@@ -90,12 +89,12 @@ class LiveGraph(StaysHere, Graph):
 
     def _begin_with(self, replay: Replay) -> None:
         self._state, self._shape = replay.state, replay.shape
-        self._hold(*memory_of(replay.tables(), replay.shape))
+        self._hold(memory_of(replay.tables(), replay.shape))
 
-    def _put(self, known: KnownEdges, kept: pa.Table) -> None:
+    def _put(self, known: KnownEdges) -> None:
         known.ids.are_stored = True
         self._order: NDArray[np.int32] | None = None
-        super()._put(known, kept)
+        super()._put(known)
 
     def _given_order(self) -> NDArray[np.int32]:
         if self._order is None:
@@ -255,7 +254,7 @@ class LiveGraph(StaysHere, Graph):
         if records is None:
             replay = read_committed(self.folder, self._name, self._what)
             self._state, self._shape = replay.state, replay.shape
-            put_in_place(self, *memory_of(replay.tables(), replay.shape))
+            put_in_place(self, memory_of(replay.tables(), replay.shape))
         for item in records or ():
             self._shape = follow_logged(self, self._state, item)
         self._begin_programs()

@@ -19,7 +19,6 @@ from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import EdgeIds
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.networkx_export import Included, network, present, wants_all
 from graphtide.run.views.snapshot import Snapshot
 
@@ -141,8 +140,7 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         from graphtide.run.collection.runs_in_memory import AskedRun, run_in_memory
 
         asked = AskedRun(program, mode, strategy, verify, grid, progress)
-        columns = self._made.snapshot.columns.edges
-        return Run(run_in_memory(asked, columns, self._made.versions, self.name))
+        return Run(run_in_memory(asked, self._made.versions, self.name))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
@@ -153,7 +151,6 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         from graphtide.run.collection.start import RunInHand
 
         compiled = compiled_program(program, mode)
-        check_readable(compiled.needed, self._made.snapshot.columns.edges)
         return RunInHand(compiled, self._made.versions()).explain(self.plan)
 
     def _view(self, position: int) -> MemoryView[MadeGraph]:

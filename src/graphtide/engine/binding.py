@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.edge_data import CODED
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.inputs import Program, target_slabs
 from graphtide.engine.resident import ResidentGraph
@@ -134,7 +135,16 @@ def read_block(
 
 def edge_array(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:
     """An edge property as a program takes it; refuses a name that the edges do not have."""
+    if type_ in CODED:
+        return graph.coded(name, type_)
     if name not in graph.properties:
         known = ", ".join(graph.properties) or "none"
         raise InputError(f"the edges have no property '{name}'", hint=f"they have: {known}")
+    return graph.column(name, FIELD_TYPES[type_])
+
+
+def plain_edge_array(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:
+    """The same by another way, to check results by; texts as Python's own, or None."""
+    if type_ in CODED:
+        return graph.by_inside(graph.edge_data.plain(name, type_, 0, graph.edges))
     return graph.column(name, FIELD_TYPES[type_])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.binding import plain_edge_array
 from graphtide.engine.plain_values import DTYPES, Mask, Rows, Scene, run_body
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import LimitError
@@ -59,7 +60,7 @@ class _Run:
         src, dst = graph.ends(edges)
         types = edge_properties(program)
         self.properties = {
-            name: graph.column(name, DTYPES[type_])[edges] for name, type_ in types.items()
+            name: plain_edge_array(graph, name, type_)[edges] for name, type_ in types.items()
         }
         self.facts = vertex_facts(src, dst, graph.vertices)
         self.given = {

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from graphtide.engine.edge_data import EdgeData, NoEdgeData
 from graphtide.engine.growing import GrowingArray, GrowingSlabs, with_spare
 from graphtide.engine.vertex_data import NoData, VertexData
 from graphtide.kernels.blocks import Block
@@ -38,6 +39,7 @@ from graphtide.kernels.graph.matching import Batch
 from graphtide.kernels.graph.pair_tables import NONE, edges_within, enter_edges, places_for
 from graphtide.kernels.graph.records import REAL, TRUTH, WHOLE, KnownGraph
 from graphtide.model.errors import InputError
+from graphtide.plan.expressions import ValueType
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -77,6 +79,7 @@ class ResidentGraph:
             for name, values in (properties or {}).items()
         }
         self._converted: dict[tuple[str, np.dtype[Any]], GrowingArray] = {}
+        self._coded: dict[tuple[str, ValueType], GrowingArray] = {}
         sorted_src, sorted_dst = src[order], dst[order]
         self._out = GrowingSlabs(vertices, sorted_src, sorted_dst, spare=grows)
         self._into = GrowingSlabs(vertices, sorted_dst, sorted_src, spare=grows)
@@ -90,6 +93,8 @@ class ResidentGraph:
         self.adjacency = Adjacency(self._out.view, self._into.view)
         self.vertex_data: VertexData = NoData()
         """What programs read of vertices; whoever appends and forgets vertices keeps it current."""
+        self.edge_data: EdgeData = NoEdgeData()
+        """What programs read of edges besides numbers; current before edges are appended."""
         self.generation = 0
         """Another number whenever vertices or edges were appended or forgotten."""
         self.live = 0
@@ -128,6 +133,22 @@ class ResidentGraph:
             converted = GrowingArray.of(column.view.astype(wanted), len(column.room))
             self._converted[name, wanted] = converted
         return self._converted[name, wanted].room
+
+    def coded(self, name: str, type_: ValueType) -> NDArray[np.int64]:
+        """A text or a moment of each edge as its number, made once and kept from then on.
+
+        By inside number, and with all its room.
+        """
+        if (name, type_) not in self._coded:
+            values = self.by_inside(self.edge_data.values(name, type_, 0, self.edges))
+            self._coded[name, type_] = GrowingArray.of(values, self._room)
+        return self._coded[name, type_].room
+
+    def by_inside(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of all edges by the numbers that users know, by inside numbers; a copy."""
+        found = values.copy()
+        found[self.numbers] = values[: len(self.numbers)]
+        return found
 
     def flip(self, inserted: Int32, deleted: Int32) -> Delta:
         """Bring edges (inside numbers) in and out, and say between which vertices they are.
@@ -184,7 +205,7 @@ class ResidentGraph:
             return
         self.generation += 1
         forget_edges(self.words, edges, self.edges)
-        for column in (*self._columns.values(), *self._converted.values()):
+        for column in self._by_edge():
             column.resize(edges)
         self.edges = edges
         if vertices != self.vertices:
@@ -241,6 +262,10 @@ class ResidentGraph:
             for (name, _), column in self._converted.items():
                 column.room[before : self.edges] = self._columns[name].room[before : self.edges]
                 column.length = self.edges
+            for (name, type_), column in self._coded.items():
+                values = self.edge_data.values(name, type_, before, self.edges)
+                column.room[before : self.edges] = values
+                column.length = self.edges
 
     def parallel(self, delta: Delta) -> NDArray[np.bool_]:
         """Which inserted edges have another live edge beside them, between the same ends."""
@@ -272,8 +297,11 @@ class ResidentGraph:
             slabs.reserve_edges(edges)
         self._renew()
         self._room = len(self.adjacency.out.slot)
-        for column in (*self._columns.values(), *self._converted.values()):
+        for column in self._by_edge():
             column.reserve(self._room)
+
+    def _by_edge(self) -> tuple[GrowingArray, ...]:
+        return (*self._columns.values(), *self._converted.values(), *self._coded.values())
 
     def _resize(self, vertices: int) -> None:
         self.vertices = vertices

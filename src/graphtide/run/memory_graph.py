@@ -57,7 +57,7 @@ class MemoryGraph:
         resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
         known = ColumnNames(*source.names, tuple(properties))
         vertices = source.vertices.columns
-        self._hold(KnownEdges(resident, ids, known, simple, vertices), kept)
+        self._hold(KnownEdges(resident, ids, known, simple, vertices, kept))
 
     @classmethod
     def _of_source(cls, source: Source, simple: bool) -> Self:
@@ -71,17 +71,16 @@ class MemoryGraph:
     ) -> Self:
         """A graph of some edges and vertices of a version of another; these hold their ends."""
         graph = cls.__new__(cls)
-        graph._hold(*snapshot.part(rows, vertices))
+        graph._hold(snapshot.part(rows, vertices))
         return graph
 
-    def _hold(self, known: KnownEdges, kept: pa.Table) -> None:
+    def _hold(self, known: KnownEdges) -> None:
         self._turns = Turns("the graph")
-        self._put(known, kept)
+        self._put(known)
 
-    def _put(self, known: KnownEdges, kept: pa.Table) -> None:
+    def _put(self, known: KnownEdges) -> None:
         """Have other vertices and edges, which no program follows yet."""
         self._known = known
-        self._kept = kept
         self._names = known.names
         self._resident = known.resident
         self._vertices = GraphVertices(known.ids)
@@ -90,8 +89,13 @@ class MemoryGraph:
         self._asked: KeptQueries | None = None
 
     @property
+    def _kept(self) -> pa.Table:
+        """What edges have besides numbers."""
+        return self._known.edge_columns.table
+
+    @property
     def _columns(self) -> ViewColumns:
-        """What views read besides what programs read of edges."""
+        """What edges have besides numbers, and all that vertices have."""
         return ViewColumns(self._kept, self._known.vertex_columns.table)
 
     @property
@@ -172,10 +176,11 @@ class MemoryGraph:
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         """The same for whoever has the turn."""
         listed = entering_vertices(self._known, vertices)
-        if self._kept.num_columns or self._rows_are_new:
-            rows = KeptRows(self._names, self._kept)
+        kept = self._known.edge_columns
+        if kept.table.num_columns or self._rows_are_new:
+            rows = KeptRows(self._names, kept.table)
             delete = rows.deleted(delete)
-            insert, self._kept = rows.inserted(insert, self._resident.edges)
+            insert, kept.table = rows.inserted(insert, self._resident.edges)
         self._versions.advance(insert, delete, listed)
 
     @in_turn
@@ -205,7 +210,7 @@ class MemoryGraph:
 
     def __setstate__(self, saved: tuple[SavedGraph, ViewColumns]) -> None:
         graph, columns = saved
-        self._hold(restored_graph(graph, columns.vertices), columns.edges)
+        self._hold(restored_graph(graph, columns.vertices, columns.edges))
 
     def _outside(self, inside: Int32) -> Int32:
         """The numbers that users know edges by."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.binding import plain_edge_array
 from graphtide.engine.plain_run import MOST_ITERATIONS, TAKEN_IN, moved, vertex_facts
 from graphtide.engine.plain_values import DTYPES, Mask, Rows, Scene, run_body, value_of
 from graphtide.engine.resident import ResidentGraph
@@ -22,6 +23,7 @@ from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.program_reads import reads, vertex_properties
+from graphtide.plan.walk_text import walk_properties
 
 Int64 = NDArray[np.int64]
 _MOST_ROWS = 1 << 20
@@ -73,6 +75,10 @@ class _Run:
         self.facts = vertex_facts(source, target, graph.vertices)
         self.given = {
             name: graph.vertex_data.plain(item) for name, item in vertex_properties(program).items()
+        }
+        self.along = {
+            name: plain_edge_array(graph, name, type_)
+            for name, type_ in walk_properties(program).items()
         }
         self.sets = self._sets()
         self.state: dict[str, Rows] = {}
@@ -229,8 +235,8 @@ class _Run:
             match node:
                 case x.Joined(source, target, way):
                     return self._joined(table.at[source], table.at[target], way)
-                case x.EdgeProperty(name, type_, edge):
-                    return self.graph.column(name, DTYPES[type_])[table.edges[edge]]
+                case x.EdgeProperty(name, _, edge):
+                    return self.along[name][table.edges[edge]]
                 case _:
                     return None
 

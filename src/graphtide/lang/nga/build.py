@@ -238,6 +238,9 @@ class _Builder:
     def _expr_infinity(self, token: Token) -> ast.expr:
         return ast.Constant(float("inf"))
 
+    def _expr_text(self, token: Token) -> ast.expr:
+        return ast.Constant(str(token)[1:-1])
+
     def _expr_true(self, token: Token) -> ast.expr:
         return ast.Constant(True)
 

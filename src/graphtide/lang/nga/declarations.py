@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graphtide.lang.diagnostics import Span, language_error
@@ -14,7 +15,16 @@ from graphtide.lang.nga.tree import Attribute, ProgramText, TypeName
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.settings import Settings
 from graphtide.model.schema import closest
-from graphtide.plan.expressions import BOOL, FLOAT, INT, Number, ValueType
+from graphtide.plan.expressions import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    TEXT,
+    TIMESTAMP,
+    Number,
+    ValueType,
+)
 from graphtide.plan.programs import (
     Accumulator,
     AccumulatorKind,
@@ -27,6 +37,7 @@ FACTS = ("id", "degree", "out_degree", "in_degree")
 NEIGHBOURS = {"nbrs": "neighbours", "out_nbrs": "out_neighbours", "in_nbrs": "in_neighbours"}
 _PREDEFINED = (*FACTS, "active", *NEIGHBOURS)
 _TYPES = {"bool": BOOL, "int": INT, "long": INT, "float": FLOAT, "double": FLOAT}
+_DATA_TYPES = {**_TYPES, "string": TEXT, "date": DATE, "timestamp": TIMESTAMP}
 _KINDS = {
     "vertex": ParameterKind.VERTEX,
     "vertices": ParameterKind.VERTICES,
@@ -34,6 +45,7 @@ _KINDS = {
 }
 _OPERATIONS = {str(kind): kind for kind in AccumulatorKind} | {"prod": AccumulatorKind.PRODUCT}
 _LISTS = (ParameterKind.VERTICES, ParameterKind.PAIRS)
+_DATA = (ParameterKind.TEXT, ParameterKind.DATE, ParameterKind.TIMESTAMP)
 ACTIVE = "active"
 _RESERVED = (*_PREDEFINED, "V", "self")
 
@@ -82,8 +94,14 @@ class _Reader:
                 f"the parameter '{attribute.name}' is one value", held.span, "use a plain type"
             )
         word = held.word.lower()
-        kind = _KINDS.get(word) or ParameterKind(str(_type(held, (*_KINDS, *_TYPES))))
+        kind = _KINDS.get(word) or ParameterKind(str(_type(held, _DATA_TYPES, *_KINDS)))
         default = attribute.default
+        if kind in _DATA and default is not None:
+            raise language_error(
+                f"'{attribute.name}' is a {word}, and has no default here",
+                attribute.span,
+                "leave it out, and give the program its value",
+            )
         if kind in _LISTS and default is not None:
             raise language_error(
                 f"'{attribute.name}' is a list, and has no default", attribute.span, "leave it out"
@@ -104,7 +122,7 @@ class _Reader:
                 attribute.span,
                 f"write `{attribute.name}: double`",
             )
-        self.fields.properties[attribute.name] = _type(held, _TYPES)
+        self.fields.properties[attribute.name] = _type(held, _DATA_TYPES)
 
     def vertex(self, attribute: Attribute) -> None:
         """`rank: double`, `sum: Accm<double, SUM>`, or one of the names that need no type."""
@@ -222,11 +240,12 @@ def _accumulator(attribute: Attribute, held: TypeName) -> Accumulator:
     return Accumulator(attribute.name, kind, value_type, held.size)
 
 
-def _type(held: TypeName, known: object) -> ValueType:
-    found = _TYPES.get(held.word.lower())
+def _type(held: TypeName, known: Mapping[str, ValueType], *others: str) -> ValueType:
+    """The type of that name; `others` are names that could have stood here as well."""
+    found = known.get(held.word.lower())
     if found is not None:
         return found
-    words = [*_TYPES, *(_KINDS if "vertex" in list(known) else ())]  # type: ignore[call-overload]
+    words = [*known, *others]
     near = closest(held.word, words)
     raise language_error(
         f"there is no type '{held.word}'",

@@ -50,7 +50,20 @@ from graphtide.plan.walks import (
 )
 
 _INDENT = "  "
-_TYPES = {ValueType.INT: "long", ValueType.FLOAT: "double", ValueType.BOOL: "bool"}
+_TYPES = {
+    ValueType.INT: "long",
+    ValueType.FLOAT: "double",
+    ValueType.BOOL: "bool",
+    ValueType.TEXT: "string",
+    ValueType.DATE: "date",
+    ValueType.TIMESTAMP: "timestamp",
+}
+_DATA = (ParameterKind.TEXT, ParameterKind.DATE, ParameterKind.TIMESTAMP)
+_PARAMETERS = {
+    ParameterKind.INT: "long",
+    ParameterKind.FLOAT: "double",
+    ParameterKind.TEXT: "string",
+}
 Plan = VertexProgram | WalkProgram
 
 
@@ -104,12 +117,12 @@ def _lines(program: Plan) -> Iterator[str]:
 
 
 def _check_types(program: Plan) -> None:
-    """L_NGA knows numbers and truth values, and vertices by what programs make of them."""
+    """L_NGA knows vertices by what programs make of them."""
     if vertex_properties(program):
         raise UnspeakableError("properties of vertices")
     for item in program.parameters:
-        if item.kind in (ParameterKind.TEXT, ParameterKind.DATE, ParameterKind.TIMESTAMP):
-            raise UnspeakableError(f"a parameter that is a {item.kind}")
+        if item.kind in _DATA and item.default is not None:
+            raise UnspeakableError(f"a default of a parameter that is a {item.kind}")
 
 
 def _declaration(word: str, listed: list[str]) -> Iterator[str]:
@@ -118,7 +131,7 @@ def _declaration(word: str, listed: list[str]) -> Iterator[str]:
 
 
 def _parameter_text(item: Parameter) -> str:
-    kind = {"int": "long", "float": "double"}.get(str(item.kind), str(item.kind))
+    kind = _PARAMETERS.get(item.kind, str(item.kind))
     if item.default is None or isinstance(item.default, str):
         return f"{item.name}: {kind}"
     return f"{item.name}: {kind} = {number_text(item.default)}"
@@ -130,8 +143,6 @@ def _property_texts(program: Plan) -> list[str]:
     else:
         read = (x for x in walk_expressions(program.traverse) if isinstance(x, EdgeProperty))
         found = {item.name: item.type for item in read}
-    if not set(found.values()) <= _TYPES.keys():
-        raise UnspeakableError("properties that are texts or dates")
     return [f"{word_text(name)}: {_TYPES[kind]}" for name, kind in found.items()]
 
 

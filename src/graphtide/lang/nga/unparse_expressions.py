@@ -24,6 +24,7 @@ from graphtide.plan.expressions import (
     PairSource,
     ParameterRef,
     StateRef,
+    Text,
     Unary,
     VertexFact,
 )
@@ -104,6 +105,10 @@ def _atom_text(expression: Expression) -> str:
             return name
         case PairSource(parameter):
             return f"{parameter}.source"
+        case Text(value):
+            if '"' in value or "\n" in value or not value:
+                raise UnspeakableError(f"the text {value!r}")
+            return f'"{value}"'
         case GlobalRef(name, _, index):
             return f"{name}{index_text(index)}"
         case StateRef(vertex, name, _, index):

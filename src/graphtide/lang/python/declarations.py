@@ -93,7 +93,11 @@ class State:
 
 @dataclass(frozen=True)
 class Property:
-    """The type of an edge property that is not a float: `hops = gt.Property(int)`."""
+    """The type of an edge property that is not a float: `hops = gt.Property(int)`.
+
+    It is int, float, bool, str, gt.Date or gt.Timestamp. A missing text equals no text; a program
+    is refused where an edge lacks anything else that it reads.
+    """
 
     type: object
 

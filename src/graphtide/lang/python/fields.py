@@ -218,7 +218,7 @@ class _FieldReader:
                     self._size(node, size),
                 )
             case Property(declared):
-                self.fields.properties[name] = self._type(node, declared)
+                self.fields.properties[name] = self._data_type(node, declared, "edges")
             case VertexProperty(declared, missing):
                 self.fields.vertex_properties[name] = self._property(name, node, declared, missing)
             case AccumulatorDeclaration() as item:
@@ -244,15 +244,19 @@ class _FieldReader:
     def _property(
         self, name: str, node: ast.stmt, declared: object, missing: object
     ) -> x.VertexProperty:
-        value_type = _DATA_TYPES.get(declared) if isinstance(declared, type) else None
-        if value_type is None:
-            raise self.source.error(
-                node,
-                "properties of vertices have no such type",
-                "use int, float, bool, str, gt.Date or gt.Timestamp",
-            )
+        value_type = self._data_type(node, declared, "vertices")
         default = None if missing is UNSET else self._given(node, value_type, missing)
         return x.VertexProperty("v", name, value_type, default)
+
+    def _data_type(self, node: ast.stmt, declared: object, owners: str) -> ValueType:
+        found = _DATA_TYPES.get(declared) if isinstance(declared, type) else None
+        if found is None:
+            raise self.source.error(
+                node,
+                f"properties of {owners} have no such type",
+                "use int, float, bool, str, gt.Date or gt.Timestamp",
+            )
+        return found
 
     def _given(self, node: ast.stmt, value_type: ValueType, value: object) -> x.Constant:
         """A constant of any type that data have; moments in ISO form."""

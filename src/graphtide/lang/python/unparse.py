@@ -110,7 +110,10 @@ def _property_lines(expressions: Iterable[Expression]) -> list[str]:
         for item in expressions
         if isinstance(item, EdgeProperty) and item.type is not FLOAT
     }
-    return [f"{name} = gt.Property({value_type})" for name, value_type in found.items()]
+    return [
+        f"{name} = gt.Property({_MOMENTS.get(value_type, value_type.value)})"
+        for name, value_type in found.items()
+    ]
 
 
 def _vertex_property_lines(program: VertexProgram | WalkProgram) -> Iterator[str]:

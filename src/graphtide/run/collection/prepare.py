@@ -205,6 +205,7 @@ def _small(prepared: PreparedProgram) -> PreparedProgram:
     }
     graph = ResidentGraph(2, *ends, properties, live=False)
     graph.vertex_data = FirstData(prepared.graph.vertex_data, 2)
+    graph.edge_data = prepared.graph.edge_data
     return PreparedProgram(prepared.compiled, graph, _small_parameters(prepared))
 
 

@@ -31,7 +31,6 @@ from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import Compiled, compiled_program
 from graphtide.run.live.result_rows import GraphVertices, PairRows
 from graphtide.run.progress import shown
-from graphtide.run.views.given_columns import check_readable
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
 from graphtide.store.results import PartsInMemory
@@ -64,16 +63,15 @@ class AskedRun:
 
 
 def run_in_memory(
-    asked: AskedRun, columns: pa.Table, make: Callable[[], Versions], collection: str | None = None
+    asked: AskedRun, make: Callable[[], Versions], collection: str | None = None
 ) -> RunContents:
     """Run a program over the versions that are made once all else has been checked.
 
-    `columns` are those that only views read; `collection` names the versions, if they have a name.
+    `collection` names the versions, if they have a name.
     """
     check_strategy(asked.strategy, asked.grid)
     check_verify(asked.verify)
     compiled = compiled_program(asked.program, asked.mode)
-    check_readable(compiled.needed, columns)
     title = compiled.bound.program.name
     if collection is not None:
         title = run_name(collection, compiled.bound)

@@ -116,7 +116,8 @@ def load_graph(
     """The graph, none of its edges live, and the edges of each class by their inside numbers."""
     kinds = {item.name: _KINDS[item.type] for item in stored.schema.edge if item.type in _KINDS}
     kinds |= {ENDS: np.int64} if ENDS in needed.properties else {}
-    needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()})
+    coded = {item.name: item.type for item in stored.schema.edge if item.type not in _KINDS}
+    needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()}, coded)
     grouped = collection.grouped_edges
     wanted = [name for name in needed.properties if name != ENDS]
     table = edge_table(stored, ["_src", "_dst", *wanted])
@@ -130,12 +131,16 @@ def load_graph(
     properties = {
         name: property_column(table.column(name), name, f"the graph '{stored.name}'")
         for name in needed.properties
+        if name not in coded
     }
+    edges = pa.table(
+        {name: typed_column(table.column(name)) for name in needed.properties if name in coded}
+    )
     src, dst = (table.column(name).to_numpy().astype(np.int32) for name in ("_src", "_dst"))
     resident = ResidentGraph(stored.vertices, src, dst, properties, live=False)
     names = ColumnNames("src", "dst", tuple(properties))
     vertices = _vertex_table(stored, needed)
-    known = KnownEdges(resident, StoredVertices(stored), names, False, vertices)
+    known = KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)
     return known, GroupedEdges(resident.numbers[places], grouped.offsets)
 
 

@@ -61,6 +61,6 @@ def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> S
         graph._versions.forget()
     elif record.kind == COMPACT:
         tables = tables_at(graph, shape).compacted(state.leaving_numbers)
-        put_in_place(graph, *memory_of(tables, shape))
+        put_in_place(graph, memory_of(tables, shape))
     state.take(record, item.sequence)
     return shape

@@ -146,12 +146,12 @@ def _ids_at(graph: MemoryGraph, new: pa.Array | None, numbers: NDArray[np.int32]
     return parts.take(pa.array(places))
 
 
-def put_in_place(graph: MemoryGraph, known: KnownEdges, kept: pa.Table) -> None:
+def put_in_place(graph: MemoryGraph, known: KnownEdges) -> None:
     """Put other rows in place of those of a graph; programs on it begin anew."""
     held: list[Any] = graph._followers.holders()
     for item in held:
         item._leave()
-    graph._put(known, kept)
+    graph._put(known)
     _begin_all(held)
 
 

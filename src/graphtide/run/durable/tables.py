@@ -73,7 +73,7 @@ def _table(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(cast, schema=schema)
 
 
-def memory_of(tables: GraphTables, shape: Shape) -> tuple[KnownEdges, pa.Table]:
+def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
     """A graph in memory with what only views read of its edges; shares nothing with the tables."""
     edges, rows = tables.edges, tables.edges.num_rows
     kept = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
@@ -91,7 +91,7 @@ def memory_of(tables: GraphTables, shape: Shape) -> tuple[KnownEdges, pa.Table]:
         gone=tables.gone,
     )
     described = {name: _column(tables.vertices, name, kind) for name, kind in shape.vertex}
-    return restored_graph(saved, pa.table(described)), kept
+    return restored_graph(saved, pa.table(described), kept)
 
 
 def _ids(column: pa.ChunkedArray) -> VertexIds:

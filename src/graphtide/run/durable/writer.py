@@ -288,7 +288,7 @@ class Writer:
         with uninterrupted():
             self.store.commit([Record({"kind": COMPACT})])
             self._anew = True
-        put_in_place(self.graph, *made)
+        put_in_place(self.graph, made)
         self.find_expiry()
         return tables
 

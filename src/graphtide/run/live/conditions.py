@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.edge_data import NO_MOMENT
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import PropertyType, closest
 from graphtide.plan.expressions import EdgeProperty, ParameterRef, ValueType, VertexProperty
 from graphtide.plan.program_bounds import Obligation
 from graphtide.plan.program_reads import edge_properties, vertex_properties
 from graphtide.plan.program_values import BoundProgram
+from graphtide.run.live.edge_columns import CODED_TYPES
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_conditions import VertexConditions
 from graphtide.run.live.vertex_ids import named_rows
@@ -36,7 +38,22 @@ _TAKEN = {ValueType.FLOAT: "bif", ValueType.INT: "bi", ValueType.BOOL: "b"}
 _FEW = 32
 """So many values are looked at one by one sooner than NumPy finds the least of them."""
 _ANY = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"
-_WORDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
+_WORDS = {
+    "b": "truth values",
+    "i": "whole numbers",
+    "f": "numbers with fractions",
+    "string": "texts",
+    "date": "dates",
+    "timestamp": "timestamps",
+}
+_SPELLED = {
+    "b": "bool",
+    "i": "int",
+    "f": "float",
+    "string": "str",
+    "date": "gt.Date",
+    "timestamp": "gt.Timestamp",
+}
 
 
 @dataclass(frozen=True)
@@ -61,40 +78,55 @@ class Conditions:
     def _of_vertices(self) -> VertexConditions:
         return VertexConditions(self.program, self.vertices, self.obligations)
 
-    def check_columns(self, columns: Columns) -> None:
-        """Refuse a graph whose edges lack a property, or have it in another type."""
+    def check_columns(self, columns: Columns, coded: Mapping[str, PropertyType]) -> None:
+        """Refuse a graph whose edges lack a property, or have it in another type.
+
+        `columns` are numbers and truth values, `coded` says what others hold.
+        """
         for name, wanted in self.properties.items():
-            if name not in columns:
-                readable = [item for item in columns if item.isidentifier()]
+            if name not in columns and name not in coded:
+                readable = [item for item in (*columns, *coded) if item.isidentifier()]
                 near = closest(name, readable)
                 known = ", ".join(readable) or "none"
                 raise InputError(
                     f"{self.program} reads the edge property '{name}', which the edges do not have",
                     hint=f"did you mean `{near}`?" if near else f"they have: {known}",
                 )
-            kind = columns[name].dtype.kind
-            if kind not in _TAKEN[wanted]:
+            if wanted in CODED_TYPES and coded.get(name) is CODED_TYPES[wanted]:
+                continue
+            kind = columns[name].dtype.kind if name in columns else str(coded[name])
+            if kind not in _TAKEN.get(wanted, ""):
                 raise InputError(
                     f"{self.program} reads the edge property '{name}' as {wanted}, "
                     f"and it holds {_WORDS[kind]}",
-                    hint="convert the column, or declare the property in the program",
+                    hint="convert the column, or declare the property in the program: "
+                    f"{name} = gt.Property({_SPELLED[kind]})",
                 )
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
         """Refuse edges with values that the program cannot take; `text` tells a row."""
         if self._are_fine(columns):
             return
-        for name in self.properties:
-            column = columns[name]
-            if column.dtype.kind == "f" and np.isnan(column).any():
-                bad = np.flatnonzero(np.isnan(column)).tolist()
-                raise InputError(
-                    f"{self.program} reads the edge property '{name}', which is NaN or missing",
-                    where=named_rows(bad, text),
-                    hint="give every edge a number",
-                )
+        for name, wanted in self.properties.items():
+            self._check_missing(name, wanted, columns[name], text)
         for obligation in self.obligations:
             self._check_obligation(obligation, columns, text)
+
+    def _check_missing(
+        self, name: str, wanted: ValueType, column: NDArray[Any], text: Callable[[int], str]
+    ) -> None:
+        if wanted.is_moment:
+            missing, lacks, give = column == NO_MOMENT, "is missing", f"a {wanted}"
+        elif column.dtype.kind == "f":
+            missing, lacks, give = np.isnan(column), "is NaN or missing", "a number"
+        else:
+            return
+        if missing.any():
+            raise InputError(
+                f"{self.program} reads the edge property '{name}', which {lacks}",
+                where=named_rows(np.flatnonzero(missing).tolist(), text),
+                hint=f"give every edge {give}",
+            )
 
     def _are_fine(self, columns: Columns) -> bool:
         """A quick look: the least and the greatest of a column tell of all, and NaN of itself."""
@@ -116,8 +148,12 @@ class Conditions:
             if isinstance(item.subject, EdgeProperty)
         ]
         bounded = {name for name, *_ in found}
-        others = [name for name in self.properties if name not in bounded]
-        return found + [(name, True, operator.le, np.inf) for name in others]
+        for name, type_ in self.properties.items():
+            if type_.is_moment:
+                found.append((name, True, operator.gt, NO_MOMENT))
+            elif type_ not in CODED_TYPES and name not in bounded:
+                found.append((name, True, operator.le, np.inf))
+        return found
 
     def _check_obligation(
         self, obligation: Obligation, columns: Columns, text: Callable[[int], str]

@@ -1,19 +1,26 @@
 """A graph in memory with what its users call things: ids of vertices, names of columns.
 
-What its vertices have besides stands in a table, which programs on the graph read from.
+What its vertices have, and what its edges have besides numbers, stands in tables, which programs on
+the graph read from.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.engine.edge_data import CODED
 from graphtide.engine.resident import ResidentGraph
+from graphtide.plan.expressions import ValueType
+from graphtide.run.live.edge_columns import EdgeColumns
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
 from graphtide.run.live.plain_rows import PlainRows
 from graphtide.run.live.vertex_columns import NO_TABLE, VertexColumns
-from graphtide.run.live.vertex_ids import VertexIds
+from graphtide.run.live.vertex_ids import Int32, VertexIds
 
 
 class KnownEdges:
@@ -26,10 +33,14 @@ class KnownEdges:
         names: ColumnNames,
         simple: bool,
         vertices: pa.Table = NO_TABLE,
+        edges: pa.Table = NO_TABLE,
+        edge_rows: NDArray[Any] | None = None,
     ) -> None:
         self.resident = resident
         self.vertex_columns = VertexColumns(vertices, resident.vertices)
         resident.vertex_data = self.vertex_columns
+        self.edge_columns = EdgeColumns(edges, self.vertex_columns.codes, edge_rows)
+        resident.edge_data = self.edge_columns
         self.ids = ids
         self.names = names
         self.simple = simple
@@ -44,6 +55,26 @@ class KnownEdges:
         if names not in self._given:
             self._given[names] = np.array([self._places[name] for name in names], np.int64)
         return self._given[names]
+
+    def columns(self, wanted: Mapping[str, ValueType], edges: Int32) -> dict[str, NDArray[Any]]:
+        """What a program reads of some edges (inside numbers), to be checked."""
+        resident = self.resident
+        return {
+            name: (resident.coded(name, type_) if type_ in CODED else resident.properties[name])[
+                edges
+            ]
+            for name, type_ in wanted.items()
+        }
+
+    def entering(self, wanted: Mapping[str, ValueType], rows: EdgeRows) -> dict[str, NDArray[Any]]:
+        """What a program reads of rows that become the next edges."""
+        first = self.resident.edges
+        coded = {
+            name: self.edge_columns.values(name, type_, first, first + len(rows))
+            for name, type_ in wanted.items()
+            if type_ in CODED
+        }
+        return {**rows.properties, **coded}
 
     def text(self, edge: int) -> str:
         """An edge (inside number) as its row."""

@@ -12,6 +12,7 @@ from graphtide.engine.changes import Changes
 from graphtide.engine.maintainer import Maintainer
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
+from graphtide.plan.expressions import ValueType
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.modes import Choice
@@ -23,6 +24,10 @@ class EdgeConditions(Protocol):
     @property
     def program(self) -> str:
         """What follows, for errors."""
+
+    @property
+    def properties(self) -> Mapping[str, ValueType]:
+        """The edge properties that it reads."""
 
     def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
         """Refuse edges with values that cannot be taken; `text` tells a row."""

@@ -41,9 +41,9 @@ def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
 
 def checked_parameters(compiled: Compiled, known: KnownEdges, edges: Int32) -> tuple[Any, ...]:
     """The program's parameters with vertices by number; refuses edges that it cannot take."""
-    resident, needed = known.resident, compiled.needed
-    needed.check_columns(resident.properties)
-    columns = {name: resident.properties[name][edges] for name in needed.properties}
+    needed = compiled.needed
+    needed.check_columns(known.resident.properties, known.edge_columns.types)
+    columns = known.columns(needed.properties, edges)
     needed.check_rows(columns, lambda at: known.text(int(edges[at])))
     needed.check_vertices(known)
     return vertex_parameters(compiled.bound, known.ids)

@@ -42,10 +42,10 @@ def saved_graph(known: KnownEdges) -> SavedGraph:
     )
 
 
-def restored_graph(saved: SavedGraph, vertices: pa.Table) -> KnownEdges:
-    """The same graph again, with the table of its vertices."""
+def restored_graph(saved: SavedGraph, vertices: pa.Table, edges: pa.Table) -> KnownEdges:
+    """The same graph again, with the tables of its vertices and edges."""
     ends = saved.src, saved.dst
     resident = ResidentGraph(len(saved.ids), *ends, saved.properties, grows=True)
     if len(saved.gone):
         resident.flip(no_edges(), resident.numbers[saved.gone])
-    return KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple, vertices)
+    return KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple, vertices, edges)

@@ -122,7 +122,9 @@ class Versions:
             if come.rows is None:
                 self._check_edges(kept, come.edges)
             else:
-                kept.conditions.check_rows(come.rows.properties, come.rows.row)
+                wanted = kept.conditions.properties
+                columns = self._known.entering(wanted, come.rows)
+                kept.conditions.check_rows(columns, come.rows.row)
 
     def _check_vertices(self, before: int) -> None:
         """Refuse vertices, those behind the first so many, that a program cannot take."""
@@ -139,7 +141,7 @@ class Versions:
             )
 
     def _check_edges(self, kept: Follower, edges: Int32) -> None:
-        columns = {name: column[edges] for name, column in self._resident.properties.items()}
+        columns = self._known.columns(kept.conditions.properties, edges)
         kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
 
     def _abandon(self, done: Advance | None, followed: list[Follower], orderly: bool) -> None:

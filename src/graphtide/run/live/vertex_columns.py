@@ -80,7 +80,7 @@ def property_array(column: pa.Array, wanted: VertexProperty, codes: TextCodes) -
     if wanted.type is ValueType.TEXT:
         found = codes.codes(column)
         return np.where(found == NO_TEXT, _stand_in(wanted, codes), found)
-    numbers = _numbers(column)
+    numbers = moment_numbers(column)
     values = numbers.fill_null(False if pa.types.is_boolean(numbers.type) else 0)
     found = np.array(values.to_numpy(zero_copy_only=False), type_)
     found[column.is_null().to_numpy(zero_copy_only=False)] = _stand_in(wanted, codes)
@@ -93,7 +93,7 @@ def takes(wanted: VertexProperty, column: pa.Array | pa.ChunkedArray) -> bool:
     return no_values or property_type(column) in _TAKEN[wanted.type]
 
 
-def _numbers(column: pa.Array) -> pa.Array:
+def moment_numbers(column: pa.Array) -> pa.Array:
     """Moments as their numbers, everything else as it is."""
     if pa.types.is_date32(column.type):
         return column.cast(pa.int32())
@@ -132,20 +132,21 @@ class VertexColumns:
         self.table = table
         """What is known; vertices may lie behind its last row."""
         self._vertices = vertices
-        self._codes = TextCodes()
+        self.codes = TextCodes()
+        """The dictionary of all texts of the graph, those of edges included."""
         self._arrays: dict[VertexProperty, GrowingArray] = {}
 
     def array(self, wanted: VertexProperty) -> NDArray[Any]:
         """A property in the type that kernels take, made when it is first asked for."""
         found = self._arrays.get(wanted)
         if found is None:
-            made = property_arrays(self.table, (wanted,), self._codes, self._vertices)
+            made = property_arrays(self.table, (wanted,), self.codes, self._vertices)
             found = self._arrays[wanted] = GrowingArray(made[wanted.name])
         return found.view
 
     def code(self, text: str) -> int:
         """The code of a text in all properties of the graph."""
-        return self._codes.code(text)
+        return self.codes.code(text)
 
     def plain(self, wanted: VertexProperty) -> NDArray[Any]:
         """The values one by one, as Python has them; texts as texts, or None."""
@@ -154,7 +155,7 @@ class VertexColumns:
             texts = [wanted.missing if item is None else item for item in column.to_pylist()]
             return np.array([*texts, None], np.object_)[:-1]
         empty = 0 if wanted.missing is None else _number(wanted.type, wanted.missing)
-        values = [empty if item is None else item for item in _numbers(column).to_pylist()]
+        values = [empty if item is None else item for item in moment_numbers(column).to_pylist()]
         return np.array(values, VALUE_TYPES[wanted.type])
 
     def missing(self, name: str, first: int = 0) -> NDArray[np.int64]:
@@ -171,7 +172,7 @@ class VertexColumns:
             self.table = _behind(self.table, rows, before)
         for wanted, array in self._arrays.items():
             column = column_between(self.table, wanted.name, before, self._vertices)
-            array.extend(property_array(column, wanted, self._codes))
+            array.extend(property_array(column, wanted, self.codes))
 
     def truncate(self, vertices: int) -> None:
         """Have only so many vertices again."""

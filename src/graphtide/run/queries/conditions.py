@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.plan.expressions import ValueType
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.views.inserted_columns import without_numbers
@@ -23,12 +24,12 @@ class QueryConditions:
     program = "a query"
 
     def __init__(self, weights: Iterable[str]) -> None:
-        self._weights = tuple(dict.fromkeys(weights))
+        self.properties = dict.fromkeys(weights, ValueType.FLOAT)
 
     def check_columns(self, columns: Columns) -> None:
         """Refuse a graph whose edges lack a property, or have no numbers in it."""
         known = without_numbers(columns)
-        for name in self._weights:
+        for name in self.properties:
             if name not in known:
                 near = closest(name, known)
                 told = ", ".join(known) or "none"
@@ -41,7 +42,7 @@ class QueryConditions:
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
         """Refuse edges with a cost that is negative or missing; `text` tells a row."""
-        for name in self._weights:
+        for name in self.properties:
             bad = np.flatnonzero(~(columns[name] >= 0))
             if len(bad):
                 raise InputError(

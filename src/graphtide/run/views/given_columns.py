@@ -1,8 +1,8 @@
-"""Columns that a graph in memory is given beside those that programs read.
+"""Columns that a graph in memory is given, apart by where they stand.
 
-Programs read numbers and truth values; views read texts, dates and timestamps as well, and
-properties of vertices. The columns for views stand in Arrow tables beside the graph, a row an edge
-or a vertex by its number, so that nothing that programs touch knows of them.
+Numbers and truth values of edges are columns of the graph, by which rows are matched with edges.
+Texts, dates and timestamps, and properties of vertices, stand in Arrow tables beside the graph, a
+row an edge or a vertex by its number. Views read these, and programs codes and numbers of them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,10 @@ import pyarrow as pa
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.snapshot import NO_COLUMNS
 from graphtide.run.views.typed_columns import (
-    PROGRAM_TYPES,
     for_programs,
-    property_type,
     typed_column,
     views_only,
 )
@@ -100,18 +97,6 @@ def vertex_columns(columns: Mapping[str, Any], vertices: int) -> pa.Table:
             )
         found[str(name)] = column
     return pa.table(found)
-
-
-def check_readable(needed: Conditions, kept: pa.Table) -> None:
-    """Refuse a program that reads what only views can."""
-    for name in needed.properties:
-        kind = property_type(kept.column(name)) if name in kept.column_names else None
-        if kind is not None and kind not in PROGRAM_TYPES:
-            raise InputError(
-                f"{needed.program} reads the edge property '{name}', which holds values of type "
-                f"{kind}",
-                hint="programs compute with numbers and truth values; views read all types",
-            )
 
 
 def _as_frame(vertices: Any) -> dict[str, Any] | None:

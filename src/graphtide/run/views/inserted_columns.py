@@ -67,14 +67,15 @@ class KeptRows:
         return told, _appended(self._kept.slice(0, first), added)
 
     def deleted(self, given: Any) -> Any:
-        """What the graph is to delete; refuses values that only views read."""
+        """What the graph is to delete; refuses values that are no columns of the graph."""
         columns = self.columns("delete", given)
         if columns is None:
             return given
         for name in self._only:
             if name in columns:
+                kind = f"{property_type(self._kept.column(name))}s"
                 raise InputError(
-                    f"delete gives a value for '{name}', which only views read",
+                    f"delete gives a value for '{name}', and rows are not found by {kind}",
                     hint=f"leave it out, or give the numbers of the edges: "
                     f'delete=graph.view("{name} = ...").edge_ids',
                 )

@@ -30,7 +30,7 @@ NO_COLUMNS = pa.table({})
 
 
 class ViewColumns(NamedTuple):
-    """What views read and programs do not: a row an edge, and a row a vertex, by their numbers.
+    """What stands beside the numbers of edges: a row an edge, and a row a vertex, by their numbers.
 
     Edges and vertices that came later may lie behind the last row: their values are missing.
     """
@@ -116,13 +116,8 @@ class Snapshot:
         """Some vertices as users know them: id, properties."""
         return vertex_table(self.ids, self.columns.vertices, numbers)
 
-    def part(
-        self, rows: NDArray[np.int64], vertices: NDArray[np.int64]
-    ) -> tuple[KnownEdges, pa.Table]:
-        """Some edges and vertices as a graph of their own; the vertices hold all their ends.
-
-        With it come the columns of its edges that only views read.
-        """
+    def part(self, rows: NDArray[np.int64], vertices: NDArray[np.int64]) -> KnownEdges:
+        """Some edges and vertices as a graph of their own; the vertices hold all their ends."""
         places = np.full(len(self.ids), -1, np.int32)
         places[vertices] = np.arange(len(vertices), dtype=np.int32)
         ids = VertexIds(id_column([self.ids[int(at)] for at in vertices], "`vertices`"))
@@ -135,16 +130,17 @@ class Snapshot:
         )
         names = ColumnNames(self.names.src, self.names.dst, tuple(properties))
         own = _taken(self.columns.vertices, vertices)
-        known = KnownEdges(graph, ids, names, self.simple, own)
-        return known, _taken(kept, self.numbers[rows])
+        edges = _taken(kept, self.numbers[rows])
+        return KnownEdges(graph, ids, names, self.simple, own, edges)
 
     def resident(self, rows: NDArray[Any]) -> KnownEdges:
         """Some edges as a graph of their own for a run, none of them live."""
         properties = {name: column[rows] for name, column in self.properties.items()}
         ends = self.src[rows], self.dst[rows]
         graph = ResidentGraph(len(self.ids), *ends, properties, live=False)
-        vertices = self.columns.vertices
-        return KnownEdges(graph, self.ids.copy(), self.names, self.simple, vertices)
+        edges, vertices = self.columns
+        named = self.ids.copy(), self.names, self.simple
+        return KnownEdges(graph, *named, vertices, edges, self.numbers[rows])
 
     @cached_property
     def _ids(self) -> pa.Array:
