@@ -11,7 +11,8 @@ from pathlib import Path
 
 from bench.figures import print_figures, write_json
 
-BENCHMARKS = ("headlines", "views", "engine", "runs", "dataflow", "walks", "live")
+BENCHMARKS = ("headlines", "views", "engine", "runs", "dataflow", "walks", "live", "durable")
+MODULES = {"durable": "live_durable"}
 
 
 def main() -> int:
@@ -24,7 +25,7 @@ def main() -> int:
     quick = " (quick: the bars are not meant for this)" if chosen.quick else ""
     figures = []
     for name in BENCHMARKS if chosen.name == "all" else (chosen.name,):
-        found = importlib.import_module(f"bench.{name}").run(quick=chosen.quick)
+        found = importlib.import_module(f"bench.{MODULES.get(name, name)}").run(quick=chosen.quick)
         print_figures(name + quick, found)
         figures += found
     if chosen.json:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from graphtide.api.collection import Collection
     from graphtide.api.graph import Graph
     from graphtide.api.live import Live
-    from graphtide.api.live_graph import LiveGraph, live
+    from graphtide.api.live_graph import LiveGraph
+    from graphtide.api.live_opening import live
     from graphtide.api.memory_views import MemoryCollection, MemoryView
     from graphtide.api.run import Run
     from graphtide.api.session import Session, session
@@ -88,7 +89,7 @@ _HOMES = {
     "CatalogGraph": "graphtide.api.catalog_graph",
     "Live": "graphtide.api.live",
     "LiveGraph": "graphtide.api.live_graph",
-    "live": "graphtide.api.live_graph",
+    "live": "graphtide.api.live_opening",
     "Graph": "graphtide.api.graph",
     "Run": "graphtide.api.run",
     "Session": "graphtide.api.session",

@@ -283,3 +283,26 @@ def test_expiry_by_days(tmp_path: Path) -> None:
     graph = gt.live(tmp_path / "g", gt.Graph([1, 2], [2, 3], at=at), keep="7 days")
     graph.advance(insert={"src": [4], "dst": [5], "at": np.array(["2026-01-09"], "M8[us]")})
     assert graph.edges().column("src").to_pylist() == [2, 4]
+
+
+def test_a_graph_that_runs_for_long_takes_no_more_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "_FEW_GONE", 50)
+    monkeypatch.setattr(writing, "LOG_BYTES", 20_000)
+    graph, known = begun(tmp_path / "g")
+    sizes = []
+    for at in range(300):
+        batch = {
+            "insert": [(at % 7, one, 1.0, "b") for one in range(10)],
+            "delete": known.rows[: 10 if at else 0],
+        }
+        graph.advance(**given(batch))
+        known.advance(**batch)
+        stored = sum(path.stat().st_size for path in (tmp_path / "g").rglob("*") if path.is_file())
+        sizes.append((graph._resident.edges, stored, len(graph._versions._done)))
+    check(graph, known)
+    for half in (sizes[:150], sizes[150:]):
+        assert max(size[0] for size in half) < 1000
+        assert max(size[2] for size in half) == 0
+    assert max(size[1] for size in sizes[150:]) < 1.3 * max(size[1] for size in sizes[:150])

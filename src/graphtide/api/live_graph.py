@@ -7,29 +7,33 @@ once. What the folder holds, and how a start finds its way back, is `graphtide.r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.api.changes import Changes
 from graphtide.api.graph import Graph
 from graphtide.api.live import Live
 from graphtide.lang.python import AnyProgram
-from graphtide.model.errors import GraphtideError, InputError, NotFoundError, StoreError
+from graphtide.model.errors import GraphtideError, InputError, NotFoundError
 from graphtide.model.names import check_name
 from graphtide.model.schema import closest
-from graphtide.run.durable.expiry import read_keep
+from graphtide.run.durable.consumers import note_taken, taken_version, write_changes
+from graphtide.run.durable.earlier import earlier_version
 from graphtide.run.durable.given import GivenBatch
-from graphtide.run.durable.live_store import LiveStore, is_live
+from graphtide.run.durable.live_store import LiveStore
 from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
 from graphtide.run.durable.recover import Replay
 from graphtide.run.durable.registered import made_program, stored_program, told_program
-from graphtide.run.durable.shape import Shape, shape_of
+from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState, checked_id
 from graphtide.run.durable.steps import put_in_place
-from graphtide.run.durable.tables import memory_of, tables_of
+from graphtide.run.durable.tables import memory_of
 from graphtide.run.durable.writer import Writer
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.modes import Mode
@@ -37,8 +41,9 @@ from graphtide.run.live.programs import bound_program
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
 from graphtide.run.views.snapshot import Snapshot
-from graphtide.store.commit import find_pointer, open_committed
-from graphtide.store.graph import stored_graph
+
+_MOST_TOLD = 256
+"""The changes of so many versions are at hand."""
 
 _BATCH = ("insert", "delete", "vertices", "update", "remove", "match", "id")
 
@@ -62,6 +67,9 @@ class LiveGraph(StaysHere, Graph):
     _lost: dict[str, GraphtideError]
     _state: LiveState
     _shape: Shape
+    _told: dict[str, deque[tuple[int, Changes]]]
+    _consumers: dict[str, tuple[str, Callable[[int, pa.Table], object]]]
+    _delivering: bool
 
     def __init__(self) -> None:
         raise InputError("a live graph has a folder", hint="open it: gt.live(folder)")
@@ -73,6 +81,7 @@ class LiveGraph(StaysHere, Graph):
         graph._what = f"the live graph '{name}'"
         graph._writer, graph._closed = None, False
         graph._programs, graph._lost = {}, {}
+        graph._told, graph._consumers, graph._delivering = {}, {}, False
         store = LiveStore(folder, name, graph._what)
         if readonly:
             graph._begin_with(read_committed(folder, name, graph._what))
@@ -81,6 +90,8 @@ class LiveGraph(StaysHere, Graph):
             try:
                 graph._begin_with(replay)
                 graph._writer = Writer(graph, store, replay)
+                graph._writer.applied = graph._note_changes
+                graph._writer.committed = graph._deliver
             except BaseException:
                 store.close()
                 raise
@@ -228,6 +239,81 @@ class LiveGraph(StaysHere, Graph):
         return self._programs[name]
 
     @in_turn
+    def changes(self, name: str, since: int) -> Iterator[tuple[int, pa.Table]]:
+        """What each version behind `since` has changed in a registered program, oldest first.
+
+        A pair of the version and a table as of `Live.changes`. Those of the last versions are at
+        hand; earlier ones are computed again, as far back as the checkpoint before the last one.
+        """
+        self.program(name)
+        if since >= self.version:
+            return iter(())
+        told = [item for item in self._told.get(name, ()) if since < item[0] <= self.version]
+        if told and told[0][0] == since + 1 and len(told) == self.version - since:
+            return iter([(version, changes.to_arrow()) for version, changes in told])
+        return iter(self._computed_again(name, since))
+
+    @in_turn
+    def deliver(
+        self, name: str, to: Callable[[int, pa.Table], object] | str | Path, *, consumer: str
+    ) -> None:
+        """Hand the changes of a registered program to a consumer, now and after every advance.
+
+        `to` is called with the version and the table of changes, or is a folder that gets a Parquet
+        file a version. How far the consumer has come is remembered by its name: after a start, it
+        is told of what it has not taken yet; a version may come twice, and none is left out. A new
+        consumer begins with the next version. What `to` raises leaves the advance done.
+        """
+        self._writing()
+        self.program(name)
+        if taken_version(self.folder, consumer) is None:
+            note_taken(self.folder, consumer, self.version)
+        self._consumers[consumer] = name, _receiver(to)
+        self._deliver()
+
+    def _deliver(self) -> None:
+        if self._delivering:
+            return  # A consumer has advanced the graph: whoever calls it goes on with that.
+        self._delivering = True
+        try:
+            for consumer, (name, receive) in list(self._consumers.items()):
+                taken, before = taken_version(self.folder, consumer), None
+                while taken is not None and taken != before:
+                    before = taken
+                    for version, changes in self.changes(name, taken):
+                        receive(version, changes)
+                        note_taken(self.folder, consumer, version)
+                        taken = version
+        finally:
+            self._delivering = False
+
+    def _note_changes(self, version: int) -> None:
+        for name, live in self._programs.items():
+            if live._kept in self._followers:
+                told = self._told.setdefault(name, deque(maxlen=_MOST_TOLD))
+                while told and told[-1][0] >= version:
+                    told.pop()  # Of a version that could not be logged.
+                told.append((version, live._changes()))
+
+    def _computed_again(self, name: str, since: int) -> list[tuple[int, pa.Table]]:
+        """The changes behind a version, by another graph that goes the same way."""
+        stored = self._state.registered[name]
+        replay, records = earlier_version(self.folder, self._name, self._what, since)
+        other = LiveGraph.__new__(LiveGraph)
+        other._begin_with(replay)
+        knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
+        live = other.maintain(made_program(stored), **knobs)
+        found = []
+        for item in records:
+            before = other._state.version
+            other._shape = follow_logged(other, other._state, item)
+            if other._state.version > self.version:
+                break
+            if other._state.version > before:
+                found.append((other._state.version, live.changes().to_arrow()))
+        return found
+
+    @in_turn
     def checkpoint(self) -> None:
         """Store the graph as it is, so that the next start has no log to read.
 
@@ -316,87 +402,12 @@ class LiveGraph(StaysHere, Graph):
             raise InputError(f"{self._what} was closed", hint="open it again: gt.live(folder)")
 
 
-def live(
-    folder: str | Path,
-    start: Graph | None = None,
-    *,
-    keep: Any = None,
-    time: str | None = None,
-    readonly: bool = False,
-) -> LiveGraph:
-    """Open the live graph in a folder, or begin one with the vertices and edges of `start`.
-
-    `start` says what columns there are; where the folder has a live graph already, it must have the
-    same. `keep="7 days"` lets edges expire: those whose property `time` lies so far behind the
-    latest leave with the advance that brought it. One process writes; `readonly=True` opens the
-    last committed state beside it.
-    """
-    path = Path(folder)
-    return open_live(path, path.resolve().name, start, keep, time, readonly=readonly)
-
-
-def open_live(
-    folder: Path, name: str, start: Graph | None, keep: Any, time: str | None, *, readonly: bool
-) -> LiveGraph:
-    """The same for a folder of the catalog."""
-    if not readonly and not is_live(folder):
-        _create(folder, name, start, keep, time)
-    graph = LiveGraph._opened(folder, name, readonly=readonly)
-    try:
-        _check_same(graph, start, keep, time)
-    except BaseException:
-        graph.close()
-        raise
-    return graph
-
-
-def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str | None) -> None:
-    what = f"the live graph '{name}'"
-    if find_pointer(folder) is not None:
-        begun = _stored_start(folder, name, what)
-    elif start is None:
-        raise NotFoundError(
-            f"{what} is not there",
-            where=str(folder),
-            hint="say what it begins with: gt.live(folder, start=gt.Graph(...))",
-        )
-    else:
-        begun = start
-    shape = shape_of(begun._known, begun._kept)
-    state = LiveState()
-    if keep is not None:
-        state.keep = read_keep(keep, time, shape).facts
-    tables = tables_of(begun._snapshot(), shape)
-    LiveStore(folder, name, what).create(tables, shape, state)
-
-
-def _stored_start(folder: Path, name: str, what: str) -> Graph:
-    """The graph of the catalog that is to be live."""
-    stored = stored_graph(name, open_committed(folder, what))
-    if stored.schema.vertex_labels or stored.schema.edge_labels:
-        raise StoreError(
-            f"the graph '{name}' has labels, and live graphs have none",
-            hint="load it without labels, or with the label as a property of another name",
-        )
-    return Graph.from_stored(stored)
-
-
-def _check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | None) -> None:
-    """Refuse a start, or a period, that is not the one that the graph was begun with."""
-    if start is not None and start is not graph:
-        asked, has = shape_of(start._known, start._kept), graph._shape
-        if (asked.src, asked.dst, asked.edge_types) != (has.src, has.dst, has.edge_types):
-            told = ", ".join(f"{name} ({kind})" for name, kind in has.edge_types.items())
-            raise InputError(
-                f"{graph._what} is there, and its edges have other columns than `start`",
-                where=str(graph.folder),
-                hint=f"they have {has.src}, {has.dst}, {told or 'no properties'}",
-            )
-    if keep is not None and read_keep(keep, time, graph._shape).facts != graph._state.keep:
-        raise InputError(
-            f"{graph._what} was begun with another period: {graph._state.keep}",
-            hint="leave `keep` out, or begin another graph",
-        )
+def _receiver(to: Callable[[int, pa.Table], object] | str | Path) -> Any:
+    if callable(to):
+        return to
+    if isinstance(to, str | Path):
+        return partial(write_changes, Path(to))
+    raise InputError(f"changes cannot go to {to!r}", hint="give a function, or a folder")
 
 
 def _given_batch(item: Mapping[str, Any]) -> GivenBatch:

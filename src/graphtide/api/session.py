@@ -81,7 +81,7 @@ class Session(Workspace):
         All parameters are those of `graphtide.live`. Its checkpoints are the graph of that name.
         """
         # Imported here: what is stored can be looked at without the modules of programs.
-        from graphtide.api.live_graph import open_live
+        from graphtide.api.live_opening import open_live
 
         folder = self.catalog.graph_folder(name)
         return open_live(folder, name, start, keep, time, readonly=readonly)

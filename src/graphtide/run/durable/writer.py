@@ -9,7 +9,7 @@ graph goes back. Nobody sees the version in between: calls on a graph take turns
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,6 +78,10 @@ class Writer:
         self._due = LOG_BYTES
         self._undoable: list[_Undoable] = []
         self.expiry: Expiry | None = None
+        self.applied: Callable[[int], None] = lambda version: None
+        """Called with every version that the graph has come to, before it is logged."""
+        self.committed: Callable[[], None] = lambda: None
+        """Called when versions have been logged."""
         self.find_expiry()
 
     @property
@@ -94,7 +98,7 @@ class Writer:
         """One advance, on the disk when this returns; none if the batch was applied before."""
         if given.id is None or not self.state.has(given.id):
             self._commit([self._made(given, [])])
-            self.checkpoint_if_due()
+            self._behind_commit()
 
     def advance_all(self, batches: Iterable[GivenBatch]) -> None:
         """Many advances, several of which are brought to the disk at once.
@@ -122,7 +126,7 @@ class Writer:
         held.clear()
         if records:
             self._commit(records)
-            self.checkpoint_if_due()
+            self._behind_commit()
 
     def _has(self, given: BatchId, held: list[Record]) -> bool:
         """Whether a batch was applied before; those that are held are brought to the disk first
@@ -154,6 +158,12 @@ class Writer:
         record = self._applied(batch, [])
         self._commit([record])
         del self._undoable[-2:]
+        self._behind_commit()
+
+    def _behind_commit(self) -> None:
+        """Tell of what is on the disk, and then see whether a checkpoint is due."""
+        self.committed()
+        self.checkpoint_if_due()
 
     def _made(self, given: GivenBatch, held: list[Record]) -> Record:
         """Advance the graph in memory, and say what is to be logged."""
@@ -187,6 +197,7 @@ class Writer:
         left = batch.facts.get("left", [])
         now = counts_of(graph)
         self._undoable.append(_Undoable(before.edges, now.edges, record.deleted, left))
+        self.applied(record.facts["version"])
         del self._undoable[:-_MOST_UNDOABLE]
         return record
 

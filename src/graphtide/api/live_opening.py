@@ -1,0 +1,100 @@
+"""A live graph is opened, or begun: in a folder, or under a name of the catalog."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from graphtide.api.graph import Graph
+from graphtide.api.live_graph import LiveGraph
+from graphtide.model.errors import InputError, NotFoundError, StoreError
+from graphtide.run.durable.expiry import read_keep
+from graphtide.run.durable.live_store import LiveStore, is_live
+from graphtide.run.durable.shape import shape_of
+from graphtide.run.durable.state import LiveState
+from graphtide.run.durable.tables import tables_of
+from graphtide.store.commit import find_pointer, open_committed
+from graphtide.store.graph import stored_graph
+
+
+def live(
+    folder: str | Path,
+    start: Graph | None = None,
+    *,
+    keep: Any = None,
+    time: str | None = None,
+    readonly: bool = False,
+) -> LiveGraph:
+    """Open the live graph in a folder, or begin one with the vertices and edges of `start`.
+
+    `start` says what columns there are; where the folder has a live graph already, it must have the
+    same. `keep="7 days"` lets edges expire: those whose property `time` lies so far behind the
+    latest leave with the advance that brought it. One process writes; `readonly=True` opens the
+    last committed state beside it.
+    """
+    path = Path(folder)
+    return open_live(path, path.resolve().name, start, keep, time, readonly=readonly)
+
+
+def open_live(
+    folder: Path, name: str, start: Graph | None, keep: Any, time: str | None, *, readonly: bool
+) -> LiveGraph:
+    """The same for a folder of the catalog."""
+    if not readonly and not is_live(folder):
+        _create(folder, name, start, keep, time)
+    graph = LiveGraph._opened(folder, name, readonly=readonly)
+    try:
+        _check_same(graph, start, keep, time)
+    except BaseException:
+        graph.close()
+        raise
+    return graph
+
+
+def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str | None) -> None:
+    what = f"the live graph '{name}'"
+    if find_pointer(folder) is not None:
+        begun = _stored_start(folder, name, what)
+    elif start is None:
+        raise NotFoundError(
+            f"{what} is not there",
+            where=str(folder),
+            hint="say what it begins with: gt.live(folder, start=gt.Graph(...))",
+        )
+    else:
+        begun = start
+    shape = shape_of(begun._known, begun._kept)
+    state = LiveState()
+    if keep is not None:
+        state.keep = read_keep(keep, time, shape).facts
+    tables = tables_of(begun._snapshot(), shape)
+    LiveStore(folder, name, what).create(tables, shape, state)
+
+
+def _stored_start(folder: Path, name: str, what: str) -> Graph:
+    """The graph of the catalog that is to be live."""
+    stored = stored_graph(name, open_committed(folder, what))
+    if stored.schema.vertex_labels or stored.schema.edge_labels:
+        raise StoreError(
+            f"the graph '{name}' has labels, and live graphs have none",
+            hint="load it without labels, or with the label as a property of another name",
+        )
+    return Graph.from_stored(stored)
+
+
+def _check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | None) -> None:
+    """Refuse a start, or a period, that is not the one that the graph was begun with."""
+    if start is not None and start is not graph:
+        asked, has = shape_of(start._known, start._kept), graph._shape
+        if (asked.src, asked.dst, asked.edge_types) != (has.src, has.dst, has.edge_types):
+            told = ", ".join(f"{name} ({kind})" for name, kind in has.edge_types.items())
+            raise InputError(
+                f"{graph._what} is there, and its edges have other columns than `start`",
+                where=str(graph.folder),
+                hint=f"they have {has.src}, {has.dst}, {told or 'no properties'}",
+            )
+    if keep is not None and read_keep(keep, time, graph._shape).facts != graph._state.keep:
+        raise InputError(
+            f"{graph._what} was begun with another period: {graph._state.keep}",
+            hint="leave `keep` out, or begin another graph",
+        )

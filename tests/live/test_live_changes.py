@@ -1,0 +1,171 @@
+"""Registered programs after a start, and changes out: all of them, in order, none left out."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import graphtide as gt
+from graphtide.algorithms import BFS, SCC, Triangles
+from graphtide.api import live_graph as live_graphs
+from graphtide.model.errors import InputError, NotFoundError, StoreError
+from tests.live.graphs import begun, leave
+from tests.oracle.live_graph import EdgeList, given, random_batch
+
+
+@gt.program
+class Followers:
+    """How many edges end at a vertex."""
+
+    followers: int = 0
+    came = gt.Count()
+
+    def traverse(self, u, e, v):
+        v.came()
+
+    def update(self, v):
+        v.followers = v.came
+
+
+@gt.dataflow.program("into", int, missing=0)
+def Into(edges: Any) -> Any:
+    """The same as a dataflow."""
+    return edges.count(by="dst")
+
+
+def put(values: dict[Any, Any], table: pa.Table) -> None:
+    """Follow a table of changes."""
+    for row in table.to_pylist():
+        values[row["id"]] = row["new"]
+
+
+def values_of(live: gt.Live) -> dict[Any, Any]:
+    (field,) = live.fields
+    table = live.table()
+    return dict(zip(table["id"].to_pylist(), table[field].to_pylist(), strict=True))
+
+
+def run(graph: gt.LiveGraph, known: EdgeList, pick: random.Random, times: int) -> None:
+    for _ in range(times):
+        batch = random_batch(pick, known)
+        graph.advance(**given(batch))
+        known.advance(**batch)
+
+
+@pytest.mark.interpreted
+def test_programs_of_every_kind_are_found_again(tmp_path: Path) -> None:
+    graph, known = begun(tmp_path / "g")
+    programs = {
+        "hops": BFS(source=0),
+        "own": Followers,
+        "into": Into,
+        "parts": SCC,
+        "triangles": Triangles,
+    }
+    for name, program in programs.items():
+        graph.register(name, program)
+    pick = random.Random(1)
+    for stored in (False, True):
+        run(graph, known, pick, 4)
+        expected = {name: graph.program(name).table().to_pylist() for name in programs}
+        if stored:
+            graph.checkpoint()
+        leave(graph)
+        graph = gt.live(tmp_path / "g")
+        assert graph.registered() == list(programs)
+        for name in programs:
+            assert graph.program(name).table().to_pylist() == expected[name]
+            graph.program(name).verify()
+    graph.unregister("own")
+    with pytest.raises(NotFoundError, match="no program is registered as 'own'"):
+        graph.program("own")
+    with pytest.raises(InputError, match="registered as 'hops' already"):
+        graph.register("hops", BFS(source=1))
+
+
+@pytest.mark.interpreted
+def test_a_dataflow_that_is_not_found_again_says_so_when_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, _ = begun(tmp_path / "g")
+    graph.register("into", Into)
+    graph.close()
+    monkeypatch.delattr("tests.live.test_live_changes.Into")
+    graph = gt.live(tmp_path / "g")
+    graph.advance(insert=[(1, 2, 1.0, "b")])
+    with pytest.raises(InputError, match="the program Into is not found again"):
+        graph.program("into")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_changes_since_any_version_lead_to_the_results(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_graphs, "_MOST_TOLD", 3)
+    pick = random.Random(seed)
+    graph, known = begun(tmp_path / "g")
+    graph.register("hops", BFS(source=0))
+    seen = {0: values_of(graph.program("hops"))}
+    for step in range(30):
+        run(graph, known, pick, 1)
+        seen[graph.version] = values_of(graph.program("hops"))
+        if step in (9, 18):
+            graph.compact()
+        elif step in (14, 20):
+            graph.checkpoint()
+        elif step == 25:
+            leave(graph)
+            graph = gt.live(tmp_path / "g")
+    oldest = 19
+    for since in range(oldest, 31):
+        values, last = dict(seen[since]), since
+        for version, table in graph.changes("hops", since):
+            put(values, table)
+            assert version == last + 1
+            assert values == seen[version]
+            last = version
+        assert last == 30
+    with pytest.raises(StoreError, match="are gone: they are known since version 19"):
+        graph.changes("hops", oldest - 1)
+
+
+def test_consumers_are_told_of_every_version_at_least_once(tmp_path: Path) -> None:
+    pick = random.Random(2)
+    graph, known = begun(tmp_path / "g")
+    graph.register("hops", BFS(source=0))
+    values = values_of(graph.program("hops"))
+    versions: list[int] = []
+
+    def take(version: int, table: pa.Table) -> None:
+        if pick.random() < 0.2:
+            raise RuntimeError("the consumer is away")
+        put(values, table)
+        versions.append(version)
+
+    graph.deliver("hops", tmp_path / "files", consumer="files")
+    graph.deliver("hops", take, consumer="page")
+    for _ in range(25):
+        batch = random_batch(pick, known)
+        known.advance(**batch)
+        try:
+            graph.advance(**given(batch))
+        except RuntimeError:
+            if pick.random() < 0.5:
+                leave(graph)
+                graph = gt.live(tmp_path / "g")
+                graph.deliver("hops", tmp_path / "files", consumer="files")
+                graph._consumers["page"] = "hops", take
+    pick.random = lambda: 1.0  # type: ignore[method-assign]
+    graph.advance()
+    assert versions == list(range(1, 27))
+    assert values == values_of(graph.program("hops"))
+    files = sorted((tmp_path / "files").iterdir())
+    assert [path.name for path in files] == [f"changes-{at:012d}.parquet" for at in versions]
+    again = values_of(gt.live(tmp_path / "g", readonly=True).program("hops"))
+    assert again == values
+    assert sum(pq.read_metadata(path).num_rows for path in files) > 0
