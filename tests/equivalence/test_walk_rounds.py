@@ -107,7 +107,8 @@ class GrowingHistory(History):
 
     def check(self) -> None:
         super().check()
-        rounds = self.maintainer.rounds()
+        rounds, before = self.maintainer.rounds(), None
+        patient = "Iteration()" in repr(self.program.update)
         for iteration, states in enumerate(rounds):
             program = replace(self.program, iterations=iteration)
             edges = [self.rows[at] for at in sorted(self.live)]
@@ -115,6 +116,9 @@ class GrowingHistory(History):
             expected = run(program, self.given, count, edges, given=given).state
             for name, column in expected.items():
                 assert agree(column, states[name].tolist()), (iteration, name)
+            goes_on = patient or expected != before or iteration + 1 == len(rounds)
+            assert goes_on, "a round behind the end"
+            before = expected
 
 
 def follow_rounds(program: w.WalkProgram, seed: int, steps: int) -> None:
