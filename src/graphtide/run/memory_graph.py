@@ -203,6 +203,14 @@ class MemoryGraph:
             self._followers.add(self._asked, self)
         return self._asked
 
+    def _keep_asking(self, asked: KeptQueries | None) -> None:
+        """Let queries that stood on other vertices and edges go on with these."""
+        if asked is None:
+            return
+        self._asked = asked
+        self._followers.add(asked, self)
+        asked.move(self._known, self.version)
+
     @in_turn
     def __getstate__(self) -> tuple[SavedGraph, ViewColumns]:
         """Pickled and copied as it is now: another graph, without programs and rollbacks."""

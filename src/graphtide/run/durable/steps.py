@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.errors import InputError
 from graphtide.run.durable.records import BATCH, Record
 from graphtide.run.durable.shape import Shape, shape_of
 from graphtide.run.durable.tables import GraphTables
@@ -148,11 +149,17 @@ def _ids_at(graph: MemoryGraph, new: pa.Array | None, numbers: NDArray[np.int32]
 
 def put_in_place(graph: MemoryGraph, known: KnownEdges) -> None:
     """Put other rows in place of those of a graph; programs on it begin anew."""
-    held: list[Any] = graph._followers.holders()
+    held: list[Any] = [item for item in graph._followers.holders() if item is not graph]
     for item in held:
         item._leave()
+    asked = graph._asked
     graph._put(known)
-    _begin_all(held)
+    failed: BaseException | None = None
+    try:
+        graph._keep_asking(asked)
+    except InputError as error:
+        failed = error
+    _begin_all(held, failed)
 
 
 def tables_at(graph: MemoryGraph, shape: Shape) -> GraphTables:
@@ -197,12 +204,11 @@ def inside_numbers(graph: MemoryGraph, numbers: NDArray[Any]) -> NDArray[np.int3
 
 def can_be_replaced(graph: MemoryGraph) -> bool:
     """Whether all that follow a graph could begin anew."""
-    return all(_can_begin(item) for item in graph._followers.holders())
+    return all(item is graph or _can_begin(item) for item in graph._followers.holders())
 
 
-def _begin_all(held: Iterable[Any]) -> None:
+def _begin_all(held: Iterable[Any], failed: BaseException | None) -> None:
     """Begin all of them, and then raise what the first that could not has raised."""
-    failed: BaseException | None = None
     for item in held:
         try:
             item._begin()

@@ -51,12 +51,16 @@ class KeptQueries:
     """The queries of one graph, by name; a `Follower` of it."""
 
     def __init__(self, known: KnownEdges, kept: Callable[[], pa.Table], version: int) -> None:
-        self.known = known
-        self.labels = EdgeLabels(known.resident, kept)
-        self.engine = QueryEngine(known.resident, self.labels.column)
         self.conditions = QueryConditions(())
         self.failed = False
         self.queries: dict[str, KeptQuery] = {}
+        self._kept = kept
+        self._stand_on(known, version)
+
+    def _stand_on(self, known: KnownEdges, version: int) -> None:
+        self.known = known
+        self.labels = EdgeLabels(known.resident, self._kept)
+        self.engine = QueryEngine(known.resident, self.labels.column)
         self.fresh = False
         """Whether the last act was an advance, which changes can be told of."""
         self._version = version
@@ -88,13 +92,34 @@ class KeptQueries:
         """Start a query on the version that the graph is at."""
         self._check_new(name, kind)
         self._check_weight(kind)
-        searches = [self._search(kind, asked) for asked in kind.asked]
-        targets = [self._numbers(asked) for asked in kind.asked]
-        query = KeptQuery(name, kind, searches, targets, [], self._version)
-        self._start(query)
+        query = KeptQuery(name, kind, [], [], [], self._version)
+        self._ask(query)
         self.queries[name] = query
         self.conditions = QueryConditions(self._weights())
         return query
+
+    def move(self, known: KnownEdges, version: int) -> None:
+        """Begin all queries anew where vertices and edges have other numbers.
+
+        A query whose vertices are gone is dropped; what it lacks is raised when the others stand.
+        """
+        self._stand_on(known, version)
+        failed: InputError | None = None
+        for name, query in list(self.queries.items()):
+            try:
+                self._ask(query)
+            except InputError as error:
+                failed = failed or error
+                del self.queries[name]
+        self.conditions = QueryConditions(self._weights())
+        if failed is not None:
+            raise failed
+
+    def _ask(self, query: KeptQuery) -> None:
+        """Find what a query names, and start it."""
+        query.searches = [self._search(query.kind, asked) for asked in query.kind.asked]
+        query.targets = [self._numbers(asked) for asked in query.kind.asked]
+        self._start(query)
 
     def drop(self, name: str) -> None:
         """Give a query up."""
