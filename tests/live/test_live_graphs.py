@@ -315,9 +315,9 @@ def test_queries_go_on_where_everything_is_numbered_anew(tmp_path: Path) -> None
     graph.advance(delete=[(0, 1)], remove=[0])
     with pytest.raises(gt.GraphtideError, match="0"):
         graph.compact()
-    assert sorted(near.table()["vertex"].to_pylist()) == [1, 2, 3]
+    assert sorted(near.table()["id"].to_pylist()) == [1, 2, 3]
     graph.advance(insert=[(1, 4, 1.0)], delete=[(2, 3)])
-    assert sorted(near.table()["vertex"].to_pylist()) == [1, 2, 4]
+    assert sorted(near.table()["id"].to_pylist()) == [1, 2, 4]
     near.verify()
     assert list(graph.queries) == ["near"]
     with pytest.raises(gt.GraphtideError):
