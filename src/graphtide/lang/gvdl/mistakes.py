@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import cast
 
-from lark import UnexpectedInput, UnexpectedToken
+from lark import UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.lang.grammars import broken_place, expected_there
 from graphtide.lang.gvdl.habits import HABITS, NOT_OURS, OTHER_WORDS, Habit
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
@@ -85,29 +85,13 @@ _MOST = 12
 
 def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> LanguageError:
     """The error for a text that the parser gave up on."""
-    place = _place(failure, source)
-    expected = _expected(failure)
+    place = broken_place(failure, source, _WORD)
+    expected = expected_there(failure)
     for known in _KNOWN:
         found = known(source, place, expected)
         if found is not None:
             return found
     return _unexpected(source, place, expected, start)
-
-
-def _place(failure: UnexpectedInput, source: Source) -> Span:
-    position = cast("int | None", failure.pos_in_stream)
-    ended = isinstance(failure, UnexpectedToken) and failure.token.type == "$END"
-    if ended or position is None or position >= len(source.text):
-        end = len(source.text.rstrip())
-        return Span(source, end, end)
-    word = _WORD.match(source.text, position)
-    return Span(source, position, word.end() if word else position + 1)
-
-
-def _expected(failure: UnexpectedInput) -> Collection[str]:
-    if isinstance(failure, UnexpectedToken):
-        return cast("set[str] | None", failure.accepts) or failure.expected
-    return cast("set[str] | None", getattr(failure, "allowed", None)) or ()
 
 
 def _not_ours(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:

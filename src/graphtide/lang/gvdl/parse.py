@@ -1,28 +1,23 @@
 """Text to tree. The grammar is `grammar.lark`; `mistakes` says what went wrong.
 
-The tables of the parser are worked out once (about half a second) and then found in the cache; a
-process loads them on first use. The parser builds nodes while it reads: a statement of 200 views
-takes a few hundredths of a second.
+The parser builds nodes while it reads: a statement of 200 views takes a few hundredths of a second.
 """
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
-from typing import Any, cast
+from typing import cast
 
 from lark import Lark, UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.lang.grammars import Callbacks, parser_of
 from graphtide.lang.gvdl.build_statements import Builder
 from graphtide.lang.gvdl.mistakes import explain_failure
 from graphtide.lang.gvdl.sections import AggregateCall, Grouping
 from graphtide.lang.gvdl.statements import Statement
 from graphtide.lang.gvdl.tree import Duration, Literal, Predicate, PropertyName, ViewList
-from graphtide.model.cache import cache_folder_for
 
 _STARTS = (
     "script",
@@ -108,39 +103,7 @@ def _check_characters(source: Source) -> None:
         ) from None
 
 
-class _Callbacks:
-    """The builder as the parser wants it: each method takes the list of what its rule keeps.
-
-    The parser's own way of spreading that list costs a quarter of the time of a parse.
-    """
-
-    def __init__(self, builder: Builder) -> None:
-        for name in dir(builder):
-            method = getattr(builder, name)
-            if callable(method) and not name.startswith("_"):
-                setattr(self, name, _spread(method))
-
-
-def _spread(method: Callable[..., object]) -> Callable[[list[object]], object]:
-    return lambda parts: method(*parts)
-
-
 @cache
 def _parser() -> tuple[Lark, Builder]:
-    grammar = files("graphtide.lang.gvdl").joinpath("grammar.lark").read_text(encoding="utf-8")
     builder = Builder()
-    parser = Lark(
-        grammar,
-        parser="lalr",
-        start=list(_STARTS),
-        transformer=cast(Any, _Callbacks(builder)),
-        maybe_placeholders=True,
-        cache=_tables_file(grammar),
-    )
-    return parser, builder
-
-
-def _tables_file(grammar: str) -> str:
-    """Where the tables of a grammar are kept; lark makes them anew where they do not fit."""
-    digest = hashlib.sha256(grammar.encode()).hexdigest()[:16]
-    return str(cache_folder_for("grammars") / f"gvdl-{digest}.lark")
+    return parser_of("gvdl", start=list(_STARTS), transformer=Callbacks(builder)), builder

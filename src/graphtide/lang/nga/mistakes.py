@@ -14,6 +14,7 @@ from typing import cast
 from lark import UnexpectedInput, UnexpectedToken
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.lang.grammars import expected_there
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 
@@ -99,7 +100,7 @@ _MOST = 10
 
 def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
     """The error for a text that the parser gave up on."""
-    place, expected = _place(failure, source), _expected(failure)
+    place, expected = _place(failure, source), expected_there(failure)
     for known in (_foreign, _left_open, _no_block, _misspelt):
         found = known(source, place, expected)
         if found is not None:
@@ -120,12 +121,6 @@ def _place(failure: UnexpectedInput, source: Source) -> Span:
         position += 1
     word = _WORD.match(source.text, position)
     return Span(source, position, word.end() if word else position + 1)
-
-
-def _expected(failure: UnexpectedInput) -> Collection[str]:
-    if isinstance(failure, UnexpectedToken):
-        return cast("set[str] | None", failure.accepts) or failure.expected
-    return cast("set[str] | None", getattr(failure, "allowed", None)) or ()
 
 
 def _foreign(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from functools import cache
-from importlib.resources import files
-from typing import Any, cast
 
 from lark import Lark, UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.lang.grammars import parser_of
 from graphtide.lang.nga.build import build_program
 from graphtide.lang.nga.layout import Layout
 from graphtide.lang.nga.mistakes import explain_failure
 from graphtide.lang.nga.tree import ProgramText
-from graphtide.model.cache import cache_folder_for
 
 # The layout holds the text that is being read.
 _READING = threading.Lock()
@@ -42,21 +39,5 @@ def parse_program(text: str, name: str | None = None) -> ProgramText:
 
 @cache
 def _parser() -> tuple[Lark, Layout]:
-    grammar = files("graphtide.lang.nga").joinpath("grammar.lark").read_text(encoding="utf-8")
     layout = Layout()
-    parser = Lark(
-        grammar,
-        parser="lalr",
-        start="program",
-        postlex=cast(Any, layout),
-        maybe_placeholders=True,
-        propagate_positions=True,
-        cache=_tables_file(grammar),
-    )
-    return parser, layout
-
-
-def _tables_file(grammar: str) -> str:
-    """Where the tables of the grammar are kept; lark makes them anew where they do not fit."""
-    digest = hashlib.sha256(grammar.encode()).hexdigest()[:16]
-    return str(cache_folder_for("grammars") / f"nga-{digest}.lark")
+    return parser_of("nga", start="program", postlex=layout, propagate_positions=True), layout

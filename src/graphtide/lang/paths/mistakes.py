@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import cast
 
-from lark import UnexpectedInput, UnexpectedToken
+from lark import UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.lang.grammars import broken_place, expected_there
 from graphtide.model.errors import LanguageError
 
 _WORD = re.compile(r"\w+|\S")
@@ -59,7 +59,7 @@ _PATTERN = "a pattern is `(a)-[:KNOWS*1..3]->(b)`"
 
 def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> LanguageError:
     """The error for a text that the parser gave up on."""
-    place = _place(failure, source)
+    place = broken_place(failure, source, _WORD)
     if not source.text.strip():
         return language_error("there is nothing to read", place, "a path is `knows/likes*`")
     for pattern, what, hint in _NOT_PATHS:
@@ -99,19 +99,6 @@ def _twice(source: Source, place: Span) -> tuple[str, str] | None:
     return None
 
 
-def _place(failure: UnexpectedInput, source: Source) -> Span:
-    position = cast("int | None", failure.pos_in_stream)
-    ended = isinstance(failure, UnexpectedToken) and failure.token.type == "$END"
-    if ended or position is None or position >= len(source.text):
-        end = len(source.text.rstrip())
-        return Span(source, end, end)
-    word = _WORD.match(source.text, position)
-    return Span(source, position, word.end() if word else position + 1)
-
-
 def _kinds(failure: UnexpectedInput) -> str:
-    if isinstance(failure, UnexpectedToken):
-        expected = cast("set[str] | None", failure.accepts) or failure.expected
-    else:
-        expected = cast("set[str] | None", getattr(failure, "allowed", None)) or set()
+    expected = expected_there(failure)
     return ", ".join(sorted({_KINDS[item] for item in expected if item in _KINDS}))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
-from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
-from typing import Any, cast
+from typing import cast
 
 from lark import Lark, UnexpectedInput
 from lark.exceptions import VisitError
 
 from graphtide.lang.diagnostics import Source
+from graphtide.lang.grammars import Callbacks, parser_of
 from graphtide.lang.paths.build_patterns import Builder
 from graphtide.lang.paths.mistakes import explain_failure
-from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.regular_paths import RegularPath
 
@@ -52,36 +49,7 @@ def _is_group(text: str) -> bool:
     return text.strip().endswith(")") and "-" not in re.sub(r"\w-\w", "", text) and "=" not in text
 
 
-class _Callbacks:
-    """The builder as the parser wants it: each method takes the list of what its rule keeps."""
-
-    def __init__(self, builder: Builder) -> None:
-        for name in dir(builder):
-            method = getattr(builder, name, None)
-            if callable(method) and not name.startswith("_"):
-                setattr(self, name, _spread(method))
-
-
-def _spread(method: Callable[..., object]) -> Callable[[list[object]], object]:
-    return lambda parts: method(*parts)
-
-
 @cache
 def _parser() -> tuple[Lark, Builder]:
-    grammar = files("graphtide.lang.paths").joinpath("grammar.lark").read_text(encoding="utf-8")
     builder = Builder()
-    parser = Lark(
-        grammar,
-        parser="lalr",
-        start=list(_STARTS),
-        transformer=cast(Any, _Callbacks(builder)),
-        maybe_placeholders=True,
-        cache=_tables_file(grammar),
-    )
-    return parser, builder
-
-
-def _tables_file(grammar: str) -> str:
-    """Where the tables of the grammar are kept; lark makes them anew where they do not fit."""
-    digest = hashlib.sha256(grammar.encode()).hexdigest()[:16]
-    return str(cache_folder_for("grammars") / f"paths-{digest}.lark")
+    return parser_of("paths", start=list(_STARTS), transformer=Callbacks(builder)), builder
