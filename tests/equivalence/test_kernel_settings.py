@@ -42,8 +42,7 @@ def run_module(settings: dict[str, str], module: str, *arguments: str) -> None:
 def test_campaigns_hold_with_every_index_checked() -> None:
     """One program, and kernels that are no program's; `make checked` runs everything."""
     chosen = "ShortestPaths-random-repairing or (recomputation and followed-0)"
-    # Indices are checked however well the rest is optimised, which would take as long again.
-    run_tests({"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}, *CAMPAIGNS, "-k", chosen)
+    run_tests({"NUMBA_BOUNDSCHECK": "1"}, *CAMPAIGNS, "-k", chosen)
 
 
 def test_checked_code_is_not_mixed_with_other_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,13 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        if isinstance(error, FileExistsError) and _is_free(folder):
+            return  # It was there and was swept away, or made again: the caller looks.
         raise _cannot_write(folder, error) from None
+
+
+def _is_free(folder: Path) -> bool:
+    return folder.is_dir() or not os.path.lexists(folder)
 
 
 def _holds(file: FileIO, folder: Path, what: str) -> bool:

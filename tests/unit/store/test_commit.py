@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import random
@@ -8,6 +9,7 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,6 +150,7 @@ def test_many_writers_never_mix(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
+from typing import Any
 from graphtide.store.commit import begin
 print("ready", flush=True)
 number = 0
@@ -189,3 +192,20 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         begin(tmp_path / "file" / "graphs" / "Calls", replace=False, what="the graph 'Calls'"),
     ):
         pass
+
+
+def test_a_folder_that_is_swept_away_while_it_is_made_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, raised = Path.mkdir, []
+
+    def vanishing(self: Path, *given: Any, **options: Any) -> None:
+        if self == tmp_path / "a" and not raised:
+            raised.append(self)
+            raise FileExistsError(errno.EEXIST, "File exists", str(self))
+        make(self, *given, **options)
+
+    monkeypatch.setattr(Path, "mkdir", vanishing)
+    with begin(tmp_path / "a", replace=False, what="a") as commit:
+        assert commit.path.exists()
+    assert raised
