@@ -6,6 +6,7 @@ Every kind is a regular path from one or several starts, with a cost: so one eng
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -33,7 +34,7 @@ class Asked(NamedTuple):
     targets: tuple[Any, ...] | None
 
 
-class QueryKind:
+class QueryKind(ABC):
     """What all kinds have: a cost for each edge, a bound for walks, and what is asked."""
 
     weight: str | None = None
@@ -43,9 +44,9 @@ class QueryKind:
     tells_cost: ClassVar[bool] = True
 
     @property
+    @abstractmethod
     def asked(self) -> tuple[Asked, ...]:
         """One for each start."""
-        raise NotImplementedError
 
     @property
     def pairs(self) -> tuple[tuple[Any, Any], ...] | None:
