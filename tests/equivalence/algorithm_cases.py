@@ -96,6 +96,12 @@ CASES = (
     Case(algorithms.PageRank, naive.page_rank, {"iterations": 5}, 1e-9),
     Case(algorithms.ConvergedPageRank, naive.converged_page_rank, {"tolerance": 1e-9}, 1e-7),
     Case(algorithms.PersonalisedPageRank, naive.personalised_page_rank, {"iterations": 4}, 1e-9),
+    Case(
+        algorithms.ConvergedPersonalisedPageRank,
+        naive.converged_personalised_page_rank,
+        {"tolerance": 1e-9},
+        1e-7,
+    ),
     Case(algorithms.DegreeStatistics, naive.degree_statistics, {}, 1e-12),
     Case(algorithms.LabelPropagation, naive.label_propagation, {"iterations": 4}, 1e-9),
     Case(algorithms.CoTrainingEM, naive.co_training, {"iterations": 4}, 1e-9),

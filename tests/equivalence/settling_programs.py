@@ -81,15 +81,59 @@ class SharedByDegree:
         v.weight = 3.0 + v.total / 4
 
 
+@gt.program
+class CloseTo:
+    """A personalised rank: only sources have anything of their own."""
+
+    sources: gt.Vertices
+    damping: float = 0.85
+    tolerance: float = 1e-6
+    rank: float
+    total = gt.Sum(float)
+
+    def initialize(self, v):
+        v.rank = 1.0 if v in self.sources else 0.0
+
+    def traverse(self, u, e, v):
+        v.total(u.rank / u.out_degree)
+
+    def update(self, v):
+        own = 1.0 - self.damping if v in self.sources else 0.0
+        v.rank = own + self.damping * v.total
+
+
+@gt.program
+class HeatFromTwo:
+    """Both ways along edges, from two vertices of which one has nearly nothing."""
+
+    one: gt.Vertex
+    other: gt.Vertex
+    tolerance: float = 1e-6
+    heat: float = 3.0
+    total = gt.Sum(float)
+    direction = "both"
+
+    def traverse(self, u, e, v):
+        v.total(0.7 * u.heat / u.degree)
+
+    def update(self, v):
+        own = 4.0 if v == self.one else 0.0
+        v.heat = v.total + (0.0000001 if v == self.other else own)
+
+
 @dataclass(frozen=True)
 class Settling:
-    """A program, some of its parameters, and what they mean."""
+    """A program, some of its parameters, and what they mean.
+
+    `greatest` is its greatest base where others are 0; 0 where every base is above that.
+    """
 
     program: Any
     direction: str
     base: Callable[[int, dict[str, Any]], float]
     share: Share
     parameters: dict[str, Any] = field(default_factory=dict)
+    greatest: float = 0.0
 
     @property
     def name(self) -> str:
@@ -110,4 +154,20 @@ SETTLING = [
         SpreadBothWays, "both", lambda v, _: 1.0 + 0.25 * v, lambda out, into: 0.95 / (out + into)
     ),
     Settling(SharedByDegree, "out", lambda v, _: 3.0, lambda out, into: 0.5 / (out + into)),
+    Settling(
+        CloseTo,
+        "out",
+        lambda v, given: 0.15 if v in given["sources"] else 0.0,
+        lambda out, into: 0.85 / out,
+        {"sources": (0, 1)},
+        greatest=0.15,
+    ),
+    Settling(
+        HeatFromTwo,
+        "both",
+        lambda v, given: {given["one"]: 4.0, given["other"]: 1e-7}.get(v, 0.0),
+        lambda out, into: 0.7 / (out + into),
+        {"one": 1, "other": 0},
+        greatest=4.0,
+    ),
 ]

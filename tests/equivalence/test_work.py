@@ -13,15 +13,21 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.algorithms import BFS, WCC, PageRank, ShortestPaths
+from graphtide.algorithms import (
+    BFS,
+    WCC,
+    ConvergedPersonalisedPageRank,
+    PageRank,
+    ShortestPaths,
+)
 from graphtide.run.live.modes import Mode
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, Case
 
 PART_VERTICES, PART_EDGES = 40, 120
 EXACT = [case for case in CASES if case.name in ("BFS", "ShortestPaths", "WCC")]
-SETTLING = "ConvergedPageRank"
-OTHERS = [case for case in CASES if case.name != SETTLING]
+SETTLING = [case for case in CASES if case.name.startswith("Converged")]
+OTHERS = [case for case in CASES if case not in SETTLING]
 
 
 def parts(copies: int, pick: random.Random) -> tuple[list[int], list[int], list[float]]:
@@ -56,10 +62,22 @@ def test_the_rest_of_the_graph_costs_nothing(case: Case) -> None:
 
 
 @pytest.mark.compiled
-def test_nor_does_it_where_ranks_settle() -> None:
+@pytest.mark.parametrize("case", SETTLING, ids=lambda case: case.name)
+def test_nor_does_it_where_ranks_settle(case: Case) -> None:
     """Dozens of iterations in one part are so many that a small graph is rather run anew."""
-    (case,) = [case for case in CASES if case.name == SETTLING]
     assert looked_at(case, "auto", 600) == looked_at(case, "auto", 900)
+
+
+def test_nor_does_an_edge_that_no_source_reaches() -> None:
+    """It leads from a hub of a thousand edges, none of which carries anything."""
+    src, dst, _ = parts(3, random.Random("far away"))
+    hub = [PART_VERTICES] * 1000
+    others = [PART_VERTICES + at % (2 * PART_VERTICES) for at in range(1000)]
+    live = gt.Graph([*src, *hub], [*dst, *others]).maintain(
+        ConvergedPersonalisedPageRank(sources=[0, 1], tolerance=1e-9)
+    )
+    live.advance(insert=[(PART_VERTICES, PART_VERTICES + 1)], delete=[len(src) + 1])
+    assert (live.touched, len(live.changes())) == (0, 0)
 
 
 @pytest.mark.parametrize("case", few_compiled(EXACT, ("BFS",)))

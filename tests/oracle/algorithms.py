@@ -101,6 +101,15 @@ def converged_page_rank(n: int, edges: Edges, damping: float, tolerance: float) 
     return {"rank": np.linalg.solve(np.eye(n) - damping * walk, np.full(n, 1 - damping))}
 
 
+def converged_personalised_page_rank(
+    n: int, edges: Edges, sources: Sequence[int], damping: float, tolerance: float
+) -> Found:
+    """The limit itself, by solving for it."""
+    own = np.zeros(n)
+    own[list(sources)] = 1 - damping
+    return {"rank": np.linalg.solve(np.eye(n) - damping * walk_matrix(n, edges), own)}
+
+
 def personalised_page_rank(
     n: int, edges: Edges, sources: Sequence[int], damping: float, iterations: int
 ) -> Found:

@@ -23,7 +23,10 @@ from graphtide.algorithms.label_propagation import LabelPropagation
 from graphtide.algorithms.motifs import TriadCensus
 from graphtide.algorithms.page_rank import ConvergedPageRank, PageRank
 from graphtide.algorithms.pair_distances import PairDistances, PairHops
-from graphtide.algorithms.personalised_page_rank import PersonalisedPageRank
+from graphtide.algorithms.personalised_page_rank import (
+    ConvergedPersonalisedPageRank,
+    PersonalisedPageRank,
+)
 from graphtide.algorithms.reachability import Ancestors, Reachability
 from graphtide.algorithms.rings import Rings
 from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
@@ -44,6 +47,7 @@ __all__ = [
     "CollaborativeFiltering",
     "CommonNeighbours",
     "ConvergedPageRank",
+    "ConvergedPersonalisedPageRank",
     "DegreeStatistics",
     "KCore",
     "KHops",

@@ -14,7 +14,7 @@ Values = Mapping[str, NDArray[Any]]
 """The results of every row, by state field."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Change:
     """The vertices (or pairs) whose value differs from before an advance, with both values."""
 
@@ -44,10 +44,13 @@ def change_between(before: NDArray[Any], after: NDArray[Any]) -> Change:
     return Change(rows, before[rows], after[rows])
 
 
-def first_difference(one: Values, other: Values, share: float) -> tuple[str, int] | None:
+def first_difference(
+    one: Values, other: Values, share: float, beside: NDArray[Any] | float = 0.0
+) -> tuple[str, int] | None:
     """The first field and row whose values differ by more than a share of themselves.
 
-    Of sets of rows, any difference counts.
+    The share is that of the value and of what stands beside it. Of sets of rows, any difference
+    counts.
     """
     results: Mapping[str, Any] = one
     for name, column in results.items():
@@ -58,7 +61,7 @@ def first_difference(one: Values, other: Values, share: float) -> tuple[str, int
         wrong = differs(column, other[name])
         if share and column.dtype.kind == "f":
             with np.errstate(invalid="ignore"):
-                near = np.isclose(column, other[name], rtol=share, atol=0.0)
+                near = np.isclose(column, other[name], rtol=share, atol=share * beside)
             wrong &= ~(near.all(axis=1) if near.ndim == 2 else near)
         if wrong.any():
             return name, int(np.argmax(wrong))

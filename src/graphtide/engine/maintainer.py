@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Changes
+from graphtide.engine.changes import Changes, change_between
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
@@ -48,6 +48,17 @@ class Maintainer(ABC):
     @abstractmethod
     def start(self) -> None:
         """Run from scratch on the version that the graph is at; forgets what could be undone."""
+
+    def begin_again(self) -> Changes:
+        """Start on a version whose vertices have other values; says what that changed.
+
+        It cannot be undone: whoever goes back starts once more.
+        """
+        before = {name: self.values(name).copy() for name in self.fields}
+        self.start()
+        return {
+            name: change_between(old, self.values(name)[: len(old)]) for name, old in before.items()
+        }
 
     @abstractmethod
     def scratch(self) -> Mapping[str, NDArray[Any]]:
@@ -83,6 +94,10 @@ class Maintainer(ABC):
     @abstractmethod
     def verify(self) -> None:
         """Compare with a run from scratch; AssertionError at the first difference."""
+
+    def beside_values(self) -> NDArray[Any] | float:
+        """What a tolerance is a share of besides the value itself; 0 but for sums with a floor."""
+        return 0.0
 
     def advance(self, inserted: Int32, deleted: Int32) -> Changes:
         """Flip edges (inside numbers) and follow: for whoever is alone with the graph."""

@@ -8,7 +8,7 @@ where the machine's long floats have more, so that a difference is a mistake and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class _Run:
         self.given = {
             name: graph.vertex_data.plain(item) for name, item in vertex_properties(program).items()
         }
-        self.sets = self._sets()
+        self.sets = vertex_sets(program.parameters, self.parameters, graph.vertices)
         ways = {
             p.Direction.OUT: [(src, dst)],
             p.Direction.IN: [(dst, src)],
@@ -164,17 +164,21 @@ class _Run:
     def _setting(self, given: Any) -> Any:
         return self.parameters[given] if isinstance(given, str) else given
 
-    def _sets(self) -> dict[str, Rows]:
-        found = {}
-        for item in self.program.parameters:
-            if item.kind is p.ParameterKind.VERTICES:
-                found[item.name] = np.zeros(self.vertices, np.bool_)
-                found[item.name][list(self.parameters[item.name])] = True
-        return found
-
     @staticmethod
     def _all(count: int) -> Mask:
         return np.ones(count, np.bool_)
+
+
+def vertex_sets(
+    given: Iterable[p.Parameter], values: Mapping[str, Any], vertices: int
+) -> dict[str, Rows]:
+    """Which vertices are in each parameter that is a set of them."""
+    found = {}
+    for item in given:
+        if item.kind is p.ParameterKind.VERTICES:
+            found[item.name] = np.zeros(vertices, np.bool_)
+            found[item.name][list(values[item.name])] = True
+    return found
 
 
 def vertex_facts(src: NDArray[Any], dst: NDArray[Any], vertices: int) -> dict[str, Rows]:

@@ -32,7 +32,7 @@ from graphtide.plan.expressions import (
 from graphtide.plan.program_text import expression_text, number_text
 from graphtide.plan.programs import subexpressions
 
-_MOST_VERTICES = 2**31
+MOST_VERTICES = 2**31
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _beyond(expression: Expression, bound: Number, up: bool, known: Known) -> Pr
         case EdgeProperty() | VertexProperty() | ParameterRef():
             return frozenset({Obligation(expression, ">=" if up else "<=", bound)})
         case VertexFact():
-            return PROVED if (bound <= 0 if up else bound >= _MOST_VERTICES) else None
+            return PROVED if (bound <= 0 if up else bound >= MOST_VERTICES) else None
         case StateRef() if expression == known.source:
             return PROVED if up and bound <= 0 and known.at_least_zero else None
         case Unary("-", operand):

@@ -23,7 +23,7 @@ from graphtide.plan.expressions import (
     ValueType,
     VertexFact,
 )
-from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.plan.programs import Direction, ParameterKind
 
 Values = Mapping[str, float]
@@ -49,10 +49,12 @@ _ANY = Range()
 
 
 def known_values(bound: BoundProgram) -> Values:
-    """The parameters of a program that are numbers; vertices are none."""
+    """The parameters of a program that are numbers; no vertices, nor how many there are."""
     kinds = {item.name: item.kind for item in bound.program.parameters}
     numbers: dict[str, Any] = {
-        name: value for name, value in bound.values if kinds[name] in _NUMBERS
+        name: value
+        for name, value in bound.values
+        if kinds[name] in _NUMBERS and value is not VERTEX_COUNT
     }
     return {name: float(value) for name, value in numbers.items()}
 

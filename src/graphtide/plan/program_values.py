@@ -10,6 +10,7 @@ import datetime as dt
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Generic, TypeVar, overload
 
 from graphtide.model.errors import InputError
@@ -29,6 +30,19 @@ from graphtide.plan.walks import WalkProgram
 
 _MOST_TOLD = 6
 _MOMENTS = (ParameterKind.DATE, ParameterKind.TIMESTAMP)
+
+SIZE = "V"
+"""What the number of vertices is called, by the paper: an int parameter of this name, without a
+default, need not be given."""
+
+
+class Unbound(Enum):
+    """A value that only the graph knows, at each of its versions."""
+
+    VERTEX_COUNT = "the number of vertices"
+
+
+VERTEX_COUNT = Unbound.VERTEX_COUNT
 
 ParameterValue = Hashable
 """A number, a text, a moment, the id of a vertex, a tuple of such ids, or of pairs of them."""
@@ -74,8 +88,19 @@ class BoundPlan(Generic[Plan]):
     def whole(self, name: str) -> int:
         """The value of an int parameter."""
         value = self.value(name)
+        if value is VERTEX_COUNT:
+            raise InputError(
+                f"{self.program.name}: '{name}' is the number of vertices, which the graph tells, "
+                "and a size or a number of steps must be known before",
+                hint=f"give it: {self.program.name}({name}=...)",
+            )
         assert isinstance(value, int)
         return value
+
+    @property
+    def is_sized(self) -> bool:
+        """True if a value is the number of vertices, whatever that is at the time."""
+        return any(value is VERTEX_COUNT for _, value in self.values)
 
     def __repr__(self) -> str:
         return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
@@ -106,6 +131,7 @@ def told_values(
     return ", ".join(
         f"{name}={_told_list(value) if item.kind in lists else repr(value)}"
         for item, (name, value) in told
+        if value is not VERTEX_COUNT
     )
 
 
@@ -125,7 +151,8 @@ def bind(
     program: VertexProgram | WalkProgram, given: Mapping[str, object]
 ) -> BoundProgram | BoundWalk:
     """The program with the given values, and defaults for the rest; InputError if it cannot be."""
-    values = bound_values(program.name, program.parameters, given)
+    told = {**{item.name: VERTEX_COUNT for item in program.parameters if _is_size(item)}, **given}
+    values = bound_values(program.name, program.parameters, told)
     if isinstance(program, VertexProgram):
         bound = BoundProgram(program, values)
         _check_settings(bound)
@@ -134,6 +161,10 @@ def bind(
     _check_settings(walk)
     _check_walk(walk)
     return walk
+
+
+def _is_size(item: Parameter) -> bool:
+    return item.name == SIZE and item.kind is ParameterKind.INT and item.default is None
 
 
 def bound_values(
@@ -155,6 +186,8 @@ def _known(name: str, known: list[str]) -> str:
 
 
 def _value(program: str, parameter: Parameter, given: Mapping[str, object]) -> ParameterValue:
+    if given.get(parameter.name) is VERTEX_COUNT:
+        return VERTEX_COUNT
     if parameter.name in given:
         return _converted(program, parameter, given[parameter.name])
     if parameter.default is None:

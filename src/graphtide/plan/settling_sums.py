@@ -12,19 +12,26 @@ because x* - x = (I - A)^-1 r, where A has the shares and (I - A)^-1 = I + A + A
 negative entry, so that |x* - x| <= (I - A)^-1 (t * base) = t * x*. (What takes the place of the
 base where that asks for too much, and why it may, is in docs/design.)
 
-A proof or nothing, as in `program_analysis`: what is not recognised runs in exact mode. Bases of 0,
-as those of a personalised rank, are refused: no residual is small beside them.
+Bases may be 0, as those of a personalised rank are away from its sources. No residual is small
+beside 0, so the promise is another one: with a floor f below the greatest base b,
+
+    |r(v)| <= t * (base(v) + f) for every v
+    implies   |x(v) - x*(v)| <= t * (x*(v) + f / b * y(v)) for every v
+
+where y is what vertices would have if all bases were b: (I - A)^-1 (t * f) is t * f / b * y.
+
+A proof or nothing, as in `program_analysis`: what is not recognised runs in exact mode.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from graphtide.plan.affine_forms import ONE, NotSettlingError, affine, is_constant, product
 from graphtide.plan.expressions import (
     FLOAT,
     AccumulatorRef,
     Binary,
-    Choice,
     Const,
     EdgeProperty,
     Expression,
@@ -32,7 +39,6 @@ from graphtide.plan.expressions import (
     Local,
     Member,
     StateRef,
-    Unary,
     VertexFact,
     VertexProperty,
 )
@@ -43,13 +49,16 @@ from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import (
     AccumulatorKind,
     AssignLocal,
+    AssignState,
     Send,
     VertexProgram,
     subexpressions,
 )
 
-_ONE, _NONE = Const(1.0, FLOAT), Const(0.0, FLOAT)
-LEAST_TOLERANCE = 1e-12
+LEAST_TOLERANCE, LEAST_WITH_FLOOR = 1e-12, 1e-9
+FLOOR = 2.0**-10
+"""The share of the greatest base that is the floor where bases may be 0. Half of it costs a little
+more work; a smaller tolerance makes both parts of the promise smaller."""
 _LEAST, _MOST = 1e-100, 1e100
 """Numbers between these can be multiplied and divided with no loss but rounding."""
 
@@ -60,7 +69,7 @@ class SettlingSum:
 
     `base` reads v's number, properties, memberships and parameters; `share` reads u's degrees and
     properties and parameters, and holds where an edge leaves u. `factor` is what the shares of a
-    vertex add up to at most, and no base is below `least`.
+    vertex add up to at most; no base is below `least` or above `greatest`.
     """
 
     state: str
@@ -68,20 +77,22 @@ class SettlingSum:
     share: Expression
     factor: float
     least: float
+    greatest: float
+
+    @property
+    def floor(self) -> float:
+        """What residuals are small beside besides bases: 0 where these are above 0."""
+        return 0.0 if self.least > 0 else FLOOR * self.greatest
 
     def __str__(self) -> str:
         return f"it adds up, and what a vertex sends is at most {self.factor:g} of what it has"
-
-
-class _NotSettlingError(Exception):
-    """Why a program is no settling sum."""
 
 
 def settling_sum(bound: BoundProgram) -> SettlingSum | None:
     """The program with its parameters as a settling sum; None if that is not proved."""
     try:
         return _recognise(bound)
-    except _NotSettlingError:
+    except NotSettlingError:
         return None
 
 
@@ -89,7 +100,7 @@ def why_not_settling_sum(bound: BoundProgram) -> str | None:
     """The reason in words why there is no such proof; None if there is one."""
     try:
         _recognise(bound)
-    except _NotSettlingError as reason:
+    except NotSettlingError as reason:
         return str(reason)
     return None
 
@@ -102,7 +113,13 @@ def explain_settling(bound: BoundProgram) -> list[str]:
     if found is None:
         return [f"not settling: {why_not_settling_sum(bound)}"]
     told = f"{found.state} is {expression_text(found.base)} and what edges carry"
-    return [f"settling: {told}, each u.{found.state} * {expression_text(found.share)}"]
+    lines = [f"settling: {told}, each u.{found.state} * {expression_text(found.share)}"]
+    if found.floor:
+        lines.append(
+            "bases may be 0: results are within the tolerance of what they are and "
+            f"{FLOOR:g} of what they would be if every base were {found.greatest:g}"
+        )
+    return lines
 
 
 def _recognise(bound: BoundProgram) -> SettlingSum:
@@ -111,47 +128,53 @@ def _recognise(bound: BoundProgram) -> SettlingSum:
     _check_ending(bound)
     _check_start(program, values)
     base, outer = _update(program)
-    least = _least_base(base, values)
+    least, greatest = _bases(base, values)
+    if not least > 0:
+        _check_tolerance(bound, LEAST_WITH_FLOOR)
     coefficient, divisors = _message(program)
-    factor = _number(_product(outer, coefficient), values)
-    told = expression_text(_product(outer, coefficient))
+    factor = _number(product(outer, coefficient), values)
+    told = expression_text(product(outer, coefficient))
     if not factor >= _LEAST:
-        raise _NotSettlingError(f"its factor {told} is {factor:g}, which is not above 0")
+        raise NotSettlingError(f"its factor {told} is {factor:g}, which is not above 0")
     _check_divisors(program, divisors, values)
     if not factor < 1:
-        raise _NotSettlingError(f"its factor {told} is {factor:g}, which is not below 1")
-    share: Expression = _product(outer, coefficient)
+        raise NotSettlingError(f"its factor {told} is {factor:g}, which is not below 1")
+    share: Expression = product(outer, coefficient)
     for divisor in divisors:
         share = Binary("/", share, divisor)
-    return SettlingSum(program.state[0].name, base, share, factor, least)
+    return SettlingSum(program.state[0].name, base, share, factor, least, greatest)
 
 
 def _check_fields(program: VertexProgram) -> None:
     if len(program.state) != 1 or len(program.accumulators) != 1:
-        raise _NotSettlingError("it has more than one state field or accumulator")
+        raise NotSettlingError("it has more than one state field or accumulator")
     field, accumulator = program.state[0], program.accumulators[0]
     if field.size is not None or accumulator.size is not None:
-        raise _NotSettlingError("it works on arrays")
+        raise NotSettlingError("it works on arrays")
     if accumulator.kind is not AccumulatorKind.SUM:
-        raise _NotSettlingError(f"its accumulator is a {accumulator.kind}, and no sum")
+        raise NotSettlingError(f"its accumulator is a {accumulator.kind}, and no sum")
     if field.type is not FLOAT or accumulator.type is not FLOAT:
-        raise _NotSettlingError("it does not add floats")
+        raise NotSettlingError("it does not add floats")
     if program.pairs is not None:
-        raise _NotSettlingError("it runs on pairs")
+        raise NotSettlingError("it runs on pairs")
 
 
 def _check_ending(bound: BoundProgram) -> None:
     if bound.iterations is not None:
-        raise _NotSettlingError(f"it ends after {bound.iterations} iterations")
+        raise NotSettlingError(f"it ends after {bound.iterations} iterations")
     if bound.tolerance == 0:
-        raise _NotSettlingError("it has no tolerance to settle within")
-    if bound.tolerance < LEAST_TOLERANCE:
-        raise _NotSettlingError(
-            f"its tolerance {bound.tolerance:g} is below {LEAST_TOLERANCE:g}, "
+        raise NotSettlingError("it has no tolerance to settle within")
+    _check_tolerance(bound, LEAST_TOLERANCE)
+    if not bound.tolerance < 1:
+        raise NotSettlingError(f"its tolerance {bound.tolerance:g} is not below 1")
+
+
+def _check_tolerance(bound: BoundProgram, least: float) -> None:
+    if bound.tolerance < least:
+        raise NotSettlingError(
+            f"its tolerance {bound.tolerance:g} is below {least:g}, "
             "which rounding alone may take up"
         )
-    if not bound.tolerance < 1:
-        raise _NotSettlingError(f"its tolerance {bound.tolerance:g} is not below 1")
 
 
 def _check_start(program: VertexProgram, values: Values) -> None:
@@ -159,9 +182,9 @@ def _check_start(program: VertexProgram, values: Values) -> None:
     try:
         start = initial_form(program).state[program.state[0].name]
     except ClosedFormError as reason:
-        raise _NotSettlingError(f"initialize is not one expression: {reason}") from None
+        raise NotSettlingError(f"initialize is not one expression: {reason}") from None
     if not range_of(start, values).finite:
-        raise _NotSettlingError(f"its start {expression_text(start)} may be infinite")
+        raise NotSettlingError(f"its start {expression_text(start)} may be infinite")
 
 
 def _update(program: VertexProgram) -> tuple[Expression, Expression]:
@@ -169,64 +192,48 @@ def _update(program: VertexProgram) -> tuple[Expression, Expression]:
     try:
         form = update_form(program).state[program.state[0].name]
     except ClosedFormError as reason:
-        raise _NotSettlingError(f"update is not one expression: {reason}") from None
+        raise NotSettlingError(f"update is not one expression: {reason}") from None
     for item in subexpressions(form):
         if isinstance(item, StateRef):
-            raise _NotSettlingError("update looks at the state that it replaces")
+            raise NotSettlingError("update looks at the state that it replaces")
         if isinstance(item, Iteration):
-            raise _NotSettlingError("update looks at the iteration")
-    return _affine(form)
+            raise NotSettlingError("update looks at the iteration")
+    return affine(form)
 
 
-def _affine(form: Expression) -> tuple[Expression, Expression]:
-    """An expression as a part without the sum, and what the sum is multiplied by."""
-    if not any(isinstance(item, AccumulatorRef) for item in subexpressions(form)):
-        return form, _NONE
-    match form:
-        case AccumulatorRef():
-            return _NONE, _ONE
-        case Unary("-", inner):
-            base, factor = _affine(inner)
-            return Unary("-", base), Unary("-", factor)
-        case Binary("+" | "-" as sign, left, right):
-            one, other = _affine(left), _affine(right)
-            return _combined(sign, one[0], other[0]), _combined(sign, one[1], other[1])
-        case Binary("*", left, right) if _is_constant(left):
-            base, factor = _affine(right)
-            return _product(left, base), _product(left, factor)
-        case Binary("*", left, right) if _is_constant(right):
-            return _affine(Binary("*", right, left))
-        case Binary("/", left, right) if _is_constant(right):
-            base, factor = _affine(left)
-            return _quotient(base, right), _quotient(factor, right)
-        case Choice(condition, yes, no):
-            return _affine_choice(condition, yes, no)
-    raise _NotSettlingError(f"{expression_text(form)} is not in proportion to the sum")
-
-
-def _affine_choice(
-    condition: Expression, yes: Expression, no: Expression
-) -> tuple[Expression, Expression]:
-    if any(isinstance(item, AccumulatorRef) for item in subexpressions(condition)):
-        raise _NotSettlingError(f"the condition {expression_text(condition)} depends on the sum")
-    one, other = _affine(yes), _affine(no)
-    if one[1] != other[1]:
-        raise _NotSettlingError("the sum counts otherwise at some vertices")
-    return Choice(condition, one[0], other[0]), one[1]
-
-
-def _least_base(base: Expression, values: Values) -> float:
-    """What no vertex has less of without edges; refuses 0."""
+def _bases(base: Expression, values: Values) -> tuple[float, float]:
+    """The least and the most that a vertex has without edges; refuses what may be below 0."""
     told = expression_text(base)
     for item in subexpressions(base):
         if isinstance(item, VertexFact) and item.fact != "id":
-            raise _NotSettlingError(f"its base {told} depends on how many edges v has")
+            raise NotSettlingError(f"its base {told} depends on how many edges v has")
     found = range_of(base, values)
-    if not found.least > 0:
-        raise _NotSettlingError(f"its base {told} may be 0 or less, and nothing is small beside 0")
-    if not _LEAST <= found.least <= found.greatest <= _MOST:
-        raise _NotSettlingError(f"its base {told} is not always from {_LEAST:g} to {_MOST:g}")
-    return found.least
+    if not found.least >= 0:
+        raise NotSettlingError(f"its base {told} may be below 0")
+    if found.greatest == 0:
+        raise NotSettlingError(f"its base {told} is 0 everywhere, and nothing is small beside 0")
+    least = found.least or found.greatest
+    if not _LEAST <= least <= found.greatest <= _MOST:
+        raise NotSettlingError(f"its base {told} is not always from {_LEAST:g} to {_MOST:g}")
+    return found.least, found.greatest
+
+
+def with_equal_bases(program: VertexProgram, found: SettlingSum) -> VertexProgram:
+    """The same sum where every vertex has the greatest base, until floats move no more.
+
+    It starts below where it ends, so that it never moves back.
+    """
+    field, accumulator = program.state[0], program.accumulators[0]
+    base = Const(found.greatest, FLOAT)
+    source = StateRef("u", field.name, FLOAT)
+    total = AccumulatorRef(accumulator.name, FLOAT)
+    return replace(
+        program,
+        initialize=(AssignState(field.name, base),),
+        traverse=(Send(accumulator.name, Binary("*", source, found.share)),),
+        update=(AssignState(field.name, Binary("+", base, total)),),
+        tolerance=LEAST_TOLERANCE,
+    )
 
 
 def _message(program: VertexProgram) -> tuple[Expression, list[Expression]]:
@@ -236,13 +243,13 @@ def _message(program: VertexProgram) -> tuple[Expression, list[Expression]]:
     states = [item for item in found.above if isinstance(item, StateRef)]
     source = StateRef("u", program.state[0].name, FLOAT)
     if states != [source]:
-        raise _NotSettlingError(f"the message is not in proportion to {expression_text(source)}")
-    coefficient: Expression = _ONE
+        raise NotSettlingError(f"the message is not in proportion to {expression_text(source)}")
+    coefficient: Expression = ONE
     for item in found.above:
         if item != source:
-            if not _is_constant(item):
-                raise _NotSettlingError(f"the message is weighed by {expression_text(item)}")
-            coefficient = _product(coefficient, item)
+            if not is_constant(item):
+                raise NotSettlingError(f"the message is weighed by {expression_text(item)}")
+            coefficient = product(coefficient, item)
     return coefficient, found.below
 
 
@@ -261,9 +268,9 @@ def _sent(program: VertexProgram) -> Expression:
             case Send(_, value) if sent is None:
                 sent = rewrite(value, leaf)
             case _:
-                raise _NotSettlingError("traverse does not send one message along every edge")
+                raise NotSettlingError("traverse does not send one message along every edge")
     if sent is None:
-        raise _NotSettlingError("traverse sends nothing")
+        raise NotSettlingError("traverse sends nothing")
     _check_reads(sent)
     return sent
 
@@ -271,12 +278,12 @@ def _sent(program: VertexProgram) -> Expression:
 def _check_reads(sent: Expression) -> None:
     for item in subexpressions(sent):
         if isinstance(item, EdgeProperty):
-            raise _NotSettlingError(
+            raise NotSettlingError(
                 f"the message depends on {expression_text(item)}: what such weights add up to, "
                 "out of a vertex, is not known from the program"
             )
         if isinstance(item, StateRef | VertexFact | VertexProperty | Member) and item.vertex == "v":
-            raise _NotSettlingError("the message depends on v")
+            raise NotSettlingError("the message depends on v")
 
 
 @dataclass
@@ -302,44 +309,19 @@ def _check_divisors(program: VertexProgram, divisors: list[Expression], values: 
     """One divisor is no less than the edges that leave u, and no other is below 1."""
     covering = [item for item in divisors if covers(item, program.direction, values)]
     if not covering:
-        raise _NotSettlingError(
+        raise NotSettlingError(
             f"the message is not divided by how many edges leave u (direction {program.direction})"
         )
     for item in divisors:
         found = range_of(item, values)
         if item is not covering[0] and not found.least >= 1:
-            raise _NotSettlingError(f"the divisor {expression_text(item)} may be below 1")
+            raise NotSettlingError(f"the divisor {expression_text(item)} may be below 1")
         if not found.greatest <= _MOST:
-            raise _NotSettlingError(f"the divisor {expression_text(item)} has no bound")
-
-
-def _is_constant(expression: Expression) -> bool:
-    """True where it is the same number everywhere: of constants and parameters alone."""
-    given = EdgeProperty | VertexFact | VertexProperty | Member
-    own = StateRef | AccumulatorRef | given | Local | Iteration
-    return not any(isinstance(item, own) for item in subexpressions(expression))
+            raise NotSettlingError(f"the divisor {expression_text(item)} has no bound")
 
 
 def _number(expression: Expression, values: Values) -> float:
     found = range_of(expression, values)
     if found.least != found.greatest:
-        raise _NotSettlingError(f"its factor {expression_text(expression)} is no known number")
+        raise NotSettlingError(f"its factor {expression_text(expression)} is no known number")
     return found.least
-
-
-def _product(left: Expression, right: Expression) -> Expression:
-    if left == _ONE or right == _NONE:
-        return right
-    return left if right == _ONE or left == _NONE else Binary("*", left, right)
-
-
-def _quotient(left: Expression, right: Expression) -> Expression:
-    return left if left == _NONE else Binary("/", left, right)
-
-
-def _combined(sign: str, left: Expression, right: Expression) -> Expression:
-    if right == _NONE:
-        return left
-    if sign == "+":
-        return right if left == _NONE else Binary("+", left, right)
-    return Unary("-", right) if left == _NONE else Binary("-", left, right)

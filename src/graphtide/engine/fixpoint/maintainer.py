@@ -142,7 +142,7 @@ class FixpointMaintainer(Maintainer):
             return change
         self._done.append(Done(log, before))
         vertices = log.vertex[:changed].copy()
-        return Change(vertices, log.value[:changed].copy(), self.values()[vertices])
+        return Change(vertices, log.value[:changed].copy(), self._state.record.value.take(vertices))
 
     def _run_anew(self, before: int, *, rooted: bool) -> Changes:
         """Run from scratch on a graph that has been flipped, in place of a repair."""

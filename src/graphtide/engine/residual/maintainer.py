@@ -3,6 +3,7 @@
 Right where the plan proves a contraction (`plan.settling_sums`): then a residual of no more than a
 share t of the base at every vertex means that every value is within t of the true one, relatively,
 after any number of advances. The true one is the fixpoint, which no number of iterations reaches.
+Where bases may be 0, it is within t of the true one and a floor besides.
 
 Residuals are corrected by what edges carry, and each correction is rounded. `DRIFT` adds up a bound
 on what that may have come to at any vertex; a sixteenth of the tolerance is set apart for it, and
@@ -22,6 +23,7 @@ from graphtide.engine.binding import GrowingParameters
 from graphtide.engine.changes import Change, Changes, change_between
 from graphtide.engine.generate import generated_module, generated_source
 from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.plain_run import plain_values
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.residual.section import residual_section
 from graphtide.engine.residual.state import Done, SummedState
@@ -40,7 +42,12 @@ from graphtide.kernels.residual.records import (
 )
 from graphtide.model.errors import GraphtideError, InputError, LimitError
 from graphtide.plan.program_values import BoundProgram
-from graphtide.plan.settling_sums import SettlingSum, settling_sum, why_not_settling_sum
+from graphtide.plan.settling_sums import (
+    SettlingSum,
+    settling_sum,
+    why_not_settling_sum,
+    with_equal_bases,
+)
 
 Int64 = NDArray[np.int64]
 
@@ -66,7 +73,8 @@ LIFTS = 6
 LEAST_SLACK = 0.15
 """The share of the least base that no slack is below: a sixth at a tolerance of 1, and else more.
 
-Slack is at least a quarter of value - A ceiling, which is the base less a residual, or more."""
+Slack is at least a quarter of value - A ceiling, which is the base less a residual, or more. Where
+bases may be 0, it is at least half of the floor."""
 
 _PAUSE = 1 << 24
 """Edges that a kernel pushes before it returns, so that it can be interrupted."""
@@ -84,6 +92,7 @@ class ResidualMaintainer(Maintainer):
         self.program = bound.program
         self.tolerance = bound.tolerance
         self._share = self.tolerance / (1 + self.tolerance)
+        self._given = parameters
         self._parameters = GrowingParameters(graph, bound.program, parameters)
         self._state = self._new_state()
         self._copied: Summed | None = None
@@ -170,12 +179,24 @@ class ResidualMaintainer(Maintainer):
         Both are within the tolerance of the true values, and so within twice that of each other.
         """
         found, expected = self.values(), self.scratch()[self._field]
-        wrong = np.flatnonzero(np.abs(found - expected) > self.between * np.abs(expected))
+        beside = expected + self.beside_values()
+        wrong = np.flatnonzero(np.abs(found - expected) > self.between * beside)
         if len(wrong):
             vertex = int(wrong[0])
             raise AssertionError(
                 f"vertex {vertex} has {found[vertex]}, from scratch {expected[vertex]}"
             )
+
+    def beside_values(self) -> NDArray[Any] | float:
+        """What the tolerance is a share of besides the value; 0 where every base is above 0.
+
+        It is what a vertex would have if every base were the floor, by that program's definition.
+        """
+        if not self._sum.floor:
+            return 0.0
+        program = with_equal_bases(self.program, self._sum)
+        found = plain_values(self.graph, program, self._given)[self._field]
+        return self._sum.floor / self._sum.greatest * found
 
     @property
     def between(self) -> float:
@@ -244,7 +265,7 @@ class ResidualMaintainer(Maintainer):
 
     def _drifted(self, record: ResidualState) -> bool:
         """True where rounding may have used up what is set apart for it."""
-        least = LEAST_SLACK * self._sum.least
+        least = self._sum.floor / 2 or LEAST_SLACK * self._sum.least
         drift, slack_drift = record.measures[[DRIFT, SLACK_DRIFT]]
         return bool(drift > self._share * FOR_DRIFT * least or slack_drift > FOR_DRIFT * least)
 
@@ -258,7 +279,7 @@ class ResidualMaintainer(Maintainer):
             )
 
     def _new_state(self) -> SummedState:
-        return SummedState(self._share * (1 - 2 * FOR_DRIFT) / (1 + FOR_DRIFT))
+        return SummedState(self._share * (1 - 2 * FOR_DRIFT) / (1 + FOR_DRIFT), self._sum.floor)
 
     def _add_vertices(self, state: SummedState) -> None:
         """Vertices that came later have their base and no edges yet, as far as is known here."""

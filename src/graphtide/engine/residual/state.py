@@ -15,6 +15,7 @@ from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.residual.records import (
     BALANCES,
     CORRECTIONS,
+    FLOOR,
     LIMIT,
     MOVES,
     Corrections,
@@ -25,7 +26,7 @@ from graphtide.kernels.residual.records import (
 
 Float64 = NDArray[np.float64]
 _WIDTHS = 1, 1, 1, BALANCES, 1
-_COUNTS, _MEASURES = 7, 4
+_COUNTS, _MEASURES = 7, 5
 
 
 class Logged(NamedTuple):
@@ -46,12 +47,12 @@ class Done(NamedTuple):
 class SummedState:
     """What is kept of all vertices, with room to work."""
 
-    def __init__(self, limit: float) -> None:
+    def __init__(self, limit: float, floor: float) -> None:
         self._kept = [GrowingArray(np.empty(0)) for _ in Summed._fields]
         self._mark = GrowingArray(np.empty(0, np.uint8))
         self._counts = np.zeros(_COUNTS, np.int64)
         self._measures = np.zeros(_MEASURES)
-        self._measures[LIMIT] = limit
+        self._measures[LIMIT], self._measures[FLOOR] = limit, floor
         self.vertices = 0
         self.fit(0)
 

@@ -11,6 +11,9 @@ kept near half of the way between what edges carry of other ceilings and the val
 quarter of the value where a hub is fed by leaves, and half of the base at worst. A ceiling is
 lifted only when it is far from there, so that this costs next to nothing.
 
+Where bases may be 0, slack has a floor besides: values may be 0 then, ceilings with them, and a
+value may be less than what edges carry of ceilings, as long as nobody asks for the difference.
+
 The section below is that of a sample, PageRank.
 """
 
@@ -27,6 +30,7 @@ from graphtide.kernels.jit import joined_kernel, kernel, program_kernel
 from graphtide.kernels.residual.records import (
     BALANCES,
     DRIFT,
+    FLOOR,
     GREATEST,
     LIMIT,
     RESIDUAL,
@@ -139,10 +143,30 @@ def sending(context: Context, vertex: Any, value: float) -> float:
     return value * share(vertex, context.graph, context.read)
 
 
+@joined_kernel
+def rate(context: Context, vertex: Any, sent: float, value: float) -> float:
+    """What an edge carries of a ceiling: the same share as of the value."""
+    return sent / value if value > 0.0 else sending(context, vertex, 1.0)
+
+
+@joined_kernel
+def fits(value: float, ceiling: float, slack: float, floor: float) -> bool:
+    """True where a ceiling may stay: it is not above the value, and leaves enough slack."""
+    above = value - (ceiling + floor - slack)
+    return ceiling <= value and slack >= LEAST_LIFTED * above and 2.0 * slack >= floor
+
+
+@joined_kernel
+def fitting_ceiling(value: float, led: float) -> float:
+    """Half of the way from what edges carry of ceilings to the value, and never above that."""
+    return led + LIFTED * (value - led) if value > led else value
+
+
 @kernel
 def begin(words: Int64, first: int) -> None:
     """Vertices from `first` on have their base, as if nothing led to them."""
-    context, summed = context_at(words), kept_at(words).summed
+    context, state = context_at(words), kept_at(words)
+    summed, floor = state.summed, state.measures[FLOOR]
     for at in range(first, len(summed.value)):
         vertex = np.uint32(at)
         value = base(vertex, context.read)
@@ -150,7 +174,7 @@ def begin(words: Int64, first: int) -> None:
         summed.sent[at] = sending(context, vertex, value)
         summed.ceiling[at] = LIFTED * value
         summed.balance[BALANCES * at + RESIDUAL] = 0.0
-        summed.balance[BALANCES * at + SLACK] = LIFTED * value
+        summed.balance[BALANCES * at + SLACK] = LIFTED * value + floor
 
 
 @kernel
@@ -197,7 +221,7 @@ def push_plainly(context: Context, state: ResidualState, vertex: Any) -> int:
     summed, measures = state.summed, state.measures
     place = BALANCES * np.uint64(vertex) + np.uint64(RESIDUAL)
     residual, before = summed.balance[place], summed.value[vertex]
-    value = before + residual
+    value = max(before + residual, 0.0)
     if value == before:
         return 0  # Less than the last digit: nothing can be done about it.
     sent = sending(context, vertex, value)
@@ -219,17 +243,17 @@ def push_plainly(context: Context, state: ResidualState, vertex: Any) -> int:
 @joined_kernel
 def lift_plainly(context: Context, state: ResidualState, vertex: Any) -> int:
     """Let a ceiling that is above the value, or far below, be where it should; nobody is queued."""
-    summed, measures = state.summed, state.measures
+    summed, measures, floor = state.summed, state.measures, state.measures[FLOOR]
     place = BALANCES * np.uint64(vertex) + np.uint64(SLACK)
     slack, ceiling, value = summed.balance[place], summed.ceiling[vertex], summed.value[vertex]
-    led = ceiling - slack
-    if ceiling <= value and slack >= LEAST_LIFTED * (value - led):
+    if fits(value, ceiling, slack, floor):
         return 0
-    slack = LIFTED * (value - led)
-    if led + slack == ceiling:
+    led = ceiling + floor - slack
+    lifted = fitting_ceiling(value, led)
+    if lifted == ceiling:
         return 0
-    summed.ceiling[vertex], summed.balance[place] = led + slack, slack
-    change = (led + slack - ceiling) * (summed.sent[vertex] / value)
+    summed.ceiling[vertex], summed.balance[place] = lifted, lifted - led + floor
+    change = (lifted - ceiling) * rate(context, vertex, summed.sent[vertex], value)
     if forward():
         pledge_plainly(summed.balance, context.graph.out, vertex, change)
     if backward():
@@ -278,8 +302,8 @@ def lift_all(words: Int64, times: int) -> None:
         for at in range(len(summed.value)):
             value = summed.value[at]
             led = min(carried(context.graph, pledged, np.uint32(at)), value)
-            summed.ceiling[at] = led + LIFTED * (value - led)
-            pledged[at] = summed.ceiling[at] * (summed.sent[at] / value)
+            summed.ceiling[at] = fitting_ceiling(value, led)
+            pledged[at] = summed.ceiling[at] * rate(context, np.uint32(at), summed.sent[at], value)
 
 
 @kernel
@@ -289,13 +313,14 @@ def pull_balances(words: Int64) -> None:
     summed, measures, pledged = state.summed, state.measures, state.pledged
     greatest = 0.0
     for at in range(len(summed.value)):
-        pledged[at] = summed.ceiling[at] * (summed.sent[at] / summed.value[at])
-        greatest = max(greatest, summed.value[at])
+        value = summed.value[at]
+        pledged[at] = summed.ceiling[at] * rate(context, np.uint32(at), summed.sent[at], value)
+        greatest = max(greatest, value)
     for at in range(len(summed.value)):
         vertex = np.uint32(at)
         total = base(vertex, context.read) + carried(context.graph, summed.sent, vertex)
         residual = total - summed.value[at]
         summed.balance[BALANCES * at + RESIDUAL] = residual
         slack = summed.ceiling[at] - carried(context.graph, pledged, vertex)
-        summed.balance[BALANCES * at + SLACK] = slack
+        summed.balance[BALANCES * at + SLACK] = slack + measures[FLOOR]
     measures[GREATEST], measures[DRIFT], measures[SLACK_DRIFT] = greatest, 0.0, 0.0

@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.residual import (
-    LEAST_LIFTED,
-    LIFTED,
     ROUNDING,
     backward,
     context_at,
     edges_from,
+    fits,
+    fitting_ceiling,
     forward,
     kept_at,
+    rate,
     sending,
     share,
 )
@@ -36,6 +37,7 @@ from graphtide.kernels.residual.records import (
     CORRECTIONS,
     DRIFT,
     FIRST,
+    FLOOR,
     GREATEST,
     LIMIT,
     MET,
@@ -52,7 +54,6 @@ from graphtide.kernels.residual.records import (
     Context,
     Moves,
     ResidualState,
-    Summed,
 )
 
 Int32 = NDArray[np.int32]
@@ -68,19 +69,18 @@ def enqueue_all(words: Int64) -> None:
     """Whoever is off joins the queue."""
     state = kept_at(words)
     for at in range(len(state.summed.value)):
-        if is_off(state.summed, np.uint32(at), state.measures[LIMIT]):
+        if is_off(state, np.uint32(at)):
             enqueue(state, np.uint32(at))
 
 
 @joined_kernel
-def is_off(summed: Summed, vertex: Any, limit: float) -> bool:
+def is_off(state: ResidualState, vertex: Any) -> bool:
     """True where a residual is too large, or a ceiling too low or above the value."""
-    place = BALANCES * np.uint64(vertex)
+    summed, measures, place = state.summed, state.measures, BALANCES * np.uint64(vertex)
     slack = summed.balance[place + np.uint64(SLACK)]
-    if abs(summed.balance[place + np.uint64(RESIDUAL)]) > limit * slack:
+    if abs(summed.balance[place + np.uint64(RESIDUAL)]) > measures[LIMIT] * slack:
         return True
-    below = summed.value[vertex] - summed.ceiling[vertex]
-    return bool(below < 0.0 or slack < LEAST_LIFTED * (slack + below))
+    return not fits(summed.value[vertex], summed.ceiling[vertex], slack, measures[FLOOR])
 
 
 @joined_kernel
@@ -181,14 +181,14 @@ def tell(context: Context, state: ResidualState, vertex: Any, change: float) -> 
 @joined_kernel
 def pledge_slab(state: ResidualState, slabs: Slabs, vertex: Any, change: float) -> None:
     """What the edges of a slab carry of a ceiling has changed: the slacks of its neighbours."""
-    summed, limit = state.summed, state.measures[LIMIT]
+    summed = state.summed
     first = np.uint64(slabs.start[vertex])
     last = first + np.uint64(slabs.live[vertex])
     while first < last:
         other = np.uint32(slabs.neighbour[first])
         write_down(state, other)
         summed.balance[BALANCES * np.uint64(other) + np.uint64(SLACK)] -= change
-        if is_off(summed, other, limit):
+        if is_off(state, other):
             enqueue(state, other)
         first += np.uint64(1)
 
@@ -212,7 +212,7 @@ def push(context: Context, state: ResidualState, vertex: Any) -> None:
     write_value(state, vertex)
     place = BALANCES * np.uint64(vertex) + np.uint64(RESIDUAL)
     residual, before = summed.balance[place], summed.value[vertex]
-    value = before + residual
+    value = max(before + residual, 0.0)
     sent = sending(context, vertex, value)
     change = sent - summed.sent[vertex]
     left = residual - (value - before)
@@ -227,15 +227,15 @@ def push(context: Context, state: ResidualState, vertex: Any) -> None:
 @joined_kernel
 def lift(context: Context, state: ResidualState, vertex: Any) -> None:
     """Let a ceiling that is above the value, or far below, be where it should."""
-    summed = state.summed
+    summed, floor = state.summed, state.measures[FLOOR]
     place = BALANCES * np.uint64(vertex) + np.uint64(SLACK)
     slack, ceiling, value = summed.balance[place], summed.ceiling[vertex], summed.value[vertex]
-    led = ceiling - slack
-    if ceiling <= value and slack >= LEAST_LIFTED * (value - led):
+    if fits(value, ceiling, slack, floor):
         return
-    slack = LIFTED * (value - led)
-    summed.ceiling[vertex], summed.balance[place] = led + slack, slack
-    change = (led + slack - ceiling) * (summed.sent[vertex] / value)
+    led = ceiling + floor - slack
+    lifted = fitting_ceiling(value, led)
+    summed.ceiling[vertex], summed.balance[place] = lifted, lifted - led + floor
+    change = (lifted - ceiling) * rate(context, vertex, summed.sent[vertex], value)
     if change != 0.0:
         pledge(context, state, vertex, change)
 
@@ -299,8 +299,9 @@ def carry(state: ResidualState, source: Any, target: Any, sign: float) -> None:
     """An edge has come or gone, which carries what its source sent before."""
     summed = state.summed
     sent = sign * summed.sent[source]
-    pledged = summed.ceiling[source] * (sent / summed.value[source])
-    correct(state, target, sent, -pledged)
+    if sent != 0.0:
+        pledged = summed.ceiling[source] * (sent / summed.value[source])
+        correct(state, target, sent, -pledged)
 
 
 @joined_kernel
@@ -313,7 +314,7 @@ def correct(state: ResidualState, vertex: Any, residual: float, slack: float) ->
     measures[SLACK_DRIFT] += ROUNDING * (measures[GREATEST] + abs(slack))
     summed.balance[place + np.uint64(RESIDUAL)] += residual
     summed.balance[place + np.uint64(SLACK)] += slack
-    if is_off(summed, vertex, measures[LIMIT]):
+    if is_off(state, vertex):
         enqueue(state, vertex)
 
 
@@ -326,7 +327,7 @@ def meet(context: Context, state: ResidualState, vertex: Any) -> None:
     state.mark[vertex] |= MET
     summed = state.summed
     sent, value, ceiling = summed.sent[vertex], summed.value[vertex], summed.ceiling[vertex]
-    if edges_from(context.graph, vertex) == 0:
+    if edges_from(context.graph, vertex) == 0 or value == 0.0:
         summed.sent[vertex] = 0.0
     elif sent == 0.0:
         sent = sending(context, vertex, value)

@@ -24,9 +24,10 @@ FIRST, WAITING, CORRECTIONS, MOVES, TOUCHED, MOST, WIDE = range(7)
 """The counts of an advance: where the queue begins, how many wait in it, entries of both logs,
 edges looked at, how many of them before a kernel returns, and the edges of a wide frontier."""
 
-LIMIT, GREATEST, DRIFT, SLACK_DRIFT = range(4)
-"""The measures of a state: what share of its slack a residual may be; no less than any value; and
-no less than what rounding has put all residuals together, and any slack, off by."""
+LIMIT, GREATEST, DRIFT, SLACK_DRIFT, FLOOR = range(5)
+"""The measures of a state: what share of its slack a residual may be; no less than any value; no
+less than what rounding has put all residuals together, and any slack, off by; and what every vertex
+has of slack besides that of its ceiling, which is 0 where every base is above 0."""
 
 RESIDUAL, SLACK, BALANCES = 0, 1, 2
 """What stands side by side in `balance`, where both are looked at for every edge."""
@@ -44,8 +45,8 @@ class Summed(NamedTuple):
 
     `sent` is value(u) * share(u) along each edge, and 0 where no edge leaves u. `ceiling` is no
     more than the value. `balance` has residual = base + A value - value, and slack =
-    ceiling - A ceiling, which is above 0. Where every |residual| <= limit * slack, every value is
-    off by at most limit * ceiling.
+    ceiling - A ceiling + floor, which is above 0. Where every |residual| <= limit * slack, every
+    value is off by at most limit * (ceiling + what it would be if every base were the floor).
     """
 
     value: Float64
