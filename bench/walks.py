@@ -1,8 +1,9 @@
 """Walks kept current: `python -m bench walks`.
 
-Triangles, clustering coefficients and rings through `graphtide` alone, beside plain compiled loops,
-igraph, NetworKit and the delta queries of Differential Dataflow (`dogsdogsdogs`) in the same run.
-Times are medians of single-threaded calls, in seconds of the processor; all answers are compared.
+Triangles, clustering coefficients, rings, and walks that read state, through `graphtide` alone,
+beside plain compiled loops, igraph, NetworKit and the delta queries of Differential Dataflow
+(`dogsdogsdogs`) in the same run. Times are medians of single-threaded calls, in seconds of the
+processor; all answers are compared.
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ from bench.walks_batches import SIZES, batch_figures, hub_figures
 from bench.walks_inputs import real_pairs, rmat_pairs
 from bench.walks_memory import memory_figures
 from bench.walks_rings import ring_figures
+from bench.walks_rounds import round_figures
 from bench.walks_scratch import scratch_figures
+from bench.walks_supports import support_figures
 from bench.walks_views import view_figures
 
 REAL, SCALE, HUB = "com-dblp", 16, 100_000
+SUPPORTS = 12
+"""Two steps from everywhere are too many on a larger graph with hubs."""
 QUICK = Size(1, 0, 1), Size(5, 5, 1)
+QUICK_ROUNDS = (Size(1, 1, 1),)
 
 
 def run(*, quick: bool) -> list[Figure]:
@@ -44,8 +50,13 @@ def _figures(sizes: tuple[Size, ...], scale: int, hub: int, *, quick: bool) -> l
         figures += scratch_figures(pairs, 1 if quick else 5)
         _say(f"{name}: batches")
         figures += batch_figures(pairs, sizes, build=not quick)
+        if name == REAL:
+            _say(f"{name}: walks that read state")
+            figures += round_figures(pairs, *([QUICK_ROUNDS] if quick else []))
     _say("beside a hub")
     figures += hub_figures(hub, 2 if quick else 300)
+    _say("least values at hubs")
+    figures += support_figures(rmat_pairs(5 if quick else SUPPORTS), *([2] if quick else []))
     _say("collections")
     figures += view_figures(quick=quick)
     _say("rings")

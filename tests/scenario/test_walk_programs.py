@@ -303,3 +303,11 @@ def test_the_manifest_of_an_earlier_run_has_no_results_of_the_graph() -> None:
     del manifest["run"]["globals"]
     del manifest["run"]["matches"]
     assert facts_from("name", manifest).results == ("triangles",)
+
+
+def test_more_vertices_than_are_asked_for_ahead() -> None:
+    around = list(range(200))
+    ahead = [(vertex + step) % 200 for step in (1, 2) for vertex in around]
+    live = gt.Graph(around * 2, ahead).maintain(gt.algorithms.Triangles)
+    assert live["total"] == 200
+    live.verify()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -127,6 +128,78 @@ def test_an_index_outside_of_its_array_changes_nothing() -> None:
     assert maintainer.values().tolist() == before
     maintainer.advance(np.array([1], np.int32), np.empty(0, np.int32))
     maintainer.verify()
+
+
+def test_an_index_outside_of_its_array_leaves_rows_alone() -> None:
+    send = w.SendAt("v", "found", ONE, x.VertexFact("u", "out_degree"))
+    (step,) = pairs_of(None).traverse
+    assert isinstance(step, w.Step)
+    program = replace(
+        pairs_of(None),
+        accumulators=(p.Accumulator("found", SUM, x.INT, 3),),
+        traverse=(replace(step, body=(*step.body, send)),),
+        update=(p.AssignState("triangles", x.AccumulatorRef("found", x.INT, ONE)),),
+    )
+    src, dst = np.array([0, 0, 0, 1], np.int32), np.array([1, 2, 3, 0], np.int32)
+    graph = ResidentGraph(4, src, dst, live=False)
+    graph.flip(np.array([0, 3], np.int32), np.empty(0, np.int32))
+    maintainer = WalkMaintainer(graph, program, ())
+    maintainer.anew_share = 0
+    maintainer.start()
+    with pytest.raises(InputError, match="outside"):
+        maintainer.advance(np.array([1, 2], np.int32), np.empty(0, np.int32))
+    found = maintainer.matches["pairs"]
+    assert (found.rows(), found.total) == ([(0, 1), (1, 0)], 2)
+
+
+def test_only_the_last_walk_with_the_best_value_leaves_a_vertex_in_doubt() -> None:
+    """A hub that loses one of many looks at nothing; it looks when none is left."""
+    least = p.Accumulator("found", p.AccumulatorKind.MIN, x.INT)
+    value = x.Binary("//", x.VertexFact("u", "id"), x.Const(4, x.INT))
+    program = replace(
+        triangles(),
+        name="Least",
+        accumulators=(least,),
+        traverse=(w.Step("u", OUT, "v", None, (w.SendAt("v", "found", value),)),),
+        update=(p.AssignState("triangles", x.AccumulatorRef("found", x.INT)),),
+    )
+    src = np.arange(1, 9, dtype=np.int32)
+    graph = ResidentGraph(9, src, np.zeros(8, np.int32))
+    maintainer = WalkMaintainer(graph, program, ())
+    maintainer.anew_share = 0
+    maintainer.start()
+    state = maintainer._run.state
+    doubts, values = [], []
+    for edge in range(8):
+        maintainer.advance(np.empty(0, np.int32), np.array([edge], np.int32))
+        doubts.append(int(state.touched.doubt[: state.counts[records.TOUCHED]].sum()))
+        values.append(int(maintainer.values()[0]))
+    assert doubts == [0, 0, 1, 0, 0, 0, 1, 1]
+    assert values == [0, 0, 1, 1, 1, 1, 2, p.INT_MAX]
+    for _ in range(8):
+        maintainer.rollback()
+    maintainer.verify()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_batches_of_a_graph_without_parallel_edges(seed: int) -> None:
+    """Marks are then looked at where a batch has changed something, and nowhere else."""
+    draw, program = random.Random(seed), triangles()
+    ends = [(one, two) for one in range(7) for two in range(one + 1, 7)]
+    ends = sorted(pair if draw.random() < 0.5 else pair[::-1] for pair in ends)
+    graph = ResidentGraph(7, *np.array(ends, np.int32).T, live=False)
+    maintainer = WalkMaintainer(graph, program, ())
+    maintainer.anew_share = 0
+    maintainer.start()
+    live = set[int]()
+    for _ in range(25):
+        flipped = draw.sample(range(len(ends)), 6)
+        come = np.array([edge for edge in flipped if edge not in live], np.int32)
+        gone = np.array([edge for edge in flipped if edge in live], np.int32)
+        maintainer.advance(come, gone)
+        live ^= set(flipped)
+        assert maintainer._run.state.counts[records.PARALLEL] == 0
+        compare(run(program, {}, 7, [(*ends[edge], {}) for edge in sorted(live)]), maintainer)
 
 
 def test_verify_finds_a_wrong_value() -> None:

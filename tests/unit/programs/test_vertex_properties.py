@@ -234,7 +234,7 @@ class Ranks:
             *("0.15", "0.85"),
             None,
         ),
-        ("u.rank / max(u.out_degree, 1)", "v.worth", "0.85", "may be 0 or less"),
+        ("u.rank / max(u.out_degree, 1)", "v.worth", "0.85", "may be below 0"),
         ("u.rank / max(u.out_degree, 1)", "0.15", "v.worth", "not in proportion"),
         ("u.rank * u.worth / max(u.out_degree, 1)", "0.15", "0.85", "weighed by u.worth"),
         ("u.rank / max(u.out_degree, 1) * v.worth", "0.15", "0.85", "depends on v"),

@@ -13,6 +13,7 @@ from typing import Any
 from graphtide.kernels.jit import bare_kernel, joined_kernel
 from graphtide.kernels.walks.batch import clear_batch, take_batch
 from graphtide.kernels.walks.faults import ENDLESS
+from graphtide.kernels.walks.logs import write_log
 from graphtide.kernels.walks.records import (
     BOUNDED,
     DIRECT,
@@ -225,8 +226,11 @@ def follow_walks(words: Any, inserted: Any, deleted: Any, sources: Any, targets:
 
 
 @bare_kernel
-def follow_updates(words: Any, everyone: bool) -> None:
-    """Settle the vertices that were touched, or all of them; what they had is saved first."""
+def follow_updates(words: Any, everyone: bool, log: Any) -> int:
+    """Settle the vertices that were touched, or all of them, and write down what changed.
+
+    Returns how many words that takes; where there is no room for them, nothing is written.
+    """
     walking, parameters = walking_at(words, 0), parameters_at(words, READ)
     counts = walking.counts
     if everyone:
@@ -244,17 +248,14 @@ def follow_updates(words: Any, everyone: bool) -> None:
         if differs:
             touched.moved[counts[MOVED]] = entry
             counts[MOVED] += 1
+    return write_log(words, log)
 
 
 @bare_kernel
-def put_rows_back(words: Any, vertices: Any, sums: Any, states: Any) -> None:
-    """Give vertices the rows that they had; no state where none was saved yet."""
-    walking = walking_at(words, 0)
-    width = walking.counts[SUMS_WIDTH]
-    state_width = walking.counts[STATE_WIDTH] if len(states) else 0
-    for entry in range(len(vertices)):
-        vertex = vertices[entry]
-        for at in range(width):
-            walking.sums.whole[vertex * width + at] = sums[entry * width + at]
-        for at in range(state_width):
-            walking.states.whole[vertex * state_width + at] = states[entry * state_width + at]
+def follow_batch(
+    words: Any, inserted: Any, deleted: Any, sources: Any, targets: Any, log: Any
+) -> int:
+    """Both in one call, where `update` reads nothing of the whole graph."""
+    follow_walks(words, inserted, deleted, sources, targets)
+    nobody = len(log) < 0  # False, but no constant: for each of those, all would be compiled anew.
+    return follow_updates(words, nobody, log)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,20 +20,38 @@ class GlobalChange:
     new: Any
 
 
-class WalkChanges(dict[str, Change]):
+class WalkChanges(Mapping[str, Change]):
     """Changes by state field, as those of any maintainer; `globals` has those accumulators of the
     whole graph whose value changed, `matches` those matches that rows came to or left.
+
+    Fields are told when somebody looks: most changes are dropped unseen, and telling takes longer
+    than an advance by one edge.
     """
 
     def __init__(
         self,
-        fields: Mapping[str, Change],
+        tell: Callable[[], Mapping[str, Change]],
         globals_: Mapping[str, GlobalChange],
         matches: Mapping[str, RowChange],
     ) -> None:
-        super().__init__(fields)
+        self._tell: Callable[[], Mapping[str, Change]] | None = tell
+        self._told: Mapping[str, Change] = {}
         self.globals = globals_
         self.matches = matches
+
+    def __getitem__(self, name: str) -> Change:
+        return self._fields()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields())
+
+    def __len__(self) -> int:
+        return len(self._fields())
+
+    def _fields(self) -> Mapping[str, Change]:
+        if self._tell is not None:
+            self._told, self._tell = self._tell(), None
+        return self._told
 
 
 def global_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, GlobalChange]:

@@ -13,13 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from graphtide.engine.walks.layout import is_counted
 from graphtide.engine.walks.names import Versions, WalkNames
 from graphtide.engine.walks.nests import Nest, atom_of, indented, unless, way_from
 from graphtide.engine.walks.sending import Mode
 from graphtide.plan.expressions import Joined
+from graphtide.plan.programs import Accumulator
 from graphtide.plan.walk_forms import Walk, normal_joined
 from graphtide.plan.walk_orders import Level, Link, order_of_root
 from graphtide.plan.walk_symmetry import symmetry
+from graphtide.plan.walks import SendAt
 
 _LISTS = {"out": "compact.out", "in": "compact.into", "both": "compact.both"}
 
@@ -27,7 +30,7 @@ _LISTS = {"out": "compact.out", "in": "compact.into", "both": "compact.both"}
 @dataclass(frozen=True)
 class CompactForm:
     """What a copy must have: lists each way, in order or not, a numbering by degree, neighbours of
-    a greater number alone, and lines of stamps.
+    a greater number alone, lines of stamps, and accumulators by number.
     """
 
     ways: frozenset[str]
@@ -35,11 +38,14 @@ class CompactForm:
     ranked: bool
     upward: bool
     lines: int
+    apart: bool
 
 
 def is_compact(walk: Walk) -> bool:
-    """True for walks that look at pairs alone."""
-    return bool(walk.hops) and all(hop.edge is None for hop in walk.hops)
+    """True for walks that look at pairs alone, and for more than one loop: a single one costs less
+    than the copy that it would go over.
+    """
+    return len(walk.hops) > 1 and all(hop.edge is None for hop in walk.hops)
 
 
 class CompactNest(Nest):
@@ -56,6 +62,7 @@ class CompactNest(Nest):
         checked = {atom_of(item) for level in order.levels for item in level.checks}
         self.searched = (atoms - literals) | checked
         self.upward = not self.searched and set(walk.positions) == set(self.ordered)
+        self.apart = bool(self.ordered) and _only_counts(names, walk)
         self.stamped: dict[tuple[str, str], int] = {}
         self.ways = {_list_way(atom.way) for atom in self.searched}
         for level in order.levels[1:]:
@@ -72,7 +79,8 @@ class CompactNest(Nest):
     def form(self) -> CompactForm:
         """What its copy must have."""
         ranked, lines = bool(self.ordered), len(self.stamped)
-        return CompactForm(frozenset(self.ways), bool(self.searched), ranked, self.upward, lines)
+        ways, searched = frozenset(self.ways), bool(self.searched)
+        return CompactForm(ways, searched, ranked, self.upward, lines, self.apart)
 
     def kernel(self, name: str) -> list[str]:
         """All walks that begin at vertices of the numbers from `first` to `last`."""
@@ -91,7 +99,8 @@ class CompactNest(Nest):
             f"def {name}(words, compact, first, last):",
             "    walking = walking_at(words, 0)",
             "    parameters = parameters_at(words, READ)",
-            "    sums, states = walking.sums, walking.states",
+            f"    sums = {'compact.sent' if self.apart else 'walking.sums'}",
+            "    states = walking.states",
             *indented(body),
         ]
 
@@ -134,6 +143,9 @@ class CompactNest(Nest):
             return f"at_{position} = compact.vertex[number_{position}]"
         return f"at_{position} = number_{position}"
 
+    def _target(self, position: str) -> str:
+        return f"number_{position}" if self.apart else super()._target(position)
+
     def _line(self, link: Link) -> str:
         return f"{self.stamped[link.near, way_from(link)]} * len(compact.both.start)"
 
@@ -151,6 +163,18 @@ class CompactNest(Nest):
             return bound.index(link.near) if link.near in bound else 0
 
         return max(level.links, key=age)
+
+
+def _only_counts(names: WalkNames, walk: Walk) -> bool:
+    """True where walks may send to numbers instead of vertices, to be handed over at the end.
+
+    Those of high degree, which are in most triangles, then stand together. Ints can be added up in
+    parts; rows of matches are found a few roots at a time, and handing over would come as often.
+    """
+    sends = [send for send in walk.sends if isinstance(send, SendAt)]
+    items = [names.sums[send.accumulator].item for send in sends]
+    counted = all(isinstance(item, Accumulator) and is_counted(item) for item in items)
+    return bool(sends) and counted and not names.matches
 
 
 def _list_way(way: str) -> str:

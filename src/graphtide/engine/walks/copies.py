@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.compact import CompactForm
+from graphtide.engine.walks.state import rows_of
 from graphtide.kernels.walks.compact import (
     Compact,
     Neighbours,
     leave_each_once,
     list_neighbours,
+    list_upward,
     number_by_degree,
     sort_neighbours,
 )
@@ -19,8 +21,14 @@ from graphtide.kernels.walks.compact import (
 _WAYS = {"out": 1, "in": 2, "both": 3}
 
 
-def compact_copy(graph: ResidentGraph, words: NDArray[np.int64], form: CompactForm) -> Compact:
-    """The neighbours of the version that the graph is at. O(vertices + edges)."""
+def compact_copy(
+    graph: ResidentGraph, words: NDArray[np.int64], form: CompactForm, width: int, parallel: bool
+) -> Compact:
+    """The neighbours of the version that the graph is at. O(vertices + edges).
+
+    Where there is nothing parallel, every neighbour is listed once from the beginning. `width` is
+    that of a row of accumulators.
+    """
     count = graph.vertices
     number, vertex = np.empty(0, np.int32), np.empty(0, np.int32)
     if form.ranked:
@@ -37,10 +45,15 @@ def compact_copy(graph: ResidentGraph, words: NDArray[np.int64], form: CompactFo
         start, end = np.zeros(count, np.int64), np.zeros(count, np.int64)
         found = Neighbours(start, end, np.empty(room, np.int32))
         if room:
-            list_neighbours(words, bits, number, found, form.upward)
-            leave_each_once(found, stamps[:count])
+            if form.upward:
+                list_upward(words, number, vertex, found)
+            else:
+                list_neighbours(words, bits, number, found)
+            if parallel:
+                leave_each_once(found, stamps[:count])
             if form.sorted:
                 sort_neighbours(found)
         lists.append(found)
     out_list, into_list, both = lists
-    return Compact(out_list, into_list, both, vertex, stamps)
+    sent = np.zeros(count * width if form.apart else 0, np.int64)
+    return Compact(out_list, into_list, both, vertex, stamps, rows_of(sent))

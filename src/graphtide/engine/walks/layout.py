@@ -1,9 +1,10 @@
 """Where the accumulators and the state of a walk program stand in rows of words.
 
-A vertex has a row of accumulators and one of state, the whole graph a row of accumulators. A sum of
-floats takes three words at a vertex (the sum, its error, and what went through it) and is exact
-for the whole graph; a product of the whole graph can take a factor back, one of a vertex is
-gathered anew.
+A vertex has a row of accumulators and one of state, the whole graph a row of accumulators. A least
+or greatest value has how many walks sent it beside it, and is in doubt only when the last of them
+leaves. A sum of floats takes three words at a vertex (the sum, its error, and what went through it)
+and is exact for the whole graph; a product of the whole graph can take a factor back, one of a
+vertex is gathered anew.
 """
 
 from __future__ import annotations
@@ -59,7 +60,14 @@ def is_counted(item: Accumulator) -> bool:
     )
 
 
+def is_selected(item: Accumulator) -> bool:
+    """True where one of what was sent is kept, with how often it was sent."""
+    return item.kind in (_KINDS.MIN, _KINDS.MAX)
+
+
 def _vertex_words(item: Accumulator) -> int:
+    if is_selected(item):
+        return 2
     return 3 if item.kind is _KINDS.SUM and item.type is FLOAT else 1
 
 
@@ -70,4 +78,4 @@ def _global_words(item: Accumulator) -> int:
         case _KINDS.PRODUCT:
             return 4 if item.type is FLOAT else 3
         case _:
-            return 1
+            return 2 if is_selected(item) else 1

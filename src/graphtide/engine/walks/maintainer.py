@@ -134,6 +134,12 @@ class WalkMaintainer(Maintainer):
         self._done.append(done)
         return changes
 
+    def begin_again(self) -> WalkChanges:
+        """Start on a version whose vertices have other values; says what that changed."""
+        found = self._start_over()
+        self.forget()
+        return found
+
     def _start_over(self) -> WalkChanges:
         before, run = self._run, self._started(keeps=True)
         self._done.append(before)
@@ -149,7 +155,8 @@ class WalkMaintainer(Maintainer):
             for old, new in zip(before.matches, run.matches, strict=True)
         }
         moved = {name: change for name, change in rows.items() if len(change)}
-        return WalkChanges(fields, global_changes(before.globals, run.globals), moved)
+        whole = global_changes(before.globals, run.globals)
+        return WalkChanges(lambda: fields, whole, moved)
 
     def _started(self, *, keeps: bool) -> WalkRun:
         kind: type[WalkRun] = WalkRun

@@ -303,7 +303,7 @@ class Nest:
             column = self.names.globals[send.accumulator]
             return sending.global_send(self.names, column, self.mode, value, index)
         column = self.names.sums[send.accumulator]
-        target = f"at_{send.vertex}"
+        target = self._target(send.vertex)
         return sending.vertex_send(self.names, column, target, self.mode, value, index)
 
     def _report(self, send: Report) -> list[str]:
@@ -317,9 +317,13 @@ class Nest:
             column = self.names.globals[send.accumulator]
             return sending.global_add(self.names, column, held.name)
         column = self.names.sums[send.accumulator]
-        target = f"at_{send.vertex}"
+        target = self._target(send.vertex)
         lines = sending.vertex_add(self.names, column, target, self.mode, held.name)
         return [f"if {held.name} != 0:", *indented(lines)]
+
+    def _target(self, position: str) -> str:
+        """Whose accumulators a position's are."""
+        return f"at_{position}"
 
     def _held(self) -> list[Held]:
         found: list[Held] = []

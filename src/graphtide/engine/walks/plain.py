@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.binding import plain_edge_array
-from graphtide.engine.plain_run import MOST_ITERATIONS, TAKEN_IN, moved, vertex_facts
+from graphtide.engine.plain_run import (
+    MOST_ITERATIONS,
+    TAKEN_IN,
+    moved,
+    vertex_facts,
+    vertex_sets,
+)
 from graphtide.engine.plain_values import DTYPES, Mask, Rows, Scene, run_body, value_of
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import LimitError
@@ -80,7 +86,7 @@ class _Run:
             name: plain_edge_array(graph, name, type_)
             for name, type_ in walk_properties(program).items()
         }
-        self.sets = self._sets()
+        self.sets = vertex_sets(program.parameters, self.parameters, graph.vertices)
         self.state: dict[str, Rows] = {}
         self.sent: dict[str, Rows] = {}
         self.globals: dict[str, Rows] = {}
@@ -293,14 +299,6 @@ class _Run:
 
     def _setting(self, given: Any) -> Any:
         return self.parameters[given] if isinstance(given, str) else given
-
-    def _sets(self) -> dict[str, Rows]:
-        found = {}
-        for item in self.program.parameters:
-            if item.kind is p.ParameterKind.VERTICES:
-                found[item.name] = np.zeros(self.vertices, np.bool_)
-                found[item.name][list(self.parameters[item.name])] = True
-        return found
 
     @staticmethod
     def _all(count: int) -> Mask:

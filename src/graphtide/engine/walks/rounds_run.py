@@ -34,6 +34,7 @@ from graphtide.kernels.synchronous.records import COUNT, LACKING
 from graphtide.kernels.synchronous.records import Touched as SetApart
 from graphtide.kernels.synchronous.row_histories import ROOM, cut_histories, put_back
 from graphtide.kernels.walks import records
+from graphtide.kernels.walks.logs import write_log
 from graphtide.kernels.walks.rounds import (
     MOVES,
     PROGRESS,
@@ -62,9 +63,8 @@ class RoundsDone:
     delta: Delta
     vertices: int
     used: int
-    extra: tuple[int, int]
     course: Course
-    pairs: tuple[NDArray[Any], ...]
+    log: Int64
     apart: SetApart
     matches: list[list[tuple[Row, int]]]
     rows: tuple[MatchRows, ...] | None
@@ -147,17 +147,17 @@ class RoundsRun(WalkRun):
             self.put_back(replace(before, apart=self._apart))
             raise
         self._end(delta)
-        changed, old = self._settle(course)
+        fields = self._changes_at(*self._settle(course))
         moved = global_changes(whole, self.globals)
         apart, self._apart = only_undo(self._apart), empty_touched((0, 0), 0)
         done = replace(before, apart=apart, matches=rows, rows=self._take_rows(rows))
-        return done, WalkChanges(self._changes_at(changed, old), moved, self._row_changes(rows))
+        return done, WalkChanges(lambda: fields, moved, self._row_changes(rows))
 
     def put_back(self, done: RoundsDone) -> None:
         """Undo an advance; the graph may be at either version."""
         assert self._stored is not None
         self._put_ordered_back(done.delta)
-        self._put_index_back(done.pairs, done.extra)
+        self._undo_log(done.log)
         histories = self._stored.histories
         put_back(histories, done.apart, done.used)
         load_last(self._words(), histories, done.apart)
@@ -170,7 +170,7 @@ class RoundsRun(WalkRun):
         """Take vertices and the batch in; what there was before."""
         assert self._stored is not None
         counts, stored = self.state.counts, self._stored
-        vertices, used, extra = stored.vertices, int(stored.histories.used[0]), self._extra()
+        vertices, used = stored.vertices, int(stored.histories.used[0])
         self._take_in_vertices()
         self.state.make_ready(len(delta.sources))
         counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, self.state.vertices
@@ -180,10 +180,11 @@ class RoundsRun(WalkRun):
         self._apart = empty_touched((0, 0))
         self._progress[:] = 0
         self._kernels.open_batch(self._words(), *delta)
-        pairs = self._changed_pairs()
+        counts[records.TOUCHED] = counts[records.MOVED] = 0  # Rows of vertices are histories.
+        log = self._copy_of_log(write_log(self._words(), self._log_room))
         self._enter_ordered(delta)
         course, apart = self._course, self._apart
-        before = RoundsDone(delta, vertices, used, extra, course, pairs, apart, [], None)
+        before = RoundsDone(delta, vertices, used, course, log, apart, [], None)
         return before, self.globals
 
     def _end(self, delta: Delta) -> None:
@@ -273,8 +274,8 @@ class RoundsRun(WalkRun):
         self._finish_globals()
         return self.code.facts.reads_globals and bool(global_changes(before, self.globals))
 
-    def _settle(self, course: Course) -> tuple[NDArray[np.int32], Int64]:
-        """Take the new run over; the vertices that ended otherwise, and their old state."""
+    def _settle(self, course: Course) -> tuple[NDArray[np.int32], Int64, Int64]:
+        """Take the new run over; the vertices that ended otherwise, their old and new state."""
         assert self._stored is not None
         if course.reached < self._course.reached:
             self._cut(course.reached)
@@ -282,7 +283,8 @@ class RoundsRun(WalkRun):
         found = np.empty((int(self._apart.size[0]) + 1, 1 + self._widths[0]), np.int64)
         given = self._words(), self._stored.histories, self._apart, found
         changed = found[: settle_rounds(*given)]
-        return changed[:, 0].astype(np.int32), changed[:, 1:].copy()
+        vertices, width = changed[:, 0].astype(np.int32), self._widths[0]
+        return vertices, changed[:, 1:].copy(), self.state.states.reshape(-1, width)[vertices]
 
     def _cut(self, end: int) -> None:
         """Drop all rows behind the end of a run that ended sooner. O(vertices)."""

@@ -30,14 +30,15 @@ from graphtide.engine.walks.state import WalkState
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.walks import records
-from graphtide.kernels.walks.batch import put_back
-from graphtide.kernels.walks.compact import Compact
+from graphtide.kernels.walks.compact import Compact, hand_over
 from graphtide.kernels.walks.faults import ENDLESS, OUTSIDE
 from graphtide.kernels.walks.indexing import index_all
+from graphtide.kernels.walks.logs import LOGGED_PAIRS, undo_log, write_log
 from graphtide.model.errors import InputError, LimitError
 
 Int64 = NDArray[np.int64]
 _ROOTS_AT_ONCE = 4096
+_FIRST_LOG = 1024
 _NOTHING = np.empty(0, np.int64)
 
 
@@ -65,6 +66,7 @@ class WalkRun:
         self._report_width = 2 + max(widths, default=0)
         self._has_one_whole_field = len(code.layout.state) == 1 and not code.layout.state[0].real
         self._copies: dict[CompactForm, Compact] = {}
+        self._log_room = np.empty(_FIRST_LOG, np.int64)
         self._columns = {column.item.name: column for column in code.layout.state}
         self._no_changes = {
             name: Change(np.empty(0, np.int32), *[self.state.field_of(_NOTHING, column)] * 2)
@@ -138,11 +140,16 @@ class WalkRun:
 
     def _run_roots(self, first: int, last: int) -> None:
         """All walks that begin at some vertices, by their numbers in the copies of the graph."""
-        kernels, words = self._kernels, self._words()
+        kernels, words, state = self._kernels, self._words(), self.state
+        width, parallel = state.widths["sums"], bool(state.counts[records.PARALLEL])
         for number, form in self.code.compact_forms.items():
             if form not in self._copies:
-                self._copies[form] = compact_copy(self.graph, words, form)
-            getattr(kernels, f"run_compact_{number}")(words, self._copies[form], first, last)
+                self._copies[form] = compact_copy(self.graph, words, form, width, parallel)
+            copy = self._copies[form]
+            getattr(kernels, f"run_compact_{number}")(words, copy, first, last)
+            if form.apart:
+                hand_over(words, copy.vertex, copy.sent.whole)
+                copy.sent.whole[:] = 0
         kernels.run_walks(words, first, last)
 
     def _run_in_parts(self) -> None:
@@ -180,12 +187,19 @@ class WalkRun:
             ordered.leave(delta.inserted, delta.sources[:count], delta.targets[:count])
             ordered.enter(delta.deleted, delta.sources[count:], delta.targets[count:])
 
-    def _put_index_back(self, pairs: tuple[NDArray[Any], ...], extra: tuple[int, int]) -> None:
+    def _undo_log(self, log: Int64) -> None:
+        """Give the index, and vertices that the log names, what they had."""
         state = self.state
         if self._needs_index:
-            state.reserve_pairs(int(state.counts[records.USED]) + len(pairs[0]))
-            put_back(self._words(), *pairs)
-        state.counts[[records.EXTRA_DIRECT, records.EXTRA_EITHER]] = extra
+            state.reserve_pairs(int(state.counts[records.USED]) + int(log[LOGGED_PAIRS]))
+        undo_log(self._words(), log)
+
+    def _copy_of_log(self, size: int) -> Int64:
+        """A log of so many words, which is written only now if there was no room for it."""
+        if size > len(self._log_room):
+            self._log_room = np.empty(2 * size, np.int64)
+            write_log(self._words(), self._log_room)
+        return self._log_room[:size].copy()
 
     def _put_whole_back(
         self,
@@ -207,18 +221,6 @@ class WalkRun:
         if vertices != self.state.vertices:
             self.state.resize(vertices)
             self._parameters.resize(vertices)
-
-    def _changed_pairs(self) -> tuple[NDArray[Any], ...]:
-        """What the batch changed of the index, as `put_back` takes it."""
-        changed, counts = self.state.changed, self.state.counts
-        pairs, marked = int(counts[records.PAIRS]), int(counts[records.MARKED])
-        return (
-            changed.low[:pairs].copy(),
-            changed.high[:pairs].copy(),
-            changed.old[:pairs].copy(),
-            changed.marked[:marked].copy(),
-            changed.before[:marked].copy(),
-        )
 
     def _take_rows(self, matches: list[list[tuple[Row, int]]]) -> tuple[MatchRows, ...] | None:
         """Let rows come and leave; the old ones, where some were trimmed or found anew."""
@@ -255,19 +257,18 @@ class WalkRun:
             if changes
         }
 
-    def _changes_at(self, vertices: NDArray[np.int32], before: Int64) -> dict[str, Change]:
-        """What differs at vertices that had these rows of state before."""
+    def _changes_at(self, vertices: NDArray[Any], old: Int64, new: Int64) -> dict[str, Change]:
+        """What differs at vertices, by their rows of state before and after."""
         if not len(vertices):
             return self._no_changes
         state, found = self.state, {}
         for name, column in self._columns.items():
-            old = state.field_of(before, column)
-            new = state.field(column)[vertices]
+            was, now = state.field_of(old, column), state.field_of(new, column)
             if self._has_one_whole_field:  # Who moved is known already.
-                found[name] = Change(vertices, old, new)
+                found[name] = Change(vertices, was, now)
                 continue
-            rows = differs(old, new)
-            found[name] = Change(vertices[rows], old[rows], new[rows])
+            rows = differs(was, now)
+            found[name] = Change(vertices[rows], was[rows], now[rows])
         return found
 
     # What kernels are given.
@@ -310,10 +311,6 @@ class WalkRun:
 
     def _setting(self, given: Any) -> Any:
         return self.settings[given] if isinstance(given, str) else given
-
-    def _extra(self) -> tuple[int, int]:
-        counts = self.state.counts
-        return int(counts[records.EXTRA_DIRECT]), int(counts[records.EXTRA_EITHER])
 
     def _finish_globals(self) -> None:
         """Let `update` and everybody else see what the accumulators of the whole graph hold."""

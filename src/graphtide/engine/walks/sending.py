@@ -61,7 +61,7 @@ def vertex_send(
                 return [*lines, f"send_float(walking, sums.real, place, sign * {value}, entry)"]
             return [*lines, f"gather_float(sums.real, place, {value})"]
         case _KINDS.MIN | _KINDS.MAX:
-            return [*lines, *_select(item, word, value, mode, "entry")]
+            return [*lines, *_select(item, "sums", value, mode, "entry")]
         case _KINDS.PRODUCT if mode is Mode.TERM:
             return [
                 *lines,
@@ -93,8 +93,7 @@ def global_send(
         case _KINDS.SUM if item.type is FLOAT:
             return [*lines, f"send_exactly({rows}.whole, place, np.float64({value}), {sign})"]
         case _KINDS.MIN | _KINDS.MAX:
-            word = f"{rows}.{'real' if column.real else 'whole'}[place]"
-            return [*lines, *_select(item, word, value, mode, "-1")]
+            return [*lines, *_select(item, rows, value, mode, "-1")]
         case _KINDS.PRODUCT if item.type is FLOAT:
             return [*lines, f"multiply(walking, {rows}, place, np.float64({value}), {sign})"]
         case _KINDS.PRODUCT:
@@ -134,14 +133,35 @@ def clearing(names: WalkNames, column: Column, rows: str, base: str) -> list[str
     return lines
 
 
-def _select(item: Accumulator, word: str, value: str, mode: Mode, entry: str) -> list[str]:
+def _select(item: Accumulator, rows: str, value: str, mode: Mode, entry: str) -> list[str]:
+    """Keep the better value, and count how often it was sent.
+
+    A walk that leaves with the best value is one less of them; only the last one leaves its place
+    in doubt, unless nothing better than nothing was sent. One that leaves with a better value than
+    is kept is in neither version, and has not come yet.
+    """
     better = "<" if item.kind is _KINDS.MIN else ">"
     sent = f"sent_{item.name}"
+    word = f"{rows}.{'real' if item.type is FLOAT else 'whole'}[place]"
+    count = f"{rows}.whole[place + 1]"
     lines = [f"{sent} = {_typed(item, value)}"]
-    taking = [f"if {sent} {better} {word}:", f"    {word} = {sent}"]
+    taking = [
+        f"if {sent} {better} {word}:",
+        f"    {word} = {sent}",
+        f"    {count} = 1",
+        f"elif {sent} == {word}:",
+        f"    {count} += 1",
+    ]
     if mode is not Mode.TERM:
         return [*lines, *taking]
-    losing = [f"if {sent} {better}= {word}:", f"    note_doubt(walking, {entry})"]
+    losing = [
+        f"if {sent} {better} {word}:",
+        f"    note_doubt(walking, {entry})",
+        f"elif {sent} == {word}:",
+        f"    {count} -= 1",
+        f"    if {count} <= 0 and {word} != {_identity(item)}:",
+        f"        note_doubt(walking, {entry})",
+    ]
     return [
         *lines,
         "if sign > 0:",

@@ -59,9 +59,9 @@ class WalkState:
         self._sums, self._states = GrowingArray(_words(0)), GrowingArray(_words(0))
         self.globals, self.values = _words(self.widths["globals"]), _words(self.widths["values"])
         self.reported = _words(_FIRST_REPORT)
-        self._slot = GrowingArray(np.zeros(0, np.int32))
-        self.touched = _touched(0, self.widths)
-        self.changed = _changed(_FIRST_BATCH, self._slot.view)
+        self._seats = GrowingArray(np.zeros((0, 2), np.int32))
+        self.touched = _touched(0, self._seats.room[:, 1], self.widths)
+        self.changed = _changed(_FIRST_BATCH, self._seats.room[:, 0])
         self._batch = _FIRST_BATCH
         self.block: Block | None = None
 
@@ -90,18 +90,20 @@ class WalkState:
         self.vertices = vertices
         self._sums.resize(vertices * self.widths["sums"])
         self._states.resize(vertices * self.widths["states"])
-        self._slot.resize(vertices)
         self.ordered.resize(vertices)
-        if len(self.touched.entry) < vertices:
-            self.touched = _touched(with_spare(vertices), self.widths)
-        self.changed = self.changed._replace(slot=self._slot.room)
+        self._seats.resize(vertices)
+        slots, entry = self._seats.room.T
+        if len(self.touched.vertex) < vertices:
+            self.touched = _touched(with_spare(vertices), entry, self.widths)
+        self.touched = self.touched._replace(entry=entry)
+        self.changed = self.changed._replace(slots=slots)
         self.block = None
 
     def make_ready(self, batch: int) -> None:
         """Have room for a batch of so many edges, in the index and beside it."""
         if batch > self._batch:
             self._batch = max(batch, 2 * self._batch)
-            self.changed = _changed(self._batch, self._slot.room)
+            self.changed = _changed(self._batch, self._seats.room[:, 0])
             self.block = None
         if self._keeps_pairs:
             self.reserve_pairs(int(self.counts[records.USED]) + batch)
@@ -170,10 +172,10 @@ def _words(count: int) -> Int64:
     return np.zeros(count, np.int64)
 
 
-def _touched(vertices: int, widths: Mapping[str, int]) -> Touched:
+def _touched(vertices: int, entry: NDArray[np.int32], widths: Mapping[str, int]) -> Touched:
     """Room for all vertices; memory that is not written to costs nothing."""
     return Touched(
-        entry=np.zeros(vertices, np.int32),
+        entry=entry,
         moved=np.empty(vertices, np.int32),
         vertex=np.empty(vertices, np.int32),
         doubt=np.empty(vertices, np.uint8),
@@ -182,7 +184,7 @@ def _touched(vertices: int, widths: Mapping[str, int]) -> Touched:
     )
 
 
-def _changed(batch: int, slot: NDArray[np.int32]) -> Changed:
+def _changed(batch: int, slots: NDArray[np.int32]) -> Changed:
     """Room for a batch: an edge has two ends, and can leave in six ways."""
 
     def ints(count: int) -> NDArray[np.int32]:
@@ -193,7 +195,7 @@ def _changed(batch: int, slot: NDArray[np.int32]) -> Changed:
 
     places = 1 << (2 * batch).bit_length()
     return Changed(
-        slot=slot,
+        slots=slots,
         vertex=ints(2 * batch),
         out_more=ints(2 * batch),
         into_more=ints(2 * batch),

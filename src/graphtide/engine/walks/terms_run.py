@@ -1,39 +1,37 @@
 """A walk program whose walks read no state, on a graph: it follows batches by terms of its walks.
 
 What every vertex was sent is kept, and is the same in every round; a vertex runs to its end alone.
+An advance is one call of a kernel, unless `update` reads results of the whole graph, and leaves one
+array (`kernels/walks/logs`): more would take longer than the walks of one edge.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
-from graphtide.engine.walks.changes import WalkChanges, global_changes
+from graphtide.engine.walks.changes import GlobalChange, WalkChanges, global_changes
 from graphtide.engine.walks.matches import MatchRows, Row
 from graphtide.engine.walks.runs import WalkRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.walks import records
+from graphtide.kernels.walks.logs import LOGGED_MOVED
 from graphtide.model.errors import InputError, LimitError
 
 Int64 = NDArray[np.int64]
-_NOTHING = np.empty(0, np.int64)
+_NO_WORDS = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(NamedTuple):
     """What an advance did, as far as it takes to undo it, in proportion to what changed."""
 
     delta: Delta
     vertices: int
-    pairs: tuple[NDArray[Any], ...]
-    extra: tuple[int, int]
-    touched: NDArray[np.int32]
-    sums: Int64
-    states: Int64
+    log: Int64
     words: Int64
     matches: list[list[tuple[Row, int]]]
     rows: tuple[MatchRows, ...] | None
@@ -45,49 +43,62 @@ class TermsRun(WalkRun):
 
     def follow(self, delta: Delta) -> tuple[Done, WalkChanges]:
         """Follow a graph that has been flipped, and may have got vertices."""
-        state, kernels = self.state, self._kernels
+        done, moved = self._followed(delta)
+        while self._lacks_room():
+            self.put_back(done)
+            done, moved = self._followed(delta)
+        if self.state.fault[0]:
+            self._refuse(done)
+        rows = self._reported() if self.program.matches else []
+        if any(rows):
+            done = done._replace(matches=rows, rows=self._take_rows(rows))
+        log = done.log
+        changes = WalkChanges(lambda: self._field_changes(log), moved, self._row_changes(rows))
+        return done, changes
+
+    def _followed(self, delta: Delta) -> tuple[Done, Mapping[str, GlobalChange]]:
+        """Find what walks change, while ordered rows hold both versions, and settle vertices."""
+        state, counts = self.state, self.state.counts
         vertices = self._take_in_vertices()
         state.make_ready(len(delta.sources))
-        while True:
-            state.counts[records.OLD_VERTICES] = vertices
-            state.counts[records.VERTICES] = state.vertices
-            extra = self._extra()
-            words = state.globals.copy()
-            self._follow_walks(delta)
-            if not self._lacks_room():
-                break
-            unsettled = replace(self._done(delta, vertices, extra, words, []), states=_NOTHING)
-            self.put_back(unsettled)
-            self._take_in_vertices()
-            state.make_ready(len(delta.sources))
+        counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, state.vertices
+        words = state.globals.copy() if self.program.globals else _NO_WORDS
+        self._enter_ordered(delta)
+        size, moved = self._call_kernels(delta)
+        log = self._copy_of_log(size)
+        self._leave_ordered(delta)
+        return Done(delta, vertices, log, words, [], None), moved
+
+    def _call_kernels(self, delta: Delta) -> tuple[int, Mapping[str, GlobalChange]]:
+        """How many words of log there are, and what changed of the whole graph."""
+        kernels, room = self._kernels, self._log_room
+        if not self.code.facts.reads_globals:
+            size = kernels.follow_batch(self._words(), *delta, room)
+            return size, self._take_globals() if self.program.globals else {}
+        kernels.follow_walks(self._words(), *delta)
+        moved = self._take_globals()
+        return kernels.follow_updates(self._words(), bool(moved), room), moved
+
+    def _take_globals(self) -> Mapping[str, GlobalChange]:
+        """What changed of the accumulators of the whole graph, which everybody sees from now on."""
         before = self.globals
-        if self.program.globals:
-            if state.counts[records.DOUBT]:
-                self._take_globals_anew()
-            self._finish_globals()
-        moved = global_changes(before, self.globals)
-        kernels.follow_updates(self._words(), bool(moved) and self.code.facts.reads_globals)
-        rows = self._reported() if self.program.matches else []
-        done = self._done(delta, vertices, extra, words, rows)
+        if self.state.counts[records.DOUBT]:
+            self._take_globals_anew()
+        self._finish_globals()
+        return global_changes(before, self.globals)
+
+    def _refuse(self, done: Done) -> None:
+        """Say what is wrong, with everything as it was before."""
         try:
             self._check()
         except (InputError, LimitError):
             self.put_back(done)
             raise
-        done = replace(done, rows=self._take_rows(rows))
-        return done, WalkChanges(self._field_changes(done), moved, self._row_changes(rows))
-
-    def _follow_walks(self, delta: Delta) -> None:
-        """Find what walks change, while ordered rows hold both versions."""
-        self._enter_ordered(delta)
-        self._kernels.follow_walks(self._words(), *delta)
-        self._leave_ordered(delta)
 
     def put_back(self, done: Done) -> None:
         """Undo an advance; the graph may be at either version."""
         self._put_ordered_back(done.delta)
-        self._put_index_back(done.pairs, done.extra)
-        self._kernels.put_rows_back(self._words(), done.touched, done.sums, done.states)
+        self._undo_log(done.log)
         self._put_whole_back(done.words, done.matches, done.rows)
         self._put_vertices_back(done.vertices)
 
@@ -114,32 +125,11 @@ class TermsRun(WalkRun):
         state.counts[records.REPORTED] = reported
         state.reported[: len(rows)] = rows
 
-    def _done(
-        self,
-        delta: Delta,
-        vertices: int,
-        extra: tuple[int, int],
-        words: Int64,
-        rows: list[list[tuple[Row, int]]],
-    ) -> Done:
-        state, touched = self.state, self.state.touched
-        count = int(state.counts[records.TOUCHED])
-        return Done(
-            delta=delta,
-            vertices=vertices,
-            pairs=self._changed_pairs(),
-            extra=extra,
-            touched=touched.vertex[:count].copy(),
-            sums=touched.sums[: count * state.widths["sums"]].copy(),
-            states=touched.states[: count * state.widths["states"]].copy(),
-            words=words,
-            matches=rows,
-            rows=None,
-        )
-
-    def _field_changes(self, done: Done) -> dict[str, Change]:
-        state = self.state
-        entries = state.touched.moved[: state.counts[records.MOVED]]
-        width = state.widths["states"]
-        before = done.states.reshape(-1, width)[entries] if width else done.states
-        return self._changes_at(done.touched[entries], before)
+    def _field_changes(self, log: Int64) -> dict[str, Change]:
+        """What a log tells of vertices whose state differs."""
+        moved, width = int(log[LOGGED_MOVED]), self.state.widths["states"]
+        if not moved:
+            return self._no_changes
+        rows = log[len(log) - moved * (1 + 2 * width) :].reshape(moved, 1 + 2 * width)
+        old, new = rows[:, 1 : 1 + width].copy(), rows[:, 1 + width :].copy()
+        return self._changes_at(rows[:, 0].astype(np.int32), old, new)

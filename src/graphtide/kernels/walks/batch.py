@@ -10,7 +10,7 @@ for every edge is joined to its loop: handing all arrays over took longer than t
 from __future__ import annotations
 
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.pairs import direction_of, flags_of, set_flags
 from graphtide.kernels.walks.records import (
@@ -35,15 +35,16 @@ from graphtide.kernels.walks.records import (
     NEEDS_DIRECT,
     NEEDS_EDGES,
     NEEDS_EITHER,
+    OLD_DIRECT,
+    OLD_EITHER,
     PAIRS,
+    PARALLEL,
     SLOTS,
     USED,
     Changed,
     Int32,
     Int64,
-    UInt8,
     Walking,
-    walking_at,
 )
 from graphtide.kernels.walks.versions import ask_pair, rank_place
 
@@ -63,6 +64,7 @@ def take_batch(
     """Bring the index to the new version, and say what is different from the old one."""
     counts = walking.counts
     counts[PAIRS], counts[SLOTS], counts[LEFT], counts[MARKED] = 0, 0, 0, 0
+    counts[OLD_DIRECT], counts[OLD_EITHER] = counts[EXTRA_DIRECT], counts[EXTRA_EITHER]
     count = len(inserted)
     parallel = counts[EXTRA_DIRECT] > 0, counts[EXTRA_EITHER] > 0
     for at in range(min(NEAR, len(sources))):
@@ -78,14 +80,16 @@ def take_batch(
         note_edge(walking, (sources[at], targets[at]), edge, (at < count, needs))
     for rank in range(counts[PAIRS]):
         settle_pair(walking, rank, needs, parallel)
+    extra = counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]
+    counts[PARALLEL] = counts[OLD_DIRECT] + counts[OLD_EITHER] + extra
     list_left(walking, deleted, sources[count:], targets[count:], needs)
 
 
 @joined_kernel
 def ask_for_edge(walking: Walking, source: int, target: int) -> None:
     """Ask for what an edge of the batch will need, soon and in its terms."""
-    prefetch(walking.changed.slot, source)
-    prefetch(walking.changed.slot, target)
+    prefetch(walking.changed.slots, source)
+    prefetch(walking.changed.slots, target)
     ask_pair(walking, source, target)
     for slabs in (walking.graph.out, walking.graph.into):
         prefetch(slabs.start, source)
@@ -97,14 +101,14 @@ def ask_for_edge(walking: Walking, source: int, target: int) -> None:
 @joined_kernel
 def slot_of(changed: Changed, counts: Int64, vertex: int) -> int:
     """The slot of a vertex, which gets one if it has none."""
-    if changed.slot[vertex] == 0:
+    if changed.slots[vertex] == 0:
         slot = counts[SLOTS]
         changed.vertex[slot] = vertex
         changed.out_more[slot] = 0
         changed.into_more[slot] = 0
         counts[SLOTS] = slot + 1
-        changed.slot[vertex] = slot + 1
-    return int(changed.slot[vertex] - 1)
+        changed.slots[vertex] = slot + 1
+    return int(changed.slots[vertex] - 1)
 
 
 @joined_kernel
@@ -300,7 +304,7 @@ def leave(
     changed: Changed, vertex: int, what: tuple[int, int, int], kind: int, fills: bool
 ) -> None:
     """Count something that left a vertex; or write it down, at the end of what is counted."""
-    slot = changed.slot[vertex] - 1
+    slot = changed.slots[vertex] - 1
     if not fills:
         changed.left_start[slot] += 1
         return
@@ -320,19 +324,6 @@ def clear_batch(walking: Walking) -> None:
     for at in range(counts[MARKED]):
         marks[changed.marked[at]] &= ~CHANGED & 255
     for slot in range(counts[SLOTS]):
-        changed.slot[changed.vertex[slot]] = 0
+        changed.slots[changed.vertex[slot]] = 0
     for rank in range(counts[PAIRS] - 1, -1, -1):
         changed.place[rank_place(changed, changed.low[rank], changed.high[rank])] = 0
-
-
-@bare_kernel
-def put_back(
-    words: Int64, low: Int32, high: Int32, flags: UInt8, edges: Int32, before: UInt8
-) -> None:
-    """Undo what a batch did to the index, whatever version the graph is at by now."""
-    walking = walking_at(words, 0)
-    index, counts = walking.pairs, walking.counts
-    for rank in range(len(low)):
-        counts[USED] += set_flags(index.table, low[rank], high[rank], flags[rank])
-    for at in range(len(edges) - 1, -1, -1):
-        index.marks[edges[at]] = before[at]

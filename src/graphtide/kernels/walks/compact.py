@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, kernel
-from graphtide.kernels.walks.records import Int64, walking_at
+from graphtide.kernels.prefetch import NEAR, prefetch
+from graphtide.kernels.walks.records import SUMS_WIDTH, Int64, Rows, Walking, walking_at
 
 Int32 = NDArray[np.int32]
 
@@ -31,6 +32,7 @@ class Neighbours(NamedTuple):
 class Compact(NamedTuple):
     """Neighbours each way, those that are wanted, by number; `vertex` leads from numbers to
     vertices. `stamps` has a line of all numbers for each position whose neighbours are stamped.
+    `sent` are rows of accumulators by number, where walks send to those and not to vertices'.
     """
 
     out: Neighbours
@@ -38,6 +40,7 @@ class Compact(NamedTuple):
     both: Neighbours
     vertex: Int32
     stamps: Int32
+    sent: Rows
 
 
 @bare_kernel
@@ -58,25 +61,60 @@ def number_by_degree(words: Int64, number: Int32, vertex: Int32, counts: Int64) 
 
 
 @bare_kernel
-def list_neighbours(
-    words: Int64, ways: int, number: Int32, found: Neighbours, upward: bool
-) -> None:
+def list_neighbours(words: Int64, ways: int, number: Int32, found: Neighbours) -> None:
     """List neighbours: `ways` 1 where edges lead to, 2 where they come from, 3 for both.
 
     `number` is empty where vertices keep their numbers. `start` and `end` are 0, and `neighbour`
-    has room for all entries. Upward lists have greater numbers alone. Each may be listed often.
+    has room for all entries. Each may be listed often.
     """
     graph = walking_at(words, 0).graph
     for vertex in range(len(graph.out.live)):
         begin = graph.out.start[vertex]
         for place in range(begin, begin + graph.out.live[vertex]):
-            count_ends(found, number, (vertex, graph.out.neighbour[place]), ways, upward)
+            count_ends(found, number, (vertex, graph.out.neighbour[place]), ways)
     total = 0
     for vertex in range(len(found.start)):
         count = found.end[vertex]
         found.start[vertex], found.end[vertex] = total, total
         total += count
-    fill_ends(graph, number, found, ways, upward)
+    fill_ends(graph, number, found, ways)
+
+
+@bare_kernel
+def list_upward(words: Int64, number: Int32, vertex: Int32, found: Neighbours) -> None:
+    """List the neighbours of a greater number, whatever the direction, in one pass by number."""
+    walking, size = walking_at(words, 0), 0
+    for at in range(len(vertex)):
+        if at + NEAR < len(vertex):
+            ask_for_slabs(walking, vertex[at + NEAR])
+        found.start[at] = size
+        for slabs in (walking.graph.out, walking.graph.into):
+            begin = slabs.start[vertex[at]]
+            for place in range(begin, begin + slabs.live[vertex[at]]):
+                other = number[slabs.neighbour[place]]
+                if other > at:
+                    found.neighbour[size] = other
+                    size += 1
+        found.end[at] = size
+
+
+@joined_kernel
+def ask_for_slabs(walking: Walking, vertex: int) -> None:
+    """Ask for what says where a vertex's neighbours are."""
+    for slabs in (walking.graph.out, walking.graph.into):
+        prefetch(slabs.start, vertex)
+        prefetch(slabs.live, vertex)
+
+
+@bare_kernel
+def hand_over(words: Int64, vertex: Int32, sent: Int64) -> None:
+    """Add what was sent to numbers to the accumulators of their vertices, which add up ints."""
+    walking = walking_at(words, 0)
+    width = walking.counts[SUMS_WIDTH]
+    for number in range(len(vertex)):
+        first = vertex[number] * width
+        for word in range(width):
+            walking.sums.whole[first + word] += sent[number * width + word]
 
 
 @joined_kernel
@@ -86,32 +124,26 @@ def numbered(number: Int32, vertex: int) -> int:
 
 
 @joined_kernel
-def count_ends(
-    found: Neighbours, number: Int32, ends: tuple[int, int], ways: int, upward: bool
-) -> None:
+def count_ends(found: Neighbours, number: Int32, ends: tuple[int, int], ways: int) -> None:
     """Count an edge in the lists of its ends."""
     source, target = numbered(number, ends[0]), numbered(number, ends[1])
-    if ways & 1 and (not upward or source < target):
+    if ways & 1:
         found.end[source] += 1
-    if ways & 2 and (not upward or target < source) and not (ways == 3 and source == target):
+    if ways & 2 and not (ways == 3 and source == target):
         found.end[target] += 1
 
 
 @inner_kernel
-def fill_ends(graph: Adjacency, number: Int32, found: Neighbours, ways: int, upward: bool) -> None:
+def fill_ends(graph: Adjacency, number: Int32, found: Neighbours, ways: int) -> None:
     """Write every edge into the lists of its ends."""
     for vertex in range(len(graph.out.live)):
         source, begin = numbered(number, vertex), graph.out.start[vertex]
         for place in range(begin, begin + graph.out.live[vertex]):
             target = numbered(number, graph.out.neighbour[place])
-            if ways & 1 and (not upward or source < target):
+            if ways & 1:
                 found.neighbour[found.end[source]] = target
                 found.end[source] += 1
-            if (
-                ways & 2
-                and (not upward or target < source)
-                and not (ways == 3 and source == target)
-            ):
+            if ways & 2 and not (ways == 3 and source == target):
                 found.neighbour[found.end[target]] = source
                 found.end[target] += 1
 

@@ -60,14 +60,19 @@ NEEDS_DIRECT, NEEDS_EITHER, NEEDS_EDGES = 1, 2, 4
     MOVED,
     LOOKED,
     BUDGET,
-) = range(20)
+    OLD_DIRECT,
+    OLD_EITHER,
+    PARALLEL,
+) = range(23)
 """What `counts` counts: changed pairs, ends of changed edges, what left them, marks that changed,
 vertices whose row changed, rows reported; whether an accumulator of the whole graph must be taken
 anew; how many vertices there were and are; taken places of the table; edges beside the one that
 their pair is visited by; the width of rows; how many iterations there may be,
 whether the program says so, and whether it runs all of them; vertices whose state changed; where
-walks read state, how many entries loops went through, and how many an advance may."""
-COUNTS = BUDGET + 1
+walks read state, how many entries loops went through, and how many an advance may; and how many
+edges were beside the one that their pair is visited by before the batch, in either meaning; 0 only
+if there are none before and behind it."""
+COUNTS = PARALLEL + 1
 
 
 class PairIndex(NamedTuple):
@@ -78,12 +83,12 @@ class PairIndex(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """What a batch changed. `slot` is one more than the slot of a vertex, 0 for most; `vertex` to
+    """What a batch changed. `slots` has one more than the slot of a vertex, 0 for most; `vertex` to
     `left_start` go by slot, `left_vertex` to `left_kind` by what left, and `low` to `lost` by
     rank; `place` leads from pairs to ranks. `marked` and `before` are edges and their old marks.
     """
 
-    slot: Int32
+    slots: Int32
     vertex: Int32
     out_more: Int32
     into_more: Int32
@@ -160,4 +165,5 @@ class Walking(NamedTuple):
 
 READ = places(Walking)
 """Where edge properties and parameters begin."""
-walking_at = record_reader(Walking)
+walking_at = record_reader(Walking, strided=("slots", "entry"))
+"""`slots` and `entry` lie side by side: whoever looks at the one of a vertex wants the other."""

@@ -15,7 +15,7 @@ import numpy as np
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import prefetch
-from graphtide.kernels.walks.pairs import FREE, first_place, place_of, word_of
+from graphtide.kernels.walks.pairs import FREE, first_place, found_word, word_of
 from graphtide.kernels.walks.records import (
     BACKWARD,
     EDGE_CAME,
@@ -23,6 +23,7 @@ from graphtide.kernels.walks.records import (
     FORWARD,
     NEW,
     OLD,
+    PARALLEL,
     Changed,
     Int32,
     Walking,
@@ -53,7 +54,7 @@ def rank_place(changed: Changed, one: int, other: int) -> Any:
 @joined_kernel
 def rank_of(changed: Changed, one: int, other: int) -> int:
     """The rank of a pair that the batch changed; -1 of any other."""
-    if changed.slot[one] == 0 or changed.slot[other] == 0:
+    if changed.slots[one] == 0 or changed.slots[other] == 0:
         return -1
     return int(changed.place[rank_place(changed, one, other)] - 1)
 
@@ -65,7 +66,7 @@ def joined(walking: Walking, source: int, target: int, way: int, upto: int) -> b
     A pair that has left keeps its place in the table: who finds none there need not ask the batch.
     """
     table = walking.pairs.table
-    word = table[place_of(table, word_of(source, target))]
+    word = found_word(table, word_of(source, target))
     if word == FREE:
         return False
     if upto != NEW:
@@ -123,7 +124,7 @@ def bits_of(source: int, target: int, way: int) -> int:
 def out_degree(walking: Walking, vertex: int, upto: int) -> Any:
     """How many edges leave a vertex, before the batch or after it."""
     found = np.int64(walking.graph.out.live[vertex])
-    slot = walking.changed.slot[vertex] if upto == OLD else 0
+    slot = walking.changed.slots[vertex] if upto == OLD else 0
     return found - walking.changed.out_more[slot - 1] if slot else found
 
 
@@ -131,7 +132,7 @@ def out_degree(walking: Walking, vertex: int, upto: int) -> Any:
 def in_degree(walking: Walking, vertex: int, upto: int) -> Any:
     """How many edges enter a vertex, before the batch or after it."""
     found = np.int64(walking.graph.into.live[vertex])
-    slot = walking.changed.slot[vertex] if upto == OLD else 0
+    slot = walking.changed.slots[vertex] if upto == OLD else 0
     return found - walking.changed.into_more[slot - 1] if slot else found
 
 
@@ -166,7 +167,7 @@ def bounds(walking: Walking, stretch: int, vertex: int, way: int, upto: int) -> 
     if stretch == INTO_SLAB:
         begin = np.int64(graph.into.start[vertex])
         return begin, begin + (graph.into.live[vertex] if way & IN_WAY else 0)
-    slot = changed.slot[vertex]
+    slot = changed.slots[vertex]
     if upto == NEW or slot == 0:
         return np.int64(0), np.int64(0)
     return np.int64(changed.left_start[slot - 1]), np.int64(changed.left_start[slot])
@@ -179,18 +180,21 @@ def is_neighbour(
     """True if an entry is how a distinct neighbour of a vertex is visited at a version.
 
     `how` is the mark of a pair that is visited so, that of one that came, the kind of those that
-    left, and the version.
+    left, and the version. Where no edges are parallel, and the neighbour is at no changed edge,
+    the mark, which is far from its entry, need not be looked at.
     """
     mark, came, kind, upto = how
     changed = walking.changed
     if stretch == LEFT_LIST:
         return bool(changed.left_kind[place] & kind != 0 and changed.left_rank[place] >= upto)
     slabs = walking.graph.out if stretch == OUT_SLAB else walking.graph.into
-    found = walking.pairs.marks[slabs.edge[place]]
-    if found & mark == 0:
-        return False
     neighbour = slabs.neighbour[place]
     if mark == EITHER and stretch == INTO_SLAB and neighbour == vertex:
+        return False
+    if walking.counts[PARALLEL] == 0 and (upto == NEW or changed.slots[neighbour] == 0):
+        return True
+    found = walking.pairs.marks[slabs.edge[place]]
+    if found & mark == 0:
         return False
     return bool(upto == NEW or found & came == 0 or rank_of(changed, vertex, neighbour) < upto)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, first_difference
 from graphtide.engine.maintainer import Maintainer
-from graphtide.engine.walks.changes import WalkChanges
+from graphtide.engine.walks.changes import GlobalChange, WalkChanges
 from graphtide.engine.walks.maintainer import SHARE, WalkMaintainer
 from graphtide.engine.walks.matches import MatchRows, RowChange
 from graphtide.engine.walks.plain import PlainResults
@@ -70,11 +70,20 @@ class WalkResults(Maintainer):
         found = self.walks.follow(delta)
         self.touched = self.walks.touched
         self._done.append(None)
-        told: dict[str, Any] = {name: self._global_change(name, found) for name in self._globals}
-        for name in self._rows:
-            if name not in cut and not self.matches[name].cut:
-                told[name] = found.matches.get(name, RowChange())
-        return WalkChanges({**found, **told}, found.globals, found.matches)
+        rows: dict[str, Any] = {
+            name: found.matches.get(name, RowChange())
+            for name in self._rows
+            if name not in cut and not self.matches[name].cut
+        }
+        whole = found.globals
+        if not rows and not self._globals:
+            return found
+        return WalkChanges(
+            lambda: {**found, **self._whole_changes(whole), **rows}, whole, found.matches
+        )
+
+    def _whole_changes(self, moved: Mapping[str, GlobalChange]) -> dict[str, Change]:
+        return {name: self._global_change(name, moved.get(name)) for name in self._globals}
 
     def _put_back(self, done: None) -> None:
         self.walks.undo()
@@ -101,8 +110,7 @@ class WalkResults(Maintainer):
     def _whole(self, name: str) -> bool:
         return name in self._globals
 
-    def _global_change(self, name: str, found: WalkChanges) -> Change:
-        change = found.globals.get(name)
+    def _global_change(self, name: str, change: GlobalChange | None) -> Change:
         if change is None:
             now = self.values(name)
             return Change(np.empty(0, np.int32), now[:0], now[:0])
