@@ -1,4 +1,4 @@
-"""`python -m bench NAME [--json FILE] [--quick]`: run one benchmark, or all, and print the figures.
+"""`python -m bench NAME [--part PART] [--json FILE] [--quick]`: run one benchmark, or all.
 
 Exit code 0 if every figure that was measured is held, 1 if one is missed.
 """
@@ -11,8 +11,18 @@ from pathlib import Path
 
 from bench.figures import print_figures, write_json
 
-BENCHMARKS = ("headlines", "views", "engine", "runs", "dataflow", "walks", "live", "durable")
-MODULES = {"durable": "live_durable"}
+BENCHMARKS = (
+    "headlines",
+    "views",
+    "engine",
+    "runs",
+    "dataflow",
+    "walks",
+    "live",
+    "durable",
+    "streams",
+)
+MODULES = {"durable": "live_durable", "streams": "live_streams"}
 
 
 def main() -> int:
@@ -21,11 +31,16 @@ def main() -> int:
     parser.add_argument("name", choices=(*BENCHMARKS, "first", "all"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
     parser.add_argument("--quick", action="store_true", help="small inputs: a smoke test only")
+    parser.add_argument("--part", metavar="PART", help="of a benchmark with parts, this one alone")
     chosen = parser.parse_args()
     quick = " (quick: the bars are not meant for this)" if chosen.quick else ""
     figures = []
     for name in BENCHMARKS if chosen.name == "all" else (chosen.name,):
-        found = importlib.import_module(f"bench.{MODULES.get(name, name)}").run(quick=chosen.quick)
+        module = importlib.import_module(f"bench.{MODULES.get(name, name)}")
+        if chosen.part is not None and chosen.part not in getattr(module, "PARTS", ()):
+            parser.error(f"the benchmark {name} has no part {chosen.part}")
+        part = {} if chosen.part is None else {"part": chosen.part}
+        found = module.run(quick=chosen.quick, **part)
         print_figures(name + quick, found)
         figures += found
     if chosen.json:

@@ -1,8 +1,10 @@
-"""Queries kept current: `python -m bench live`.
+"""Queries kept current: `python -m bench live`, or one part of it with `--part`.
 
-A thousand queries of one kind on one graph, batches of one edge: one that leaves, and then one that
-comes back. Times are medians in seconds of the processor; from scratch is what it takes to ask all
-queries on the graph as it is. Answers of a sample are compared with the definition at the end.
+`many`: a thousand queries of one kind on one graph, batches of one edge: one that leaves, and then
+one that comes back. Times are medians in seconds of the processor; from scratch is what it takes to
+ask all queries on the graph as it is. Answers of a sample are compared with the definition.
+
+`pairs` and `fit` are about the histories of paper 001: `live_pairs.py` and `live_fit.py`.
 """
 
 from __future__ import annotations
@@ -10,13 +12,16 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 import graphtide as gt
-from bench import data
+from bench import data, live_fit, live_pairs
 from bench.figures import Figure
+from bench.live_budget import budget_figures
+from bench.live_fit import fit_figures
 from bench.live_inputs import (
     Labelled,
     Make,
@@ -26,26 +31,76 @@ from bench.live_inputs import (
     rmat_graph,
     social_network,
 )
+from bench.live_pairs import pair_figures
+from bench.live_settings import Stream
 from bench.timing import seconds_of, without_collector
 
-QUERIES, BATCHES, SCALE, SAMPLE = 1_000, 200, 16, 3
+QUERIES, BATCHES, SCALE, SAMPLE = 1_000, 200, 18, 3
+PARTS = "pairs", "many", "fit", "budget"
 MOST_MILLISECONDS, LEAST_TIMES = 0.05, 100
+BUDGET = 1 << 30
 
 
-def run(*, quick: bool) -> list[Figure]:
-    """All figures of this benchmark; quickly on a small graph of the same shape."""
-    if quick:
-        small = np.random.default_rng(1).integers(40, size=(2, 120))
-        return graph_figures(labelled_at_random("random", *small), 10, 5)
-    graphs = {"soc-Epinions1": epinions(), "RMAT": rmat_graph(SCALE), "SNB": social_network()}
+def run(*, quick: bool, part: str | None = None) -> list[Figure]:
+    """All figures of this benchmark, or of a part; quickly on a small graph of the same shape."""
     figures: list[Figure] = []
-    for name, given in graphs.items():
-        if given is None:
-            note = data.missing(name)
-            figures.append(Figure(f"{name}, all", None, "at most", 1, "ms", note, name))
-        else:
-            figures += graph_figures(given, QUERIES, BATCHES)
+    for name in PARTS if part is None else (part,):
+        figures += _PARTS[name](quick)
     return figures
+
+
+def _small() -> Labelled:
+    return labelled_at_random("random", *np.random.default_rng(1).integers(40, size=(2, 120)))
+
+
+def _pairs(quick: bool) -> list[Figure]:
+    given = _small() if quick else epinions()
+    if given is None:
+        return [_skipped("soc-Epinions1", "pairs")]
+    held = 5 if quick else live_pairs.BATCHES
+    stream = Stream.of(given.src, given.dst, held)
+    return pair_figures(given.name, stream, 3 if quick else live_pairs.PAIRS)
+
+
+def _many(quick: bool) -> list[Figure]:
+    if quick:
+        return graph_figures(_small(), 10, 5)
+    figures: list[Figure] = []
+    makers: dict[str, Callable[[], Labelled | None]] = {
+        "soc-Epinions1": epinions,
+        "RMAT": partial(rmat_graph, SCALE),
+        "ldbc-snb-sf0.1": social_network,
+    }
+    for name, make in makers.items():
+        given = make()
+        figures += (
+            [_skipped(name, "many")] if given is None else graph_figures(given, QUERIES, BATCHES)
+        )
+    return figures
+
+
+def _fit(quick: bool) -> list[Figure]:
+    given = _small() if quick else rmat_graph(SCALE)
+    stream = Stream.of(given.src, given.dst, 5 if quick else live_fit.BATCHES)
+    return fit_figures(given.name, stream, 4 if quick else live_fit.MOST)
+
+
+def _budget(quick: bool) -> list[Figure]:
+    if quick:
+        return budget_figures(_small(), 200_000, 5, 1)
+    return budget_figures(rmat_graph(SCALE), BUDGET, BATCHES)
+
+
+_PARTS: dict[str, Callable[[bool], list[Figure]]] = {
+    "pairs": _pairs,
+    "many": _many,
+    "fit": _fit,
+    "budget": _budget,
+}
+
+
+def _skipped(name: str, part: str) -> Figure:
+    return Figure(f"{name}, {part}", None, "at most", 1, "ms", data.missing(name), name)
 
 
 def graph_figures(given: Labelled, queries: int, batches: int) -> list[Figure]:
@@ -73,7 +128,6 @@ def kind_figures(
     batch, mean = _batches(graph, edges)
     for query in list(graph.queries.values())[:SAMPLE]:
         query.verify()
-    kept = graph._queries()
     title, section = f"{name}, {queries:,} queries", given.name
     note = f"beside the graph's own {1e3 * alone:.3f} ms; mean {1e3 * mean:.3f}"
     batched = 1e3 * max(batch - alone, 0.0)
@@ -81,7 +135,7 @@ def kind_figures(
     return [
         Figure(f"{title}: a batch", batched, "at most", MOST_MILLISECONDS, "ms", note, section),
         Figure(f"{title}: from scratch", times, "at least", LEAST_TIMES, "batches", "", section),
-        Figure(f"{title}: memory", kept.nbytes / 1e6, "at most", None, "MB", "", section),
+        Figure(f"{title}: memory", graph.query_bytes / 1e6, "at most", None, "MB", "", section),
     ]
 
 

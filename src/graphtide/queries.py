@@ -5,6 +5,7 @@ while the graph changes. The reference is docs/reference/queries.md.
 """
 
 from graphtide.api.query import Query
+from graphtide.engine.histories.settings import Histories
 from graphtide.run.queries.kinds import Hops, Path, Paths, QueryKind, Reach, Regular
 
-__all__ = ["Hops", "Path", "Paths", "Query", "QueryKind", "Reach", "Regular"]
+__all__ = ["Histories", "Hops", "Path", "Paths", "Query", "QueryKind", "Reach", "Regular"]

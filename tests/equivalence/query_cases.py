@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import graphtide as gt
+from graphtide.model.errors import LimitError
 from tests.oracle.regular_paths import Edge, Node, answers
 
 LABELS = ("a", "b", "c", None)
@@ -27,8 +28,15 @@ def anything(direction: str) -> Node:
 class Beside:
     """A graph, and the edges that it must have; vertices are 0 to `vertices` - 1 and any newer."""
 
-    def __init__(self, pick: random.Random, vertices: int, edges: int) -> None:
-        self.pick = pick
+    def __init__(
+        self,
+        pick: random.Random,
+        vertices: int,
+        edges: int,
+        costs: tuple[float, ...] = COSTS,
+        queries: Any = None,
+    ) -> None:
+        self.pick, self.costs = pick, costs
         self.ids = list(range(vertices))
         # The first has a label, which makes the property one of texts.
         self.edges = [Edge(0, vertices - 1, "a"), *(self.random_edge() for _ in range(edges))]
@@ -36,6 +44,7 @@ class Beside:
             [e.source for e in self.edges],
             [e.target for e in self.edges],
             vertices=vertices,
+            queries=queries,
             kind=[e.label for e in self.edges],
             cost=[float(e.cost) for e in self.edges],
         )
@@ -44,7 +53,7 @@ class Beside:
     def random_edge(self, more: tuple[Any, ...] = ()) -> Edge:
         """Often parallel to another, and at times a loop."""
         source, target = self.pick.choices([*self.ids, *more], k=2)
-        return Edge(source, target, self.pick.choice(LABELS), self.pick.choice(COSTS))
+        return Edge(source, target, self.pick.choice(LABELS), self.pick.choice(self.costs))
 
     def advance(self, come: int, go: int) -> None:
         """Insert and delete so many edges, at times with a new vertex."""
@@ -59,7 +68,11 @@ class Beside:
             "kind": [e.label for e in inserted],
             "cost": [float(e.cost) for e in inserted],
         }
-        self.graph.advance(rows if inserted else None, [row["edge"] for row in gone] or None)
+        try:
+            self.graph.advance(rows if inserted else None, [row["edge"] for row in gone] or None)
+        except LimitError:
+            self._before.pop()
+            raise
         for row in gone:
             self.edges.remove(Edge(row["src"], row["dst"], row["kind"], row["cost"]))
         self.edges += inserted

@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 from bench import live
+from bench.live_settings import RANDOM, SETTINGS
 
 
 def test_all_kinds_are_measured() -> None:
-    figures = live.run(quick=True)
+    figures = live.run(quick=True, part="many")
     assert {item.name.split(",")[0] for item in figures} == {"pairs", "5 hops", "Q1", "Q2", "Q3"}
+    assert all(item.measured is not None for item in figures)
+
+
+def test_all_settings_of_histories_are_measured() -> None:
+    figures = live.run(quick=True, part="pairs")
+    assert {item.name.split(":")[0] for item in figures} == {
+        "from scratch",
+        *SETTINGS,
+        *RANDOM,
+    }
+    assert {item.section for item in figures} == {"pairs on random", "weighted pairs on random"}
+    assert all(item.measured is not None for item in figures)
+
+
+def test_what_fits_is_told_of_all_settings() -> None:
+    figures = live.run(quick=True, part="fit")
+    assert {item.name.split(",")[0] for item in figures} >= {*SETTINGS, "fixpoints"}
+    assert all(item.measured is not None and item.measured > 0 for item in figures)
+
+
+def test_what_fits_a_budget_is_measured() -> None:
+    figures = live.run(quick=True, part="budget")
+    names = {item.name.split(",")[0].split(":")[0] for item in figures}
+    assert names == {"everything kept", "self-tuned"}
     assert all(item.measured is not None for item in figures)

@@ -47,8 +47,8 @@ def test_queries_have_names_and_go() -> None:
         ("", Q.Reach("LHR"), InputError, "cannot be named"),
         ("there", Q.Reach("LHR"), InputError, "there is a query 'there' already"),
         ("new", "LHR", InputError, "is no query"),
-        ("new", Q.Reach("XXX"), InputError, "there is no vertex 'XXX'"),
-        ("new", Q.Path("LHR", "XXX"), InputError, "there is no vertex 'XXX'"),
+        ("new", Q.Reach("ZZZ"), InputError, "there is no vertex 'ZZZ'"),
+        ("new", Q.Path("LHR", "ZZZ"), InputError, "there is no vertex 'ZZZ'"),
         ("new", Q.Path("LHR", "SYD", weight="miles"), InputError, "no numbers 'miles'"),
         ("new", Q.Path("LHR", "SYD", weight="airline"), InputError, "no numbers 'airline'"),
         ("new", Q.Regular("EK", "LHR", label="line"), InputError, "no property 'line'"),
@@ -219,7 +219,7 @@ def test_forgetting_leaves_answers() -> None:
 def test_verify_notices_what_is_wrong() -> None:
     graph = airports()
     near = graph.query("near", Q.Hops("LHR", 2))
-    rows = near._kept.engine._rows
+    rows = near._kept.engine.states.fixpoints.rows
     rows.view.value[: int(rows.view.top[0])] += 1
     with pytest.raises(AssertionError, match="by definition"):
         near.verify()
@@ -231,3 +231,14 @@ def test_explain_tells_states_and_bytes() -> None:
     assert "walks of EK/QF* from one start" in text
     assert "automaton: 2 states" in text
     assert "bytes" in text
+
+
+def test_histories_keep_what_they_are_told_and_have_no_budget() -> None:
+    by_histories = gt.queries.Histories()
+    with pytest.raises(InputError, match="have no budget"):
+        gt.Graph([1], [2], queries=by_histories, budget="1 GB")
+    graph = gt.Graph([1], [2], queries=by_histories)
+    graph.query("far", gt.queries.Path(1, 2))
+    assert graph.explain().startswith("1 queries, kept by histories, join on demand\n")
+    with pytest.raises(InputError, match="have no budget"):
+        graph.set_budget("1 GB")

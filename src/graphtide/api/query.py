@@ -16,7 +16,7 @@ from graphtide.run.queries.answers import (
     path_of,
     verify_answer,
 )
-from graphtide.run.queries.explain import explain_query
+from graphtide.run.queries.explain import explain_query, query_bytes
 from graphtide.run.queries.kept import KeptQueries, KeptQuery
 from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.staying import StaysHere
@@ -98,6 +98,13 @@ class Query(StaysHere):
         """
         self._check_open()
         verify_answer(self._kept, self._query)
+
+    @property
+    @in_turn
+    def nbytes(self) -> int:
+        """The memory of what it keeps, without the room that all queries of the graph share."""
+        self._check_open()
+        return query_bytes(self._kept, self._query)
 
     @in_turn
     def explain(self) -> str:

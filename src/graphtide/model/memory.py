@@ -39,14 +39,20 @@ def in_words(count: int) -> str:
     return f"{count:,} bytes"
 
 
-def _parsed(setting: str) -> int:
-    text = setting.strip().upper().removesuffix("B").removesuffix("I")
+def bytes_in(text: str) -> int | None:
+    """A number of bytes as people write it, such as 500M or 2 GB; None if it is no such text."""
+    text = text.strip().upper().removesuffix("B").removesuffix("I").strip()
     digits, unit = (text[:-1], text[-1]) if text[-1:].isalpha() else (text, "")
     try:
         found = int(float(digits) * _UNITS[unit])
     except (KeyError, ValueError, OverflowError):
-        found = -1
-    if found < 0:
+        return None
+    return found if found >= 0 else None
+
+
+def _parsed(setting: str) -> int:
+    found = bytes_in(setting)
+    if found is None:
         raise InputError(
             f"{MEMORY_SETTING} cannot be '{setting}'", hint="give bytes, or such as 500M or 2G"
         )

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.engine.queries import engine as engines
-from graphtide.engine.queries import logs, starting
+from graphtide.engine.queries import logs, starting, states
 from graphtide.engine.queries.engine import QueryEngine
+from graphtide.engine.queries.fixpoint import ENTRY
 from graphtide.engine.queries.rows import SIZES, chunk_sizes
 from graphtide.run.queries.kept import KeptQueries
 from tests.equivalence.query_cases import Beside, ask
@@ -28,14 +28,14 @@ def kept_of(graph: gt.Graph) -> KeptQueries:
 
 def check_rows(engine: QueryEngine) -> None:
     """Rows are sorted, lie apart, and hold as many entries as are counted; so do free chunks."""
-    rows, held = engine._rows.view, []
+    rows, held = engine.states.fixpoints.rows.view, []
     entries = 0
-    for vertex in range(engine._rows.vertices):
+    for vertex in range(engine.states.fixpoints.rows.vertices):
         start, length, kind = rows.start[vertex], rows.length[vertex], rows.kind[vertex]
         assert 0 <= length <= SIZES[kind]
         keys = rows.key[start : start + length]
         assert (np.diff(keys) > 0).all()
-        entries += int((engine._searches.owner[keys] >= 0).sum())
+        entries += int((engine.states.fixpoints.searches.owner[keys] >= 0).sum())
         held += [(int(start), int(SIZES[kind]))] if kind else []
     for kind, place in enumerate(rows.free.tolist()):
         while place >= 0:
@@ -44,7 +44,7 @@ def check_rows(engine: QueryEngine) -> None:
     held.sort()
     assert all(one + size <= other for (one, size), (other, _) in itertools.pairwise(held))
     assert sum(size for _, size in held) == rows.top[0] <= len(rows.key)
-    assert entries == engine._searches.total
+    assert entries == engine.states.fixpoints.searches.total
 
 
 def test_chunks_grow_by_a_quarter_at_most_from_eight_on() -> None:
@@ -77,7 +77,7 @@ def test_memory_comes_back_when_queries_go() -> None:
     small = kept.nbytes
     for at in range(40):
         graph.query(f"q{at}", Q.Reach(at))
-    assert kept.nbytes > small + 40 * 250 * engines.ENTRY
+    assert kept.nbytes > small + 40 * 250 * ENTRY
     for at in range(40):
         graph.drop_query(f"q{at}")
     assert kept.nbytes < 2 * small
@@ -91,7 +91,7 @@ def test_keys_are_used_again() -> None:
         graph.advance(delete=[(3, 4)])
         graph.advance(insert=[(3, 4)])
         graph.drop_query("q")
-    assert len(kept_of(graph).engine._searches.owner) < 20
+    assert len(kept_of(graph).engine.states.fixpoints.searches.owner) < 20
 
 
 def test_memory_stays_flat_over_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,13 +123,15 @@ def test_the_bytes_are_all_bytes() -> None:
     kept = kept_of(graph)
     engine = kept.engine
     arrays = [
-        *(array for array in engine._rows.view if array is not SIZES),
-        *engine._searches.view,
-        *engine._work.view,
-        *(part for log in engine._logs._kept for part in log),
+        *(array for array in engine.states.fixpoints.rows.view if array is not SIZES),
+        *engine.states.fixpoints.searches.view,
+        *engine.states.fixpoints.work.view,
+        *(part for log in engine.states.fixpoints.logs._kept for part in log),
+        engine.states.fixpoints.rows._order.room,
         *kept.labels._columns.values(),
     ]
-    assert kept.nbytes == sum(array.nbytes for array in arrays)
+    objects = states.OBJECTS * len(engine.states.records)
+    assert kept.nbytes == engine.budget.used == sum(array.nbytes for array in arrays) + objects
 
 
 def test_searches_too_large_for_arrays_are_found_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +169,8 @@ def test_an_edge_that_concerns_nobody_costs_no_look_at_edges() -> None:
     for at in range(10):
         graph.query(f"q{at}", Q.Reach(at))
     graph.advance(delete=[(105, 106)])
-    assert kept_of(graph).engine.touched == 0
+    assert kept_of(graph).engine.looked == 0
     graph.advance(insert=[(105, 107), (107, 101)])
-    assert kept_of(graph).engine.touched == 0
+    assert kept_of(graph).engine.looked == 0
     graph.advance(insert=[(3, 105)])
-    assert kept_of(graph).engine.touched > 0
+    assert kept_of(graph).engine.looked > 0

@@ -1,241 +1,354 @@
 """All searches on one graph: started, brought from version to version together, and read.
 
-Everything that queries keep is here: rows, searches, room to work in and logs, and `nbytes` counts
-all of it. The graph is brought to its next version by its owner; `follow` is one compiled call,
-repeated only where it lacked room. Nothing is in proportion to the graph but a row's header for
-each vertex.
+Everything that queries keep is granted by one budget. A search keeps all its entries, or its answer
+alone, which is computed anew at a batch that concerns it (`states`); which of the two never changes
+what it answers.
+
+A call that lacks room gives up what saves least for its bytes, and goes on; where nothing is left
+to be given up it ends in LimitError, with all answers as they were. Where the way back does not
+lead through logs, searches are `lost`: they have no state until `settle` computes them anew.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphtide.engine.queries.logs import Log, Logs, WorkRoom
-from graphtide.engine.queries.rows import RowPool
-from graphtide.engine.queries.searches import Search, SearchTable
-from graphtide.engine.queries.starting import dense_arrays
+from graphtide.engine.queries.budget import Budget, LacksRoomError
+from graphtide.engine.queries.fixpoint import ENTRY, LabelColumn, TakesLongError
+from graphtide.engine.queries.logs import NO_END
+from graphtide.engine.queries.reading import AnswerReader
+from graphtide.engine.queries.searches import Search
+from graphtide.engine.queries.states import SearchStates
+from graphtide.engine.queries.tuning import BETTER
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.blocks import Block
-from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.queries.batch import follow_batch, put_back, start_search
-from graphtide.kernels.queries.reading import answer_at, collect_entries, look_up
-from graphtide.kernels.queries.records import (
-    DONE,
-    LACKS_FALLEN,
-    LACKS_HEAP,
-    LACKS_LOG,
-    LACKS_POOL,
-)
-from graphtide.kernels.queries.starting import find_all, write_all
+from graphtide.model.errors import LimitError
+from graphtide.model.memory import in_words
 
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
+Result = TypeVar("Result")
 
-SWEPT = 4
-"""Rows are swept once a fourth of their entries belong to nobody."""
-
-ENTRY = 18
-"""The bytes of an entry."""
-
-LabelColumn = Callable[[str], Int32]
-"""The codes of a property of edges, by inside number, with room for all edges."""
+_RESERVE = 16
+"""A share of the budget that is set aside for writing answers down when states are given up."""
 
 
-class Entry(NamedTuple):
-    """The cost of a walk, the edge by which the best one came (-1 at the start), and how."""
-
-    value: float
-    edge: int
-    state: int
-    back: bool
+_LEFT = 8
+"""A share of the budget that new searches leave to what others keep from batch to batch."""
 
 
 class QueryEngine:
     """The searches of all queries on a graph."""
 
-    def __init__(self, graph: ResidentGraph, labels: LabelColumn) -> None:
-        self._graph = graph
-        self._labels = labels
-        self._rows = RowPool(graph.vertices)
-        self._searches = SearchTable()
-        self._work = WorkRoom()
-        self._logs = Logs()
-        self._last: Log | None = None
-        self._columns: dict[tuple[str, bool], int] = {}
-        self._handed: Adjacency | None = None
-        self._block: Block | None = None
+    def __init__(
+        self, graph: ResidentGraph, labels: LabelColumn, budget: Budget | None = None
+    ) -> None:
+        self.budget = Budget() if budget is None else budget
+        self.patience = 1.0
+        """With a budget, a batch looks at 1 + patience times as many edges as from scratch, at most
+        and but for what is asked to find out whom it concerns."""
+        self.states = SearchStates(graph, labels, self.budget)
+        self.reader = AnswerReader(self.states)
+        self.lost: set[int] = set()
+        self.seconds = 0.0
+        """What all batches took."""
+        self.looked = 0
+        """How many edges the last advance looked at."""
+        self._concerned: list[list[int]] = []
+        """The searches that each advance which can be undone has computed anew."""
+        self._reserve = 0
+        self._set_aside()
 
     @property
     def nbytes(self) -> int:
         """All memory of queries."""
-        parts = (self._rows, self._searches, self._work, self._logs)
-        last = 0 if self._last is None or len(self._logs) else self._last.nbytes
-        return sum(part.nbytes for part in parts) + last
+        return self.states.nbytes + self._reserve
 
     @property
-    def touched(self) -> int:
-        """How many edges the last advance looked at."""
-        return self._work.touched
+    def batches(self) -> int:
+        """How many advances have been followed."""
+        return self.states.batches
+
+    def entries(self, number: int) -> int:
+        """How many entries a search keeps."""
+        return self.states.entries(number)
+
+    def bytes_of(self, number: int) -> int:
+        """The memory of what one search keeps, without the room that all of them share."""
+        return self.states.bytes_of(number)
 
     @property
     def undoable(self) -> int:
         """How many advances can be undone."""
-        return len(self._logs)
+        return len(self.states.fixpoints.logs)
 
-    def entries(self, number: int) -> int:
-        """How many entries a search has."""
-        return self._searches.entries(number)
+    @property
+    def loses(self) -> bool:
+        """Whether undoing the last advance leaves searches that must be computed anew."""
+        records, last = self.states.records.values(), self.states.batches
+        concerned = not self._concerned or bool(self._concerned[-1])
+        return concerned or any(record.since >= last for record in records)
 
     def add(self, search: Search) -> int:
         """Start a search on the version that the graph is at; its number."""
-        self._rows.resize(max(self._graph.vertices, self._rows.vertices))
-        columns = [self._column(search.label, True), self._column(search.weight, False)]
-        number = self._searches.add(search, *columns)
-        self._block = None
-        self._work.begin(logs=False)
+        number = self.add_lost(search)
         try:
-            self._find(number, search)
+            self._start(number)
         except BaseException:
-            self._searches.remove(number)
+            self.remove(number)
             raise
+        self.lost.discard(number)
+        self._set_aside()
+        return number
+
+    def add_lost(self, search: Search) -> int:
+        """Have a search without a state, until `settle`; its number."""
+        number = self._within(lambda: self.states.enter(search))
+        self.lost.add(number)
+        return number
+
+    def begin_again(self, number: int) -> int:
+        """Have a search without a state, as it came behind what was undone; its number."""
+        self.lost.add(number)
         return number
 
     def remove(self, number: int) -> None:
-        """Give a search up; its memory comes back with the next sweep."""
-        self._searches.remove(number)
-        if self._searches.dead * SWEPT > self._searches.total:
-            self._sweep()
+        """Give a search up."""
+        self.lost.discard(number)
+        self.states.leave(number)
 
-    def follow(self, delta: Delta) -> None:
-        """Follow a graph that has been flipped, and may have got vertices; all or nothing."""
-        self._rows.resize(max(self._graph.vertices, self._rows.vertices))
-        self._work.begin(logs=True)
+    def follow(self, delta: Delta, ready: Callable[[], None] = lambda: None) -> None:
+        """Follow a graph that has been flipped, and may have got vertices; all or nothing.
+
+        `ready` reads what has come with the edges, before anybody asks for it.
+        """
+        begun, states = time.perf_counter(), self.states
+        self._tell_nothing()
+        self._within(ready)
+        given_up = self._follow_entries(delta)
+        states.batches += 1
+        self._concerned.append([])
+        del self._concerned[: len(self._concerned) - max(self.undoable, 1)]
         try:
-            self._repeat(lambda words: follow_batch(words, *delta))
-            self._last = self._work.log()
+            touched = given_up + states.fixpoints.touched
+            self.looked = touched + self._follow_answers(delta)
         except BaseException:
-            self._put_back(self._work.log())
+            self.undo(states.graph.vertices)
             raise
-        self._logs.add(self._last, self._rows.nbytes)
-        if self._work.shrink():
-            self._block = None
+        if self.budget.most is not None:
+            self._count_concerned()
+        self._take_up()
+        self._set_aside()
+        self.seconds += time.perf_counter() - begun
+
+    def _follow_entries(self, delta: Delta) -> int:
+        """Follow with all that keep their entries; how many edges were looked at in vain.
+
+        Where that takes longer than the patience allows for, all of them keep their answers alone,
+        of which those are computed anew that the batch concerns.
+        """
+        fixpoints, most = self.states.fixpoints, self._most_looks()
+        try:
+            self._within(lambda: fixpoints.follow(delta, most))
+        except TakesLongError:
+            looked = fixpoints.touched
+            while self.states.give_up(NO_END):
+                pass
+            self._within(lambda: fixpoints.follow(delta))
+            return looked
+        return 0
+
+    def _most_looks(self) -> int:
+        """How many edges following may look at: a share of what all look at from scratch."""
+        if self.budget.most is None:
+            return NO_END
+        states = self.states
+        kept = (item.looks for n, item in states.records.items() if states.keeps_entries(n))
+        return int(self.patience * sum(kept))
 
     def undo(self, vertices: int) -> None:
-        """Go back by one advance, to so many vertices."""
-        self._put_back(self._logs.pop())
-        if vertices < self._rows.vertices:
-            self._rows.cut(self._words(), vertices)
-            self._block = None
+        """Go back by one advance, to so many vertices; `settle` once the graph is there."""
+        self._tell_nothing()
+        states = self.states
+        states.batches -= 1
+        records = states.records
+        self.lost |= {number for number in records if records[number].since > states.batches}
+        self.lost |= set(self._concerned.pop() if self._concerned else records) & set(records)
+        try:
+            states.fixpoints.undo(vertices)
+        except LacksRoomError:
+            states.fixpoints.cut(vertices)
+            self.lost |= {number for number in records if states.keeps_entries(number)}
+
+    def settle(self) -> None:
+        """Compute anew what the way back has lost, on the graph as it is."""
+        while self.lost:
+            number = next(iter(self.lost))
+            self.states.drop_answer(number)
+            if self.states.fixpoints.searches.entries(number):
+                self.states.fixpoints.drop([number])
+            self._start(number)
+            self.lost.discard(number)
 
     def forget(self) -> None:
         """Give up what could be undone."""
-        self._logs.clear()
+        self.states.fixpoints.logs.clear()
+        self._concerned.clear()
 
-    def changed(self) -> set[int]:
-        """The searches with an entry that the last advance changed."""
-        if self._last is None or not len(self._last.items):
-            return set()
-        owners = self._searches.owner[np.unique(self._last.items & 0xFFFFFFFF)]
-        return {number for number in owners.tolist() if number >= 0}
+    def set_budget(self, most: int | None) -> None:
+        """Have another budget from now on; LimitError, and the one before, if it is too small."""
+        self.budget.give(self._reserve)
+        self._reserve = 0
+        while (
+            most is not None
+            and self.budget.used > most
+            and self._shed(self.budget.used - most, True)
+        ):
+            pass
+        fits = most is None or self.budget.used <= most
+        self.budget.most = most if fits else self.budget.most
+        self._set_aside()
+        if not fits:
+            raise LimitError(
+                f"a budget of {in_words(most or 0)} is too small for the queries on the graph",
+                hint=f"they take {in_words(self.budget.used)} at least; drop some",
+            )
 
-    def before(self, number: int, states: int) -> tuple[Int32, Int32, Float64]:
-        """The entries of a search that the last advance changed, as they were before it.
+    def _tell_nothing(self) -> None:
+        self.states.fixpoints.logs.tell_nothing()
+        self.states.told.clear()
 
-        Vertices, states and values, infinity where there was none; each entry once.
+    def _start(self, number: int) -> None:
+        """Find the state of a search: all entries where there is room for them."""
+        if self._has_room_for_entries():
+            try:
+                self.states.take_up(number)
+                return
+            except LacksRoomError:
+                pass
+        self._within(lambda: self.states.keep(number))
+
+    def _has_room_for_entries(self) -> bool:
+        """Whether a search as large as those before it is likely to fit, and leaves some room."""
+        most, left = self.budget.most, self.budget.left
+        if most is None or left is None:
+            return True
+        known = [record.entries for record in self.states.records.values() if record.entries]
+        wanted = 2 * ENTRY * sum(known) // max(len(known), 1)
+        return wanted + most // _LEFT < left + ENTRY * self.states.fixpoints.rows.spare
+
+    def _follow_answers(self, delta: Delta) -> int:
+        """Compute anew the answers that a batch concerns; how many edges were looked at."""
+        pairs, looked = self._within(lambda: self.states.pairs.concerned(delta))
+        numbers, more = self._within(lambda: self.states.values.concerned(delta))
+        looked += more
+        for number, target in pairs:
+            looked += self._pair_again(number, target)
+        for number in numbers:
+            looked += self._values_again(number)
+        return looked
+
+    def _pair_again(self, number: int, target: int) -> int:
+        states = self.states
+        before, looked = self._again(number, lambda: states.pairs.again(number, target))
+        if before != states.pairs.cost(number, target):
+            self._within(lambda: states.told.add(number, target, before))
+        return looked
+
+    def _values_again(self, number: int) -> int:
+        states = self.states
+        changed, looked = self._again(number, lambda: states.values.again(number))
+        count = states.records[number].search.automaton.states
+        change = changed.items // count, changed.items % count, changed.values
+        self._within(lambda: states.told.tell(number, change))
+        return looked
+
+    def _again(self, number: int, call: Callable[[], tuple[Result, int]]) -> tuple[Result, int]:
+        """Ask anew, and count what that takes."""
+        begun = time.perf_counter()
+        self._concerned[-1].append(number)
+        found, looked = self._within(call)
+        record = self.states.records[number]
+        record.concern(self.states.batches)
+        record.again += 1
+        record.spent += looked
+        record.seconds += time.perf_counter() - begun
+        return found, looked
+
+    def _count_concerned(self) -> None:
+        """Count the batch for those whose entries it changed: of pairs, that of a target."""
+        fixpoints = self.states.fixpoints
+        for number in fixpoints.changed():
+            record = self.states.records[number]
+            record.entries = fixpoints.searches.entries(number)
+            if record.search.is_pairs:
+                vertices, _, _ = fixpoints.before(number, 1)
+                if set(record.search.targets or ()).isdisjoint(vertices.tolist()):
+                    continue
+            record.concern(self.states.batches)
+
+    def _take_up(self) -> None:
+        """Let a search have its entries again where that saves more than what it would take.
+
+        It must have looked at as many edges since as a start looks at, and fit: beside the others,
+        or in place of some that save less. One a batch, so that no batch waits for many starts.
         """
-        empty = np.empty(0, np.int64)
-        items = empty if self._last is None else self._last.items
-        keys, base = items & 0xFFFFFFFF, self._searches.base(number)
-        mine = np.flatnonzero((keys >= base) & (keys < base + states))
-        kept, first = np.unique(items[mine], return_index=True)
-        values = np.empty(0) if self._last is None else self._last.values[mine[first]]
-        keys = kept & 0xFFFFFFFF
-        return (kept >> 32).astype(np.int32), (keys - base).astype(np.int32), values
+        states = self.states
+        for number in self._concerned[-1]:
+            record = states.records[number]
+            if states.keeps_entries(number) or record.spent <= record.looks:
+                continue
+            wanted = 2 * ENTRY * max(record.entries, 1)
+            left, worth = self.budget.left, record.worth(states.batches, wanted)
+            lacking = 0 if left is None else wanted - left
+            if lacking <= 0 or states.give_up(lacking, worth / BETTER):
+                try:
+                    states.take_up(number)
+                except LacksRoomError:
+                    record.spent = 0
+                return
 
-    def collect(self, number: int) -> tuple[Int32, Int32, Float64]:
-        """All entries of a search: vertices, states and values, by vertex and state."""
-        count = self._searches.entries(number)
-        found = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count)
-        collect_entries(self._words(), number, *found)
-        return found
+    def _within(self, call: Callable[[], Result]) -> Result:
+        """Call, again and again with more room, until the budget allows for it.
 
-    def entry(self, number: int, vertex: int, state: int) -> Entry | None:
-        """One entry of a search, or None."""
-        value, came = np.empty(1), np.empty(2, np.int32)
-        if not look_up(self._words(), vertex, self._searches.base(number) + state, value, came):
-            return None
-        edge, via = came.tolist()
-        return Entry(float(value[0]), edge, via >> 1, bool(via & 1))
+        Rows are trimmed once: what a call has made them grow by may be what it needs.
+        """
+        trims = True
+        while True:
+            try:
+                return call()
+            except LacksRoomError as lacking:
+                self._make_room(lacking.wanted, trims)
+                trims = False
 
-    def answers(self, number: int, accepting: frozenset[int], vertices: Int32) -> Float64:
-        """The least cost of a walk that may end at each of some vertices; infinity without one."""
-        found = np.empty(len(vertices))
-        states = np.array(sorted(accepting), np.int16)
-        answer_at(self._words(), number, states, vertices, found)
-        return found
+    def _make_room(self, wanted: int, trims: bool) -> None:
+        """Give up what saves least for its bytes; LimitError where there is nothing left."""
+        reserve, self._reserve = self._reserve, 0
+        self.budget.give(reserve)
+        if self._shed(wanted, trims):
+            self._set_aside()
+        elif not reserve:
+            raise LimitError(
+                f"the queries need {in_words(wanted)} more than their budget of "
+                f"{in_words(self.budget.most or 0)}",
+                hint="set a larger one with graph.set_budget, or drop queries",
+            )
 
-    def _find(self, number: int, search: Search) -> None:
-        """All entries of a new search."""
-        dense = dense_arrays(search, self._graph.vertices)
-        if dense is None:
-            self._repeat(lambda words: start_search(words, number, search.start))
-            return
-        count = find_all(self._words(), dense, number, search.start)
-        reached = np.sort(dense.reached[:count])
-        self._repeat(lambda words: write_all(words, dense, number, reached))
+    def _shed(self, wanted: int, trims: bool) -> bool:
+        """Give something up: what older advances noted, what rows have free, or else states.
 
-    def _put_back(self, log: Log) -> None:
-        self._work.begin(logs=False)
-        self._repeat(lambda words: put_back(words, *log))
-        self._last = None
+        Whether there was any.
+        """
+        logs = self.states.fixpoints.logs
+        if len(logs) > 1:
+            logs.clear(all_but_last=True)
+            del self._concerned[:-1]
+            return True
+        return (trims and self.states.fixpoints.trim()) or self.states.give_up(wanted)
 
-    def _column(self, name: str | None, of_labels: bool) -> int:
-        """The place of a column behind the block; -1 where there is none."""
-        if name is None:
-            return -1
-        return self._columns.setdefault((name, of_labels), len(self._columns))
-
-    def _words(self) -> Int64:
-        """Where everything is."""
-        adjacency = self._graph.adjacency
-        if self._block is None or self._handed is not adjacency:
-            columns = [
-                self._labels(name) if of_labels else self._graph.column(name, np.float64)
-                for name, of_labels in self._columns
-            ]
-            parts = self._rows.view, self._searches.view, self._work.view
-            self._block = Block(adjacency, *parts, *columns)
-            self._handed = adjacency
-        return self._block.words
-
-    def _repeat(self, call: Callable[[Int64], int]) -> None:
-        """Call until it is done, with more room each time."""
-        while (lacking := call(self._words())) != DONE:
-            self._block = None
-            match lacking:
-                case _ if lacking == LACKS_POOL and self._rows.is_wasteful:
-                    self._sweep()
-                case _ if lacking == LACKS_POOL:
-                    self._rows.grow()
-                case _ if lacking == LACKS_HEAP:
-                    self._work.grow(0, 2)
-                case _ if lacking == LACKS_FALLEN:
-                    self._work.grow(2, 3)
-                case _ if lacking == LACKS_LOG:
-                    self._work.grow(3, 7)
-
-    def _sweep(self) -> None:
-        """Free the memory of searches that are gone, and let their keys be used again."""
-        self._rows.sweep(self._words())
-        self._block = None
-        owner = self._searches.owner
-        self._logs.forget_keys(owner)
-        if self._last is not None:
-            self._last = self._logs.last or self._last.without(owner)
-        self._searches.swept()
+    def _set_aside(self) -> None:
+        """Have a reserve, as large as it should be or as there is room for."""
+        if self.budget.most is not None and not self._reserve:
+            wanted = self.budget.most // _RESERVE
+            self._reserve = min(wanted, (self.budget.left or 0) // 2)
+            self.budget.take(self._reserve)

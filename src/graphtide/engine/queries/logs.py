@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.queries.records import COUNTS, LOG, TOUCHED, Work
+from graphtide.engine.queries.budget import Budget
+from graphtide.kernels.queries.records import COUNTS, LOG, LOGS, MOST, TOUCHED, Work
 
 SHARE = 4
 LEAST = 1 << 20
@@ -19,6 +20,13 @@ LEAST = 1 << 20
 
 _LEAST_ROOM, _MOST_ROOM = 256, 1 << 16
 """What a batch begins with, and what is kept from one batch to the next."""
+
+
+NO_END = 1 << 62
+"""More edges than anybody looks at."""
+
+VOID = -1
+"""The item of a note that tells of nothing any more."""
 
 
 class Log(NamedTuple):
@@ -34,19 +42,21 @@ class Log(NamedTuple):
         """The memory that it takes."""
         return sum(part.nbytes for part in self)
 
-    def without(self, owner: NDArray[np.int32]) -> Log:
-        """The notes of keys that have an owner."""
-        kept = owner[self.items & 0xFFFFFFFF] >= 0
-        return Log(*(part[kept] for part in self))
+    def void(self, owner: NDArray[np.int32]) -> None:
+        """Let the notes of keys that have no owner tell of nothing, in place."""
+        told = self.items >= 0
+        told[told] = owner[self.items[told] & 0xFFFFFFFF] < 0
+        self.items[told] = VOID
 
 
 class WorkRoom:
     """The arrays of `Work`; they double where they lack room."""
 
-    def __init__(self) -> None:
-        self.counts = np.zeros(COUNTS, np.int64)
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.counts = budget.array(COUNTS, np.int64, 0)
         kinds = (np.int64, np.float64, np.int64, np.int64, np.float64, np.int32, np.int16)
-        self._arrays: list[Any] = [np.empty(_LEAST_ROOM, kind) for kind in kinds]
+        self._arrays: list[Any] = [budget.array(_LEAST_ROOM, kind) for kind in kinds]
 
     @property
     def view(self) -> Work:
@@ -63,67 +73,112 @@ class WorkRoom:
         """How many edges the last call looked at."""
         return int(self.counts[TOUCHED])
 
-    def begin(self, *, logs: bool) -> None:
-        """Ready for a call, with a log or without."""
+    def begin(self, *, logs: bool, most: int = NO_END) -> None:
+        """Ready for a call, with a log or without, that may look at so many edges."""
         self.counts[:] = 0
-        self.counts[-1] = logs
+        self.counts[LOGS], self.counts[MOST] = logs, most
 
     def grow(self, first: int, last: int) -> None:
-        """Double the arrays from one to another."""
-        for at in range(first, last):
+        """Double the arrays from one to another, or give them as much as the budget allows for.
+
+        The first comes last: kernels take its length for that of all.
+        """
+        length = len(self._arrays[first])
+        wanted = 2 * length
+        left = self._budget.left
+        if left is not None:
+            most = max(array.itemsize for array in self._arrays[first:last])
+            wanted = min(wanted, max(left // most, length + 1))
+        for at in reversed(range(first, last)):
             array = self._arrays[at]
-            larger = np.empty(2 * len(array), array.dtype)
-            larger[: len(array)] = array
-            self._arrays[at] = larger
+            if len(array) < wanted:
+                larger = self._budget.array(wanted, array.dtype)
+                larger[: len(array)] = array
+                self._budget.give(array.nbytes)
+                self._arrays[at] = larger
+
+    def noted(self) -> Log:
+        """What was noted, where it stands."""
+        count = int(self.counts[LOG])
+        return Log(*(array[:count] for array in self._arrays[3:]))
 
     def log(self) -> Log:
-        """What was noted; a copy."""
-        count = int(self.counts[LOG])
-        return Log(*(array[:count].copy() for array in self._arrays[3:]))
+        """What was noted; a copy, which is granted."""
+        noted = self.noted()
+        self._budget.take(noted.nbytes)
+        copies: list[Any] = [part.copy() for part in noted]
+        return Log(*copies)
 
-    def shrink(self) -> bool:
+    def shrink(self, most: int = _MOST_ROOM) -> bool:
         """Give the room of a large batch back; whether there was any."""
-        if max(map(len, self._arrays)) <= _MOST_ROOM:
+        if max(map(len, self._arrays)) <= most:
             return False
-        self._arrays = [np.empty(_LEAST_ROOM, array.dtype) for array in self._arrays]
+        for array in self._arrays:
+            before = array.nbytes
+            if len(array) > _LEAST_ROOM:
+                array.resize(_LEAST_ROOM, refcheck=False)
+                self._budget.give(before - array.nbytes)
         return True
 
 
 class Logs:
-    """The logs of the last batches, the oldest first."""
+    """The logs of the last batches, the oldest first; `last` is kept for telling what changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self._kept: deque[Log] = deque()
-        self.nbytes = 0
+        self.last: Log | None = None
+        """The log of the last batch, be it for undoing or not; None if the last act was another."""
 
     def __len__(self) -> int:
         return len(self._kept)
 
     @property
-    def last(self) -> Log | None:
-        """The log of the last batch, if it is kept."""
-        return self._kept[-1] if self._kept else None
+    def nbytes(self) -> int:
+        """All that they take."""
+        return sum(log.nbytes for log in self._all())
+
+    def _all(self) -> list[Log]:
+        kept = list(self._kept)
+        return kept if self.last is None or (kept and kept[-1] is self.last) else [*kept, self.last]
 
     def add(self, log: Log, state: int) -> None:
         """Keep another, and as many of the oldest less as there is no room for beside the state."""
+        self.tell_nothing()
         self._kept.append(log)
-        self.nbytes += log.nbytes
+        self.last = log
         most = max(LEAST, state // SHARE)
-        while self.nbytes > most and len(self._kept) > 1:
-            self.nbytes -= self._kept.popleft().nbytes
+        if self._budget.most is not None:
+            most = min(most, self._budget.most // (4 * SHARE))
+        while len(self._kept) > 1 and self.nbytes > most:
+            self._budget.give(self._kept.popleft().nbytes)
 
     def pop(self) -> Log:
-        """The last one, which is kept no more."""
-        log = self._kept.pop()
-        self.nbytes -= log.nbytes
-        return log
+        """The last one, to be undone and then given back with `done`."""
+        if self.last is self._kept[-1]:
+            self.last = None
+        else:
+            self.tell_nothing()
+        return self._kept.pop()
 
-    def clear(self) -> None:
-        """Keep none."""
-        self._kept.clear()
-        self.nbytes = 0
+    def done(self, log: Log) -> None:
+        """A log that was undone goes."""
+        self._budget.give(log.nbytes)
+
+    def tell_nothing(self) -> None:
+        """The last act was no batch."""
+        if self.last is not None and not (self._kept and self._kept[-1] is self.last):
+            self._budget.give(self.last.nbytes)
+        self.last = None
+
+    def clear(self, *, all_but_last: bool = False) -> None:
+        """Keep none for undoing; what the last one changed can still be told."""
+        while len(self._kept) > all_but_last:
+            log = self._kept.popleft()
+            if log is not self.last:
+                self._budget.give(log.nbytes)
 
     def forget_keys(self, owner: NDArray[np.int32]) -> None:
-        """Drop the notes of keys that belong to nobody."""
-        self._kept = deque(log.without(owner) for log in self._kept)
-        self.nbytes = sum(log.nbytes for log in self._kept)
+        """Void the notes of keys that belong to nobody."""
+        for log in self._all():
+            log.void(owner)

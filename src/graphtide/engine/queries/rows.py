@@ -1,4 +1,8 @@
-"""The rows of all queries in memory: a pool of entries that grows and shrinks, and its room."""
+"""The rows of all queries in memory: a pool of entries that grows and shrinks, and its room.
+
+A pool that lacks room gets a fourth more, or what the budget still allows for. What rows leave
+behind is closed up in place, which takes no second pool.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.growing import GrowingArray
-from graphtide.kernels.blocks import Block
-from graphtide.kernels.queries.reading import copy_current, count_current, empty_rows
+from graphtide.engine.queries.budget import Budget, GrantedArray, LacksRoomError
+from graphtide.kernels.queries.reading import close_up, empty_rows, list_rows
 from graphtide.kernels.queries.records import Rows
 from graphtide.model.errors import LimitError
 
 _MOST = 2**31 - 1
 _LEAST_POOL = 256
+_AT_ONCE = 1 << 12
+_LEAST_PART = 32
 GROWTH = 4
 """A pool that is full gets this share more: a copy of all entries for every fourth of them."""
 
@@ -33,18 +38,16 @@ SIZES = chunk_sizes()
 class RowPool:
     """The arrays of `Rows`; `view` is what kernels take, anew after every growth."""
 
-    def __init__(self, vertices: int) -> None:
-        self._starts = GrowingArray(np.zeros(vertices, np.int64))
-        self._lengths = GrowingArray(np.zeros(vertices, np.int32))
-        self._kinds = GrowingArray(np.zeros(vertices, np.int16))
-        self._make_pool(_LEAST_POOL)
-
-    def _make_pool(self, room: int) -> None:
-        self._pool: list[NDArray[Any]] = [
-            np.empty(room, kind) for kind in (np.int32, np.float64, np.int32, np.int16)
-        ]
-        self._free = np.full(len(SIZES), -1, np.int64)
-        self._top = np.zeros(1, np.int64)
+    def __init__(self, budget: Budget, vertices: int) -> None:
+        self._budget = budget
+        self._starts = GrantedArray(budget, vertices, np.int64)
+        self._lengths = GrantedArray(budget, vertices, np.int32)
+        self._kinds = GrantedArray(budget, vertices, np.int16)
+        self._order = GrantedArray(budget, vertices, np.int64)
+        kinds = (np.int32, np.float64, np.int32, np.int16)
+        self._pool: list[NDArray[Any]] = [budget.array(_LEAST_POOL, kind) for kind in kinds]
+        self._free = budget.array(len(SIZES), np.int64, -1)
+        self._top = budget.array(1, np.int64, 0)
 
     @property
     def view(self) -> Rows:
@@ -55,16 +58,25 @@ class RowPool:
     @property
     def nbytes(self) -> int:
         """All memory that the rows take, used or not."""
-        return sum(array.nbytes for array in self.view if array is not SIZES)
+        rows = sum(array.nbytes for array in self.view if array is not SIZES)
+        return rows + self._order.room.nbytes
 
     @property
     def vertices(self) -> int:
         """How many vertices have a row."""
         return self._starts.length
 
+    @property
+    def spare(self) -> int:
+        """How many entries the pool can take before it grows, at most."""
+        return len(self._pool[0]) - int(self._top[0])
+
     def resize(self, vertices: int) -> None:
         """Rows for so many vertices: more, without entries."""
-        for array in (self._starts, self._lengths, self._kinds):
+        arrays = self._starts, self._lengths, self._kinds, self._order
+        for array in arrays:
+            array.reserve(vertices)
+        for array in arrays:
             array.resize(vertices)
 
     def cut(self, words: NDArray[np.int64], vertices: int) -> None:
@@ -78,41 +90,62 @@ class RowPool:
 
         Rows that grow together leave chunks behind that are too small for any of them.
         """
-        held = int(SIZES[self._kinds.view].sum())
-        return (int(self._top[0]) - held) * GROWTH > int(self._top[0])
+        kinds, top = self._kinds.view, int(self._top[0])
+        parts = (kinds[at : at + _AT_ONCE] for at in range(0, len(kinds), _AT_ONCE))
+        held = sum(int(SIZES[part].sum()) for part in parts)
+        return (top - held) * GROWTH > top
 
     def grow(self) -> None:
-        """More room in the pool: for any row that may have to move, and a share of all."""
-        longest = int(self._lengths.view.max(initial=0))
-        room = len(self._pool[0])
-        wanted = int(self._top[0]) + 2 * longest + _LEAST_POOL
-        self._set_room(max(wanted, room + room // GROWTH))
+        """More room in the pool: for any row that may have to move, and a share of all.
+
+        Where the budget does not allow for that, for less, but never by so little that copies of
+        the pool follow one another.
+        """
+        room, top = len(self._pool[0]), int(self._top[0])
+        largest = int(SIZES[int(self._kinds.view.max(initial=0)) + 1])
+        wanted = max(top + 2 * largest + _LEAST_POOL - room, room // GROWTH)
+        while True:
+            try:
+                return self._set_room(room + wanted)
+            except LacksRoomError:
+                if wanted // 2 < max(largest, room // _LEAST_PART):
+                    raise
+                wanted //= 2
 
     def _set_room(self, room: int) -> None:
+        """Have a pool of so many entries at least.
+
+        The keys come last: kernels take their length for that of all.
+        """
         if room > _MOST:
             raise LimitError(
                 f"{room:,} entries are more than the queries on one graph can have",
                 hint="drop queries, or give them bounds",
             )
         used = int(self._top[0])
-        for at, array in enumerate(self._pool):
-            larger = np.empty(room, array.dtype)
-            larger[:used] = array[:used]
-            self._pool[at] = larger
+        for at in reversed(range(len(self._pool))):
+            array = self._pool[at]
+            if len(array) < room:
+                larger = self._budget.array(room, array.dtype)
+                larger[:used] = array[:used]
+                self._budget.give(array.nbytes)
+                self._pool[at] = larger
 
-    def sweep(self, words: NDArray[np.int64]) -> None:
-        """Write all rows anew, without what belongs to nobody; the pool shrinks to what is left."""
-        counts = np.zeros(self.vertices, np.int32)
-        count_current(words, counts)
-        kinds = np.searchsorted(SIZES, counts)
-        rooms = SIZES[kinds]
-        top = int(rooms.sum())
+    def close_up(self, words: NDArray[np.int64]) -> None:
+        """Move all rows together, without what belongs to nobody, in place."""
+        list_rows(words, self._order.view)
+        self._order.view.sort()  # In place: when room is lacking, there is none to be granted.
+        close_up(words, self._order.view)
+
+    def shrink(self) -> None:
+        """Give back what the pool has beyond its rows and a little more.
+
+        Nobody may know the arrays by their address any more.
+        """
+        top = int(self._top[0])
         room = max(top + top // (2 * GROWTH), _LEAST_POOL)
-        fresh = RowPool(self.vertices)
-        fresh._make_pool(room)
-        fresh._top[0] = top
-        fresh._kinds.view[:] = kinds
-        fresh._starts.view[:] = np.cumsum(rooms) - rooms
-        copy_current(words, Block(fresh.view).words, self.vertices)
-        for name in ("_starts", "_lengths", "_kinds", "_pool", "_free", "_top"):
-            setattr(self, name, getattr(fresh, name))
+        for array in self._pool:
+            before = array.nbytes
+            if len(array) > room:
+                array.resize(room, refcheck=False)
+                self._budget.give(before - array.nbytes)

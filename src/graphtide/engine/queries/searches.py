@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.growing import GrowingArray
+from graphtide.engine.queries.budget import Budget, GrantedArray
 from graphtide.kernels.queries.records import AGAINST, ALONG, FACTS, STATES, Searches
 from graphtide.plan.path_automaton import Automaton
 
@@ -26,7 +26,8 @@ class Search:
     """A start (by number), the walks that count, and what they may cost.
 
     `codes` are those of the labels that the automaton names, in its order, in the column `label`;
-    `weight` is the column of costs, None where each edge costs 1.
+    `weight` is the column of costs, None where each edge costs 1. Only the cost of `targets` is
+    asked for, if there are any, or only whether walks lead there.
     """
 
     start: int
@@ -35,18 +36,26 @@ class Search:
     label: str | None = None
     weight: str | None = None
     bound: float = UNBOUNDED
+    targets: tuple[int, ...] | None = None
+    tells_cost: bool = True
+
+    @property
+    def is_pairs(self) -> bool:
+        """Whether it asks for some targets, by walks of which any may end anywhere."""
+        automaton = self.automaton
+        return self.targets is not None and automaton.states == len(automaton.accepting) == 1
 
 
 class SearchTable:
     """The arrays of `Searches`; `view` is what kernels take, anew after every change."""
 
-    def __init__(self) -> None:
-        self._owner = GrowingArray(np.empty(0, np.int32))
-        self._facts = GrowingArray(np.empty(0, np.int32))
-        self._bound = GrowingArray(np.empty(0, np.float64))
-        self._entries = GrowingArray(np.empty(0, np.int64))
-        self._steps = GrowingArray(np.empty(0, np.int16))
-        self._codes = GrowingArray(np.empty(0, np.int32))
+    def __init__(self, budget: Budget) -> None:
+        self._owner = GrantedArray(budget, 0, np.int32)
+        self._facts = GrantedArray(budget, 0, np.int32)
+        self._bound = GrantedArray(budget, 0, np.float64)
+        self._entries = GrantedArray(budget, 0, np.int64)
+        self._steps = GrantedArray(budget, 0, np.int16)
+        self._codes = GrantedArray(budget, 0, np.int32)
         self._tables: dict[Automaton, int] = {}
         self._names: dict[Codes, int] = {}
         self._unused: list[int] = []
@@ -55,7 +64,7 @@ class SearchTable:
         """How many entries belong to nobody."""
 
     @property
-    def _arrays(self) -> tuple[GrowingArray, ...]:
+    def _arrays(self) -> tuple[GrantedArray, ...]:
         return self._owner, self._facts, self._bound, self._entries, self._steps, self._codes
 
     @property
@@ -71,14 +80,19 @@ class SearchTable:
     def add(self, search: Search, label: int, weight: int) -> int:
         """A number for a search, whose columns are those; it has no entries yet."""
         automaton = search.automaton
-        base = self._keys_for(automaton.states)
-        number = self._unused.pop() if self._unused else self._entries.length
-        for array, width in ((self._facts, FACTS), (self._bound, 1), (self._entries, 1)):
+        table, names = self._table_of(automaton), self._names_of(search.codes)
+        number = self._unused[-1] if self._unused else self._entries.length
+        for array, width in ((self._facts, FACTS), (self._bound, 1)):
             array.resize(max(array.length, (number + 1) * width))
+        self._entries.reserve(number + 1)
+        base = self._keys_for(automaton.states)
+        self._entries.resize(max(self._entries.length, number + 1))
+        if self._unused:
+            self._unused.pop()
         self._facts.view[number * FACTS : (number + 1) * FACTS] = (
             *(base, automaton.states),
-            *(self._table_of(automaton), automaton.letters.count + 1),
-            *(self._names_of(search.codes), len(search.codes), label, weight),
+            *(table, automaton.letters.count + 1),
+            *(names, len(search.codes), label, weight),
         )
         self._bound.view[number], self._entries.view[number] = search.bound, 0
         self._owner.view[base : base + automaton.states] = number
@@ -86,11 +100,22 @@ class SearchTable:
 
     def remove(self, number: int) -> None:
         """A search goes; its entries belong to nobody."""
-        base, states = self.base(number), int(self._facts.view[number * FACTS + STATES])
-        self._owner.view[base : base + states] = -1
+        self.disown(number)
+        self._unused.append(number)
+
+    def disown(self, number: int) -> None:
+        """Let the entries of a search belong to nobody."""
+        self.owner[self._keys(number)] = -1
         self.dead += self.entries(number)
         self._entries.view[number] = 0
-        self._unused.append(number)
+
+    def own(self, number: int) -> None:
+        """Let a search have its keys again; rows have been swept since it gave them up."""
+        self.owner[self._keys(number)] = number
+
+    def _keys(self, number: int) -> slice:
+        base = self.base(number)
+        return slice(base, base + int(self._facts.view[number * FACTS + STATES]))
 
     def base(self, number: int) -> int:
         """The first key of a search."""
@@ -129,15 +154,17 @@ class SearchTable:
 
     def _table_of(self, automaton: Automaton) -> int:
         if automaton not in self._tables:
-            self._tables[automaton] = self._steps.length
             rows = [(*row, _ways(row)) for row in automaton.steps]
+            first = self._steps.length
             self._steps.extend(np.array(rows, np.int16).reshape(-1))
+            self._tables[automaton] = first
         return self._tables[automaton]
 
     def _names_of(self, codes: Codes) -> int:
         if codes not in self._names:
-            self._names[codes] = self._codes.length
+            first = self._codes.length
             self._codes.extend(np.array(codes, np.int32))
+            self._names[codes] = first
         return self._names[codes]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
+from graphtide.engine.queries.budget import Budget
 from graphtide.engine.queries.searches import Search
-from graphtide.kernels.queries.starting import Dense
+from graphtide.kernels.queries.starting import SIZES, Dense
 
 MOST_DENSE = 1 << 24
 """So many vertices times states have arrays; beyond, a search is found in its rows.
@@ -13,19 +17,28 @@ MOST_DENSE = 1 << 24
 At 22 bytes each that is 370 MB at most, of which only the pages that are touched are ever there.
 """
 
+_BYTES, _HEAP_BYTES = 18, 8
+_SORTED = 12
+"""What each takes, what a heap takes besides, and what those reached take in order."""
 
-def dense_arrays(search: Search, vertices: int) -> Dense | None:
-    """Arrays for a search that starts; None where they would be too large."""
+
+def fits_arrays(search: Search, vertices: int) -> bool:
+    """Whether a search is found in arrays."""
+    return vertices * search.automaton.states <= MOST_DENSE
+
+
+@contextmanager
+def dense_arrays(search: Search, vertices: int, budget: Budget) -> Iterator[Dense]:
+    """Arrays for a search that starts, granted for as long as they are needed."""
     size = vertices * search.automaton.states
-    if size > MOST_DENSE:
-        return None
     waiting = 0 if search.weight is None else size
-    return Dense(
-        came=np.zeros(size, np.int32),
-        value=np.empty(size, np.float64),
-        via=np.empty(size, np.int16),
-        reached=np.empty(size, np.int32),
-        heap=np.empty(waiting, np.int32),
-        place=np.full(waiting, -1, np.int32),
-        sizes=np.zeros(2, np.int64),
-    )
+    with budget.lent((_BYTES + _SORTED) * size + _HEAP_BYTES * waiting):
+        yield Dense(
+            came=np.zeros(size, np.int32),
+            value=np.empty(size, np.float64),
+            via=np.empty(size, np.int16),
+            reached=np.empty(size, np.int32),
+            heap=np.empty(waiting, np.int32),
+            place=np.full(waiting, -1, np.int32),
+            sizes=np.zeros(SIZES, np.int64),
+        )

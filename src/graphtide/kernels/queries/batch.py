@@ -1,8 +1,8 @@
 """One batch for all queries: one call, unless it lacks room; and the way back.
 
 Phases follow one another: doubts about what came by deleted edges, their decision, what the fallen
-are offered, what inserted edges offer, settling, and the removal of what has fallen for good. How
-far a call got stands in the block, so that it goes on there when it is called again.
+are offered, what inserted edges offer, and settling. How far a call got stands in the block, so
+that it goes on there when it is called again. What has fallen for good is taken out at the end.
 """
 
 from __future__ import annotations
@@ -69,9 +69,13 @@ def follow_batch(
         counts[PHASE] += ended == DONE
     if counts[PHASE] == SETTLE and ended == DONE:
         ended = settle(words)
-        if ended == DONE:
-            remove_fallen(words)
     return ended
+
+
+@bare_kernel
+def end_batch(words: Int64) -> None:
+    """Take out what has fallen for good. Until then, putting everything back takes no room."""
+    remove_fallen(words)
 
 
 @inner_kernel
@@ -188,6 +192,9 @@ def put_back(words: Int64, items: Int64, values: Float64, edges: Int32, vias: In
     rows = rows_at(words, ROWS)
     while counts[AT] < len(items):
         at = len(items) - 1 - counts[AT]
+        if items[at] < 0:
+            counts[AT] += 1
+            continue
         vertex, key = vertex_of(items[at]), key_of(items[at])
         search = searches.owner[key]
         place = find_entry(words, vertex, key)

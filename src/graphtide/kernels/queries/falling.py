@@ -29,9 +29,11 @@ from graphtide.kernels.queries.records import (
     HEAP,
     LACKS_FALLEN,
     LACKS_HEAP,
+    MOST,
     ROWS,
     SEARCHES,
     STATES,
+    TAKES_LONG,
     TOUCHED,
     WORK,
     Int64,
@@ -68,6 +70,8 @@ def decide(words: Int64) -> int:
     """Give every candidate another support, or let it fall."""
     work, rows = work_at(words, WORK), rows_at(words, ROWS)
     while work.counts[HEAP] > 0:
+        if work.counts[TOUCHED] > work.counts[MOST]:
+            return TAKES_LONG
         item, value = work.item[0], work.rank[0]
         vertex, key = vertex_of(item), key_of(item)
         place = find_entry(words, vertex, key)
@@ -199,6 +203,8 @@ def pull(words: Int64) -> int:
     """Let all that have fallen take the best that they are offered; the list stays as it is."""
     work, rows = work_at(words, WORK), rows_at(words, ROWS)
     while work.counts[AT] < work.counts[FALLEN]:
+        if work.counts[TOUCHED] > work.counts[MOST]:
+            return TAKES_LONG
         item = work.fallen[work.counts[AT]]
         vertex, key = vertex_of(item), key_of(item)
         if work.counts[HEAP] + 2 > len(work.item):

@@ -24,8 +24,10 @@ from graphtide.kernels.queries.records import (
     LACKS_POOL,
     LOG,
     LOGS,
+    MOST,
     ROWS,
     SEARCHES,
+    TAKES_LONG,
     TOUCHED,
     WORK,
     Int64,
@@ -152,6 +154,8 @@ def settle(words: Int64) -> int:
     """Pass on whatever is on the heap, best first, until nothing is."""
     work, rows = work_at(words, WORK), rows_at(words, ROWS)
     while work.counts[HEAP] > 0:
+        if work.counts[TOUCHED] > work.counts[MOST]:
+            return TAKES_LONG
         item, value = work.item[0], work.rank[0]
         pop_entry(words)
         vertex, key = vertex_of(item), key_of(item)

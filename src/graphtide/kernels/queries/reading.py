@@ -14,23 +14,25 @@ from graphtide.kernels.queries.records import (
     Int16,
     Int32,
     Int64,
-    Rows,
     rows_at,
     searches_at,
 )
-from graphtide.kernels.queries.rows import find_entry, first_from, give_back
+from graphtide.kernels.queries.rows import copy_entry, find_entry, first_from, give_back
 from graphtide.kernels.queries.stepping import fact
+
+_HALF = np.int64(31)
+_LOW = np.int64((1 << 31) - 1)
 
 
 @bare_kernel
 def collect_entries(
-    words: Int64, search: int, vertices: Int32, states: Int32, values: Float64
+    words: Int64, search: int, known: int, vertices: Int32, states: Int32, values: Float64
 ) -> int:
-    """List the entries of a search by vertex and state; how many there are. O(vertices)."""
+    """List the entries of a search by vertex and state; how many there are. O(`known` vertices)."""
     rows, count = rows_at(words, ROWS), 0
     base = fact(words, search, BASE)
     last = base + fact(words, search, STATES)
-    for vertex in range(len(rows.length)):
+    for vertex in range(known):
         end = rows.start[vertex] + rows.length[vertex]
         place = first_from(words, vertex, base)
         while place < end and rows.key[place] < last:
@@ -54,31 +56,36 @@ def look_up(words: Int64, vertex: int, key: int, values: Float64, came: Int32) -
 
 
 @bare_kernel
-def count_current(words: Int64, found: Int32) -> None:
-    """How many entries each vertex has that belong to a search which is still there."""
-    rows, owner = rows_at(words, ROWS), searches_at(words, SEARCHES).owner
-    for vertex in range(len(found)):
-        start, count = rows.start[vertex], 0
-        for place in range(start, start + rows.length[vertex]):
-            count += owner[rows.key[place]] >= 0
-        found[vertex] = count
+def list_rows(words: Int64, order: Int64) -> None:
+    """Tell of each vertex where its row is, in numbers that come in the order of the rows."""
+    rows = rows_at(words, ROWS)
+    for vertex in range(len(order)):
+        order[vertex] = rows.start[vertex] << _HALF | vertex
 
 
 @bare_kernel
-def copy_current(words: Int64, to: Int64, vertices: int) -> None:
-    """Copy these entries to the rows of another block, whose starts are set and lengths 0."""
+def close_up(words: Int64, order: Int64) -> None:
+    """Move all rows to the front of the pool, without entries that belong to nobody.
+
+    `order` has the vertices as their rows lie in the pool (`list_rows`): each moves down, to where
+    nothing is that is still to be read.
+    """
     rows, owner = rows_at(words, ROWS), searches_at(words, SEARCHES).owner
-    others: Rows = rows_at(to, 0)
-    for vertex in range(vertices):
-        start = rows.start[vertex]
+    rows.free[:] = -1
+    top = 0
+    for item in order:
+        vertex = item & _LOW
+        start, count = rows.start[vertex], 0
         for place in range(start, start + rows.length[vertex]):
             if owner[rows.key[place]] >= 0:
-                there = others.start[vertex] + others.length[vertex]
-                others.key[there] = rows.key[place]
-                others.value[there] = rows.value[place]
-                others.edge[there] = rows.edge[place]
-                others.via[there] = rows.via[place]
-                others.length[vertex] += 1
+                copy_entry(words, place, top + count)
+                count += 1
+        kind = 0
+        while rows.sizes[kind] < count:
+            kind += 1
+        rows.start[vertex], rows.length[vertex], rows.kind[vertex] = top, count, kind
+        top += rows.sizes[kind]
+    rows.top[0] = top
 
 
 @bare_kernel

@@ -81,13 +81,13 @@ class Work(NamedTuple):
     counts: Int64
 
 
-PHASE, AT, HEAP, FALLEN, LOG, TOUCHED, LOGS = range(7)
-COUNTS = 7
-"""Which phase a batch is in and how far; the sizes of heap, list and log; edges looked at; and
-whether there is a log at all."""
+PHASE, AT, HEAP, FALLEN, LOG, TOUCHED, MOST, LOGS = range(8)
+COUNTS = 8
+"""Which phase a batch is in and how far; the sizes of heap, list and log; edges looked at, and how
+many it may look at; and whether there is a log at all."""
 
-DONE, LACKS_POOL, LACKS_HEAP, LACKS_FALLEN, LACKS_LOG = range(5)
-"""How a call ended: done, or to be called again once there is more room."""
+DONE, LACKS_POOL, LACKS_HEAP, LACKS_FALLEN, LACKS_LOG, TAKES_LONG = range(6)
+"""How a call ended: done, to be called again once there is more room, or to be put back."""
 
 ROWS = ADJACENCY
 SEARCHES = ROWS + places(Rows)

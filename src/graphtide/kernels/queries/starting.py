@@ -52,8 +52,9 @@ class Dense(NamedTuple):
     sizes: Int64
 
 
-REACHED, WAITING = 0, 1
-"""The places in `sizes`: how many are reached, how many wait."""
+REACHED, WAITING, LOOKED = range(3)
+SIZES = 3
+"""The places in `sizes`: how many are reached, how many wait; how many edges were looked at."""
 
 
 @bare_kernel
@@ -100,6 +101,7 @@ def reach_one_way(
     states, weighted = fact(words, search, STATES), fact(words, search, WEIGHT) >= 0
     bound, value = searches_at(words, SEARCHES).bound[search], dense.value[vertex * states + state]
     start = slabs.start[vertex]
+    dense.sizes[LOOKED] += slabs.live[vertex]
     for place in range(start, start + slabs.live[vertex]):
         edge = slabs.edge[place]
         reached = step_of(words, search, state, 2 * class_of(words, search, edge) + back)

@@ -27,16 +27,15 @@ def answer_rows(kept: KeptQueries, query: KeptQuery) -> Rows:
     """The whole answer. O(vertices) without targets, O(targets log queries) with them."""
     if query.targets[0] is None:
         (number,), (search,) = query.numbers, query.searches
-        vertices, states, values = kept.engine.collect(number)
+        vertices, states, values = kept.engine.reader.collect(number)
         ends = np.isin(states, list(search.automaton.accepting))
         return Rows(None, *_least(vertices[ends], values[ends]))
     sources, targets = pair_numbers(kept, query)
     costs = np.full(len(targets), np.inf)
     for at, (source, target) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True)):
         place = _search_from(query, source)
-        accepting = query.searches[place].automaton.accepting
         end = np.array([target], np.int32)
-        costs[at] = kept.engine.answers(query.numbers[place], accepting, end)[0]
+        costs[at] = kept.engine.reader.answers(query.numbers[place], end)[0]
     return Rows(sources, targets, costs)
 
 
@@ -91,7 +90,7 @@ def change_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
 
 def changed_tables(kept: KeptQueries) -> dict[str, pa.Table]:
     """What the last advance changed, by query; without those whose answers stayed."""
-    touched = kept.engine.changed() if kept.fresh else set()
+    touched = kept.engine.reader.changed() if kept.fresh else set()
     if not touched:
         return {}
     tables = {
@@ -131,20 +130,19 @@ def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32,
     number, automaton = query.numbers[place], query.searches[place].automaton
     if not kept.fresh or query.since == kept.version:
         return none
-    vertices, states, values = kept.engine.before(number, automaton.states)
+    vertices, states, values = kept.engine.reader.before(number)
     if not len(vertices):
         return none
     ends = np.isin(states, list(automaton.accepting))
     told = np.unique(vertices[ends])
-    new = kept.engine.answers(number, automaton.accepting, told)
+    new = kept.engine.reader.answers(number, told)
     old = np.full(len(told), np.inf)
     np.minimum.at(old, np.searchsorted(told, vertices[ends]), values[ends])
     noted = set(zip(vertices[ends].tolist(), states[ends].tolist(), strict=True))
     for at, vertex in enumerate(told.tolist()):
         for state in automaton.accepting:
             if (vertex, state) not in noted:
-                entry = kept.engine.entry(number, vertex, state)
-                old[at] = old[at] if entry is None else min(old[at], entry.value)
+                old[at] = min(old[at], kept.engine.reader.value(number, vertex, state))
     return told, old, new
 
 
@@ -158,21 +156,7 @@ def _differing(
 
 def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> list[int] | None:
     """The vertices of a best walk from a source to a target; None without one."""
-    place = _search_from(query, source)
-    number, automaton = query.numbers[place], query.searches[place].automaton
-    ends = [(kept.engine.entry(number, target, state), state) for state in automaton.accepting]
-    reached = [(entry.value, state) for entry, state in ends if entry is not None]
-    if not reached:
-        return None
-    vertex, state, found = target, min(reached)[1], [target]
-    while True:
-        entry = kept.engine.entry(number, vertex, state)
-        assert entry is not None, "an entry rests on one that is not there"
-        if entry.edge < 0:
-            return found[::-1]
-        src, dst = kept.known.resident.ends(np.array([entry.edge], np.int32))
-        vertex, state = int(dst[0] if entry.back else src[0]), entry.state
-        found.append(vertex)
+    return kept.engine.reader.path(query.numbers[_search_from(query, source)], target)
 
 
 def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
@@ -187,12 +171,19 @@ def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
             mine = rows.sources == search.start
             wanted = {v: wanted.get(v, np.inf) for v in rows.vertices[mine].tolist()}
         found = dict(zip(rows.vertices[mine].tolist(), rows.costs[mine].tolist(), strict=True))
+        if not query.kind.tells_cost:
+            found, wanted = _reached(found), _reached(wanted)
         if found != wanted:
             vertex = next(v for v in {**wanted, **found} if wanted.get(v) != found.get(v))
             raise AssertionError(
                 f"query '{query.name}': {kept.known.ids[vertex]!r} has {query.kind.cost} "
                 f"{found.get(vertex)}, by definition {wanted.get(vertex)}"
             )
+
+
+def _reached(costs: dict[int, float]) -> dict[int, float]:
+    """Without costs where nobody is told of them: what reaches something is any walk."""
+    return {vertex: 0.0 if cost < np.inf else cost for vertex, cost in costs.items()}
 
 
 def plain_edges(kept: KeptQueries, query: KeptQuery) -> Edges:

@@ -54,3 +54,7 @@ class QueryConditions:
 
     def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
         """Vertices can be any."""
+
+    def reads_vertices(self, names: Iterable[str]) -> bool:
+        """Queries read no properties of vertices."""
+        return False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from graphtide.engine.queries.engine import ENTRY
+from graphtide.engine.histories.engine import HistoryEngine
+from graphtide.engine.queries.engine import QueryEngine
 from graphtide.lang.paths import unparse_path
+from graphtide.model.memory import in_words
 from graphtide.run.queries.kept import KeptQueries, KeptQuery
 
 
@@ -11,20 +13,108 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
     """A few lines on one query."""
     kind = query.kind
     states = sum(search.automaton.states for search in query.searches)
-    entries = sum(kept.engine.entries(number) for number in query.numbers)
     starts = len(query.searches)
     lines = [
         f"query '{query.name}': {kind}",
         f"walks of {unparse_path(kind.asked[0].path)} from "
         + (f"{starts:,} starts" if starts > 1 else "one start"),
         f"cost: {_cost(query)}",
-        "mode: fixpoint, the least cost of every vertex and state that a walk reaches",
+        f"mode: {_mode(kept, query)}",
         f"automaton: {query.searches[0].automaton.states:,} states"
         + (f", {states:,} for all starts" if starts > 1 else ""),
-        f"state: {entries:,} entries, {ENTRY * entries:,} bytes",
+        f"state: {_state(kept, query)}",
         f"all {len(kept.queries):,} queries: {kept.nbytes:,} bytes",
     ]
     return "\n".join(lines)
+
+
+def query_bytes(kept: KeptQueries, query: KeptQuery) -> int:
+    """The memory of what one query keeps, without the room that all of them share."""
+    return sum(map(kept.engine.bytes_of, query.numbers))
+
+
+def explain_queries(kept: KeptQueries) -> str:
+    """A line for each query, and what all of them take."""
+    engine, count = kept.engine, len(kept.queries)
+    lines = [
+        f"{count:,} queries, {_limit(engine)}",
+        f"in use: {in_words(kept.nbytes)}{_share(engine)}",
+        f"a batch: {1e3 * engine.seconds / max(engine.batches, 1):.3f} ms, the mean of "
+        f"{engine.batches:,}",
+    ]
+    if isinstance(engine, QueryEngine):
+        dropped = sum(_dropped(engine, query) > 0 for query in kept.queries.values())
+        lines.insert(2, f"without their state: {dropped:,} queries, {dropped / max(count, 1):.0%}")
+    return "\n".join([*lines, *(_line(kept, query) for query in kept.queries.values())])
+
+
+def _limit(engine: QueryEngine | HistoryEngine) -> str:
+    if isinstance(engine, HistoryEngine):
+        return f"kept by {_settings(engine)}"
+    most = engine.budget.most
+    return f"budget: {'no limit' if most is None else in_words(most)}"
+
+
+def _share(engine: QueryEngine | HistoryEngine) -> str:
+    if isinstance(engine, HistoryEngine):
+        return ""
+    budget = engine.budget
+    share = f", {budget.used / budget.most:.0%}" if budget.most else ""
+    return f"{share}; at most: {in_words(budget.highest)}"
+
+
+def _line(kept: KeptQueries, query: KeptQuery) -> str:
+    told = f"  {query.name}: {_state(kept, query)}"
+    if isinstance(kept.engine, HistoryEngine):
+        return told
+    records = [kept.engine.states.records[number] for number in query.numbers]
+    again = sum(record.again for record in records)
+    seconds = sum(record.seconds for record in records)
+    took = f", {1e3 * seconds / again:.3f} ms each" if again else ""
+    return f"{told}; computed anew {again:,} times{took}"
+
+
+def _dropped(engine: QueryEngine, query: KeptQuery) -> int:
+    return sum(not engine.states.keeps_entries(number) for number in query.numbers)
+
+
+def _mode(kept: KeptQueries, query: KeptQuery) -> str:
+    if isinstance(kept.engine, HistoryEngine):
+        return _settings(kept.engine)
+    dropped = _dropped(kept.engine, query)
+    if not dropped:
+        return "fixpoint, the least cost of every vertex and state that a walk reaches"
+    told = "its answer, computed anew at a batch that concerns it"
+    return told if dropped == len(query.numbers) else f"{told}, of {dropped:,} starts"
+
+
+def _settings(engine: HistoryEngine) -> str:
+    settings = engine.settings
+    if not settings.join_on_demand:
+        return "histories, and the messages of the join"
+    if settings.drop is None:
+        return "histories, join on demand"
+    return (
+        f"histories, join on demand, {settings.drop:.0%} dropped by {settings.policy}, "
+        f"{settings.how}"
+    )
+
+
+def _state(kept: KeptQueries, query: KeptQuery) -> str:
+    engine, numbers = kept.engine, query.numbers
+    entries, size = sum(map(engine.entries, numbers)), query_bytes(kept, query)
+    if isinstance(engine, QueryEngine):
+        told, dropped = f"{entries:,} entries, {size:,} bytes", _dropped(engine, query)
+        return told if not dropped else f"{told}, {dropped / len(numbers):.0%} dropped"
+    parts = [f"{entries:,} differences"]
+    if not engine.settings.join_on_demand:
+        parts.append(f"{sum(map(engine.messages, numbers)):,} messages")
+    if engine.settings.drop is not None:
+        dropped = sum(map(engine.dropped, numbers))
+        share = dropped / max(dropped + entries, 1)
+        again = sum(map(engine.recomputed, numbers))
+        parts.append(f"{dropped:,} more dropped ({share:.0%}), {again:,} recomputed")
+    return f"{', '.join(parts)}, {size:,} bytes"
 
 
 def _cost(query: KeptQuery) -> str:

@@ -8,21 +8,27 @@ others go back by what was noted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from graphtide.engine.histories.engine import HistoryEngine
+from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.searches import UNBOUNDED, Search
 from graphtide.kernels.graph.flips import Delta
-from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.errors import InputError, LimitError, NotFoundError
+from graphtide.model.memory import in_words
 from graphtide.model.schema import closest
-from graphtide.plan.path_automaton import automaton_of
+from graphtide.plan.path_automaton import Automaton, automaton_of
+from graphtide.plan.regular_paths import RegularPath
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.queries.conditions import QueryConditions
 from graphtide.run.queries.kinds import Asked, QueryKind
 from graphtide.run.queries.labels import EdgeLabels
+from graphtide.run.query_budget import KeptBy
 
 
 @dataclass
@@ -42,29 +48,82 @@ class KeptQuery:
     @property
     def vertices(self) -> int:
         """How many vertices the graph must have for all that it names to be there."""
+        return max(self.named) + 1
+
+    @property
+    def named(self) -> list[int]:
+        """The numbers of the vertices that it names."""
         named = [search.start for search in self.searches]
-        named += [end for ends in self.targets for end in ends or ()]
-        return max(named) + 1
+        return named + [end for ends in self.targets for end in ends or ()]
 
 
 class KeptQueries:
     """The queries of one graph, by name; a `Follower` of it."""
 
-    def __init__(self, known: KnownEdges, kept: Callable[[], pa.Table], version: int) -> None:
+    def __init__(
+        self,
+        known: KnownEdges,
+        kept: Callable[[], pa.Table],
+        version: int,
+        kept_by: KeptBy,
+    ) -> None:
+        self._kept_by = kept_by
         self.conditions = QueryConditions(())
         self.failed = False
         self.queries: dict[str, KeptQuery] = {}
         self._kept = kept
+        self._automata: dict[RegularPath, Automaton] = {}
+        self._highest = 0
         self._stand_on(known, version)
 
     def _stand_on(self, known: KnownEdges, version: int) -> None:
         self.known = known
-        self.labels = EdgeLabels(known.resident, self._kept)
-        self.engine = QueryEngine(known.resident, self.labels.column)
         self.fresh = False
         """Whether the last act was an advance, which changes can be told of."""
         self._version = version
         self._vertices = GraphVertices(known.ids)
+        self.labels = EdgeLabels(known.resident, self._kept)
+        self._begin_engine()
+
+    def _begin_engine(self) -> None:
+        """A budget of which nothing is used, and an engine without searches; those before go."""
+        self._engine: QueryEngine | HistoryEngine | None = None
+        budget = Budget(self._kept_by.most)
+        budget.highest = self._highest
+        try:
+            self.labels.take_from(budget)
+            self._engine = self._new_engine(budget)
+        except LacksRoomError as lacking:
+            raise LimitError(
+                f"a budget of {in_words(budget.most or 0)} is too small for queries on this graph",
+                hint="it takes some bytes for each vertex: graph.set_budget('100 MB')",
+            ) from lacking
+        for query in self.queries.values():
+            query.numbers = []
+
+    def _new_engine(self, budget: Budget) -> QueryEngine | HistoryEngine:
+        """What keeps the searches: fixpoints, or histories where the graph was told so."""
+        given = self.known.resident, self.labels.column, budget
+        if self._kept_by.histories is not None:
+            return HistoryEngine(*given, self._kept_by.histories)
+        engine = QueryEngine(*given)
+        engine.patience = self._kept_by.patience
+        return engine
+
+    @property
+    def engine(self) -> QueryEngine | HistoryEngine:
+        """The state of all queries, on the version that the graph is at."""
+        assert self._engine is not None
+        if self._engine.lost:
+            self._engine.settle()
+        return self._engine
+
+    def set_budget(self, most: int | None, patience: float) -> None:
+        """Have another budget from now on; LimitError, and the one before, if it is too small."""
+        assert isinstance(self._engine, QueryEngine)
+        self._engine.set_budget(most)
+        self._engine.patience = patience
+        self._kept_by = KeptBy(most, patience)
 
     @property
     def version(self) -> int:
@@ -75,7 +134,9 @@ class KeptQueries:
     def since(self) -> int:
         """The version from which on all of them can be rolled back."""
         came = (query.since for query in self.queries.values())
-        return max(self._version - self.engine.undoable, *came, -1)
+        engine = self.engine
+        loses = self._version if engine.loses else -1
+        return max(self._version - engine.undoable, loses, *came, -1)
 
     @property
     def vertices(self) -> int:
@@ -117,8 +178,9 @@ class KeptQueries:
 
     def _ask(self, query: KeptQuery) -> None:
         """Find what a query names, and start it."""
-        query.searches = [self._search(query.kind, asked) for asked in query.kind.asked]
         query.targets = [self._numbers(asked) for asked in query.kind.asked]
+        asked_for = zip(query.kind.asked, query.targets, strict=True)
+        query.searches = [self._search(query.kind, *item) for item in asked_for]
         self._start(query)
 
     def drop(self, name: str) -> None:
@@ -139,30 +201,52 @@ class KeptQueries:
 
     def follow(self, delta: Delta, before: int) -> None:
         """Follow the graph to its next version."""
-        self.labels.refresh(delta.inserted)
-        self.engine.follow(delta)
+        self._settle_before(delta)
+        self.engine.follow(delta, lambda: self.labels.refresh(delta.inserted))
         self._version += 1
         self.fresh = True
 
+    def _settle_before(self, delta: Delta) -> None:
+        """Compute anew what a failed advance has lost, on the version that it left as it was."""
+        if self._engine is not None and self._engine.lost:
+            resident = self.known.resident
+            resident.flip(delta.deleted, delta.inserted)
+            try:
+                self._engine.settle()
+            finally:
+                resident.flip(delta.inserted, delta.deleted)
+
+    def begin_again(self, version: int, before: int) -> None:
+        """Never called: queries read no properties of vertices."""
+        raise AssertionError
+
+    def keep_told(self, *, forward: bool) -> None:
+        """Changes are handed out as tables, which need nothing of their version."""
+
     def undo(self, vertices: int) -> None:
-        """Go back by one version; nothing came since, and all is noted."""
+        """Go back by one version; nothing came since, and what is not noted is lost."""
         self.engine.undo(vertices)
         self._version -= 1
         self.fresh = False
 
     def start(self, version: int, vertices: int) -> None:
         """Begin anew what cannot go back to the version that the graph is at now."""
-        noted = version == self._version - 1 and self.engine.undoable > 0
+        assert self._engine is not None
+        noted = version == self._version - 1 and self._engine.undoable > 0
         if noted:
-            self.engine.undo(vertices)
+            self._engine.undo(vertices)
         else:
-            self.engine = QueryEngine(self.known.resident, self.labels.column)
+            self._highest = self._engine.budget.highest
+            self._begin_engine()
         self._version, self.fresh = version, False
         for query in self.queries.values():
-            if not noted or query.since > version:
-                if noted:
-                    self._stop(query)
-                self._start(query)
+            if not noted:
+                query.numbers = [self._engine.add_lost(search) for search in query.searches]
+            elif query.since > version:
+                query.numbers = [self._engine.begin_again(number) for number in query.numbers]
+            query.since = min(query.since, version)
+        with suppress(LimitError):  # Who asks for an answer is told, and may set another budget.
+            self._engine.settle()
 
     def forget(self, version: int) -> None:
         """Give up what could be undone."""
@@ -178,8 +262,9 @@ class KeptQueries:
             raise
 
     def _stop(self, query: KeptQuery) -> None:
+        assert self._engine is not None
         for number in query.numbers:
-            self.engine.remove(number)
+            self._engine.remove(number)
         query.numbers = []
 
     def _check_new(self, name: str, kind: QueryKind) -> None:
@@ -216,8 +301,8 @@ class KeptQueries:
             return None
         return [self._vertices.number(target) for target in asked.targets]
 
-    def _search(self, kind: QueryKind, asked: Asked) -> Search:
-        automaton = automaton_of(asked.path)
+    def _search(self, kind: QueryKind, asked: Asked, ends: list[int] | None) -> Search:
+        automaton = self._automata.setdefault(asked.path, automaton_of(asked.path))
         codes: tuple[int, ...] = ()
         label = kind.label if automaton.letters.labels else None
         if label is not None:
@@ -225,4 +310,5 @@ class KeptQueries:
             codes = tuple(self.labels.code(label, item) for item in automaton.letters.labels)
         bound = UNBOUNDED if kind.bound is None else min(float(kind.bound), UNBOUNDED)
         start = self._vertices.number(asked.start)
-        return Search(start, automaton, codes, label, kind.weight, bound)
+        targets = None if ends is None else tuple(ends)
+        return Search(start, automaton, codes, label, kind.weight, bound, targets, kind.tells_cost)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.engine.queries.budget import Budget
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.queries.stepping import NO_LABEL
 from graphtide.model.errors import InputError
@@ -22,6 +23,9 @@ from graphtide.plan.regular_paths import Label
 from graphtide.run.views.inserted_columns import ROW_NUMBER, without_numbers
 
 Int32 = NDArray[np.int32]
+_AT_ONCE = 1 << 16
+"""So many labels are values of Python at a time."""
+
 _FEW = 64
 """So many labels are looked up one by one sooner than as a column."""
 
@@ -31,6 +35,7 @@ class EdgeLabels:
 
     def __init__(self, graph: ResidentGraph, kept: Callable[[], pa.Table]) -> None:
         self._graph = graph
+        self._budget = Budget()
         self._kept = kept
         self._codes: dict[str, dict[Label, int]] = {}
         self._columns: dict[str, Int32] = {}
@@ -39,6 +44,11 @@ class EdgeLabels:
     def nbytes(self) -> int:
         """The memory of all columns of codes."""
         return sum(column.nbytes for column in self._columns.values())
+
+    def take_from(self, budget: Budget) -> None:
+        """Let another budget grant the columns from now on, those that are there as well."""
+        budget.take(self.nbytes)
+        self._budget = budget
 
     def code(self, name: str, label: Label) -> int:
         """The code of a label of a property, be it on an edge or not."""
@@ -50,10 +60,15 @@ class EdgeLabels:
         room = len(self._graph.adjacency.out.slot)
         known = self._columns.get(name)
         if known is None:
-            known = np.zeros(room, np.int32)
-            known[: self._graph.edges] = self._coded(name, np.arange(self._graph.edges))
+            known = self._budget.array(room, np.int32, 0)
+            for first in range(0, self._graph.edges, _AT_ONCE):
+                edges = np.arange(first, min(first + _AT_ONCE, self._graph.edges))
+                known[edges] = self._coded(name, edges)
         elif len(known) < room:
-            known = np.concatenate([known, np.zeros(room - len(known), np.int32)])
+            larger = self._budget.array(room, np.int32, 0)
+            larger[: len(known)] = known
+            self._budget.give(known.nbytes)
+            known = larger
         self._columns[name] = known
         return known
 

@@ -1,0 +1,284 @@
+"""Searches that keep all their entries: started, brought from version to version together, read.
+
+The graph is brought to its next version by its owner; `follow` is one compiled call, repeated only
+where it lacked room. Whatever the budget does not allow for ends in LacksRoomError, with all as it
+was before the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.queries.budget import Budget, LacksRoomError
+from graphtide.engine.queries.logs import NO_END, Log, Logs, WorkRoom
+from graphtide.engine.queries.rows import RowPool
+from graphtide.engine.queries.searches import Search, SearchTable
+from graphtide.engine.queries.starting import dense_arrays, fits_arrays
+from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.blocks import Block
+from graphtide.kernels.graph.adjacency import Adjacency
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.queries.batch import end_batch, follow_batch, put_back, start_search
+from graphtide.kernels.queries.reading import answer_at, collect_entries, look_up
+from graphtide.kernels.queries.records import (
+    DONE,
+    LACKS_FALLEN,
+    LACKS_HEAP,
+    LACKS_LOG,
+    LACKS_POOL,
+    TAKES_LONG,
+)
+from graphtide.kernels.queries.starting import LOOKED, find_all, write_all
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+SWEPT = 4
+"""Rows are swept once a fourth of their entries belong to nobody."""
+
+ENTRY = 18
+"""The bytes of an entry."""
+
+LabelColumn = Callable[[str], Int32]
+"""The codes of a property of edges, by inside number, with room for all edges."""
+
+
+class TakesLongError(Exception):
+    """Following a batch looks at more edges than it may: to begin from scratch is better."""
+
+
+class Entry(NamedTuple):
+    """The cost of a walk, the edge by which the best one came (-1 at the start), and how."""
+
+    value: float
+    edge: int
+    state: int
+    back: bool
+
+
+class Fixpoints:
+    """Rows, room to work in and logs of the searches that keep their entries."""
+
+    def __init__(self, graph: ResidentGraph, labels: LabelColumn, budget: Budget) -> None:
+        self._graph = graph
+        self._labels = labels
+        self._budget = budget
+        self.searches = SearchTable(budget)
+        self.rows = RowPool(budget, graph.vertices)
+        self.work = WorkRoom(budget)
+        self.logs = Logs(budget)
+        self.touched = 0
+        """How many edges the last advance looked at."""
+        self._columns: dict[tuple[str, bool], int] = {}
+        self._handed: Adjacency | None = None
+        self._block: Block | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """All memory that they take."""
+        return sum(part.nbytes for part in (self.rows, self.searches, self.work, self.logs))
+
+    def enter(self, search: Search) -> int:
+        """A number for a search, which has no entries yet."""
+        self._block = None
+        columns = [self._column(search.label, True), self._column(search.weight, False)]
+        return self.searches.add(search, *columns)
+
+    def leave(self, number: int) -> None:
+        """A search goes; its memory comes back with the next sweep."""
+        self.searches.remove(number)
+        if self.searches.dead * SWEPT > self.searches.total:
+            self.sweep()
+
+    def start(self, number: int, search: Search) -> int:
+        """Find all entries of a search that has none; how many edges that looked at."""
+        self._resize()
+        self.work.begin(logs=False)
+        try:
+            return self._find(number, search)
+        except BaseException:
+            self.drop([number])
+            raise
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Give up the entries of searches, and the memory that they take."""
+        given = list(numbers)
+        for number in given:
+            self.searches.disown(number)
+        self._close_up(shrink=True)
+        for number in given:
+            self.searches.own(number)
+        self.searches.swept()
+
+    def follow(self, delta: Delta, most: int = NO_END) -> None:
+        """Follow a graph that has been flipped, and may have got vertices; all or nothing.
+
+        TakesLongError where it has looked at more than so many edges, `touched`.
+        """
+        self._resize()
+        self.logs.tell_nothing()
+        self.work.begin(logs=True, most=most)
+        try:
+            self._repeat(lambda words: follow_batch(words, *delta))
+            log = self.work.log()
+        except BaseException:
+            self.touched = self.work.touched
+            self._put_back(self.work.noted())
+            raise
+        end_batch(self.words())
+        self.logs.add(log, self.rows.nbytes)
+        self.touched = self.work.touched
+        if self.work.shrink():
+            self._block = None
+
+    def undo(self, vertices: int) -> None:
+        """Go back by one advance, to so many vertices; LacksRoomError leaves them in disorder."""
+        log = self.logs.pop()
+        try:
+            self._put_back(log)
+            self.cut(vertices)
+        finally:
+            self.logs.done(log)
+
+    def cut(self, vertices: int) -> None:
+        """Have no rows of vertices from a number on."""
+        if vertices < self.rows.vertices:
+            self.rows.cut(self.words(), vertices)
+            self._block = None
+
+    def changed(self) -> set[int]:
+        """The searches with an entry that the last advance changed."""
+        last = self.logs.last
+        if last is None or not len(last.items):
+            return set()
+        keys = np.unique(last.items[last.items >= 0] & 0xFFFFFFFF)
+        return {number for number in self.searches.owner[keys].tolist() if number >= 0}
+
+    def before(self, number: int, states: int) -> tuple[Int32, Int32, Float64]:
+        """The entries of a search that the last advance changed, as they were before it.
+
+        Vertices, states and values, infinity where there was none; each entry once.
+        """
+        last = self.logs.last
+        items = np.empty(0, np.int64) if last is None else last.items
+        keys, base = items & 0xFFFFFFFF, self.searches.base(number)
+        mine = np.flatnonzero((keys >= base) & (keys < base + states))
+        kept, first = np.unique(items[mine], return_index=True)
+        values = np.empty(0) if last is None else last.values[mine[first]]
+        keys = kept & 0xFFFFFFFF
+        return (kept >> 32).astype(np.int32), (keys - base).astype(np.int32), values
+
+    def collect(self, number: int) -> tuple[Int32, Int32, Float64]:
+        """All entries of a search: vertices, states and values, by vertex and state."""
+        count = self.searches.entries(number)
+        found = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count)
+        collect_entries(self.words(), number, self.rows.vertices, *found)
+        return found
+
+    def entry(self, number: int, vertex: int, state: int) -> Entry | None:
+        """One entry of a search, or None."""
+        value, came = np.empty(1), np.empty(2, np.int32)
+        if not look_up(self.words(), vertex, self.searches.base(number) + state, value, came):
+            return None
+        edge, via = came.tolist()
+        return Entry(float(value[0]), edge, via >> 1, bool(via & 1))
+
+    def answers(self, number: int, accepting: frozenset[int], vertices: Int32) -> Float64:
+        """The least cost of a walk that may end at each of some vertices; infinity without one."""
+        found = np.empty(len(vertices))
+        states = np.array(sorted(accepting), np.int16)
+        answer_at(self.words(), number, states, vertices, found)
+        return found
+
+    def sweep(self, *, shrink: bool = True) -> None:
+        """Free the memory of entries that belong to nobody, and let their keys be used again."""
+        self._close_up(shrink=shrink)
+        self.searches.swept()
+
+    def _close_up(self, *, shrink: bool) -> None:
+        self.rows.close_up(self.words())
+        self._block = None
+        if shrink:
+            self.rows.shrink()
+        self.logs.forget_keys(self.searches.owner)
+
+    def trim(self) -> bool:
+        """Give back what rows have beyond what they need; whether that was anything."""
+        before, self._block = self._budget.used, None
+        self.rows.shrink()
+        return self._budget.used < before
+
+    def words(self) -> Int64:
+        """Where everything is."""
+        adjacency = self._graph.adjacency
+        if self._block is None or self._handed is not adjacency:
+            self._block = None
+            columns = [
+                self._labels(name) if of_labels else self._graph.column(name, np.float64)
+                for name, of_labels in self._columns
+            ]
+            parts = self.rows.view, self.searches.view, self.work.view
+            self._block = Block(adjacency, *parts, *columns)
+            self._handed = adjacency
+        return self._block.words
+
+    def _find(self, number: int, search: Search) -> int:
+        """All entries of a search, in arrays where there is room for them."""
+        vertices = self._graph.vertices
+        if fits_arrays(search, vertices):
+            try:
+                with dense_arrays(search, vertices, self._budget) as dense:
+                    count = find_all(self.words(), dense, number, search.start)
+                    reached = np.sort(dense.reached[:count])
+                    self._repeat(lambda words: write_all(words, dense, number, reached))
+                    return int(dense.sizes[LOOKED])
+            except LacksRoomError:
+                self.drop([number])
+                self.work.begin(logs=False)
+        self._repeat(lambda words: start_search(words, number, search.start))
+        return self.work.touched
+
+    def _resize(self) -> None:
+        """Have a row for every vertex."""
+        if self._graph.vertices > self.rows.vertices:
+            self._block = None
+            self.rows.resize(self._graph.vertices)
+
+    def _put_back(self, log: Log) -> None:
+        self.work.begin(logs=False)
+        self._repeat(lambda words: put_back(words, *log))
+        self.logs.tell_nothing()
+
+    def _column(self, name: str | None, of_labels: bool) -> int:
+        """The place of a column behind the block; -1 where there is none."""
+        if name is None:
+            return -1
+        return self._columns.setdefault((name, of_labels), len(self._columns))
+
+    def _repeat(self, call: Callable[[Int64], int]) -> None:
+        """Call until it is done, with more room each time."""
+        while (lacking := call(self.words())) != DONE:
+            self._block = None
+            match lacking:
+                case _ if lacking == LACKS_POOL:
+                    self._widen_pool()
+                case _ if lacking == LACKS_HEAP:
+                    self.work.grow(0, 2)
+                case _ if lacking == LACKS_FALLEN:
+                    self.work.grow(2, 3)
+                case _ if lacking == LACKS_LOG:
+                    self.work.grow(3, 7)
+                case _ if lacking == TAKES_LONG:
+                    raise TakesLongError
+
+    def _widen_pool(self) -> None:
+        """More room in the pool: what rows have left behind, or a larger one."""
+        if self.rows.is_wasteful:
+            self.sweep(shrink=False)
+        else:
+            self.rows.grow()

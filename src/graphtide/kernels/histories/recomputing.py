@@ -1,0 +1,252 @@
+"""Costs at an iteration, with dropped differences recomputed where they are needed.
+
+A difference at iteration i comes from a difference of a neighbour at exactly i - 1: what a
+neighbour offered before was known to the entry before. So one that was dropped is recomputed from
+neighbours that have a difference there, and those of them that were dropped are recomputed first. A
+filter may say that there was one where there was none: what is computed then is the cost of some
+walk of so many edges, and never below the least.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtide.kernels.blocks import adjacency_at
+from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.histories.dropping import filter_has, hash_of
+from graphtide.kernels.histories.reading import (
+    GONE,
+    cheap_cost,
+    difference_at,
+    last_dropped,
+    last_iteration,
+)
+from graphtide.kernels.histories.records import (
+    DELETED,
+    DETERMINISTIC,
+    FILTER_FACTS,
+    FILTERS,
+    HOW,
+    INSERTED,
+    KEEP,
+    LACKING,
+    LACKS_MEMO,
+    LACKS_STACK,
+    MEMO,
+    NEW,
+    OLD,
+    RECOMPUTED,
+    STACK,
+    STAMP,
+    TOUCHED,
+    WORK,
+    Int32,
+    Int64,
+    filters_at,
+    work_at,
+)
+from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.queries.records import BASE, SEARCHES, STATES, searches_at
+from graphtide.kernels.queries.rows import key_of, packed, vertex_of
+from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
+
+_TAG, _SHIFT = np.int64(17), np.uint64(32)
+
+
+@inner_kernel
+def cost_until(words: Int64, state: Int64, item: int, iteration: int, when: int) -> float:
+    """The cost of an entry at an iteration; infinity where no walk has led to it by then."""
+    found, cost = cheap_cost(state, item, iteration, when)
+    how = work_at(state, WORK).settings[HOW]
+    if how == KEEP:
+        return cost
+    if how == DETERMINISTIC:
+        gone = last_dropped(state, item, iteration, when)
+        return recomputed(words, state, item, gone, when) if gone > found else cost
+    search = searches_at(words, SEARCHES).owner[key_of(item)]
+    for gone in range(min(iteration, last_iteration(state, search)), max(found, 0), -1):
+        if filter_has(state, search, item, gone):
+            cost = min(cost, recomputed(words, state, item, gone, when))
+    return cost
+
+
+@joined_kernel
+def memo_slot(state: Int64, item: int, tag: int) -> int:
+    """The slot of a recomputed cost: where it is, or where it would be."""
+    work = work_at(state, WORK)
+    mask = len(work.memo_tag) - 1
+    at = np.int64(hash_of(0, item, tag) >> _SHIFT) & mask
+    stamp = work.counts[STAMP]
+    while work.memo_tag[at] >> _TAG == stamp and (
+        work.memo_tag[at] != tag or work.memo_item[at] != item
+    ):
+        at = (at + 1) & mask
+    return int(at)
+
+
+@joined_kernel
+def tag_of(state: Int64, iteration: int, when: int) -> int:
+    """What a memo of this call is known by, beside its item."""
+    return int(work_at(state, WORK).counts[STAMP] << _TAG | np.int64(2 * iteration + when))
+
+
+@inner_kernel
+def recomputed(words: Int64, state: Int64, item: int, iteration: int, when: int) -> float:
+    """The cost of a difference that was dropped; each is computed once a call.
+
+    Infinity where there is no room for it, which is told in `LACKING`.
+    """
+    work = work_at(state, WORK)
+    work.stack_item[0], work.stack_iteration[0] = item, iteration
+    work.counts[STACK] = 1
+    settle_stack(words, state, when)
+    if work.counts[LACKING] != 0:
+        return np.inf
+    return float(work.memo_value[memo_slot(state, item, tag_of(state, iteration, when))])
+
+
+@inner_kernel
+def pulled(words: Int64, state: Int64, item: int, iteration: int) -> float:
+    """The least that neighbours offer an entry for an iteration, after the batch."""
+    work = work_at(state, WORK)
+    work.counts[STACK] = 0
+    best = least_offer(words, state, item, iteration, NEW)
+    while work.counts[STACK] > 0 and work.counts[LACKING] == 0:
+        settle_stack(words, state, NEW)
+        work.counts[STACK] = 0
+        best = least_offer(words, state, item, iteration, NEW)
+    return best
+
+
+@inner_kernel
+def settle_stack(words: Int64, state: Int64, when: int) -> None:
+    """Recompute what is on the stack, and before each what it rests on."""
+    work = work_at(state, WORK)
+    while work.counts[STACK] > 0 and work.counts[LACKING] == 0:
+        top = work.counts[STACK] - 1
+        item, iteration = work.stack_item[top], int(work.stack_iteration[top])
+        tag = tag_of(state, iteration, when)
+        slot = memo_slot(state, item, tag)
+        if work.memo_tag[slot] == tag:
+            work.counts[STACK] = top
+            continue
+        cost = least_offer(words, state, item, iteration, when)
+        if work.counts[STACK] == top + 1:
+            remember(words, state, slot, item, tag, cost)
+            work.counts[STACK] = top
+
+
+@joined_kernel
+def remember(words: Int64, state: Int64, slot: int, item: int, tag: int, cost: float) -> None:
+    """Write a recomputed cost down."""
+    work = work_at(state, WORK)
+    if 2 * work.counts[MEMO] + 2 > len(work.memo_tag):
+        work.counts[LACKING] = LACKS_MEMO
+        return
+    work.memo_item[slot], work.memo_tag[slot], work.memo_value[slot] = item, tag, cost
+    work.counts[MEMO] += 1
+    search = searches_at(words, SEARCHES).owner[key_of(item)]
+    filters_at(state, FILTERS).facts[search * FILTER_FACTS + RECOMPUTED] += 1
+
+
+@inner_kernel
+def least_offer(words: Int64, state: Int64, item: int, iteration: int, when: int) -> float:
+    """The least that neighbours with a difference at the iteration before offer, within the bound.
+
+    Those that must be recomputed first are put on the stack; then what this returns is of no use.
+    """
+    graph = adjacency_at(words, 0)
+    searches = searches_at(words, SEARCHES)
+    wanted = item, iteration - 1, when
+    best = least_one_way(words, state, graph.into, wanted, 0)
+    best = min(best, least_one_way(words, state, graph.out, wanted, 1))
+    if when == OLD and work_at(state, WORK).counts[DELETED] > 0:
+        best = min(best, least_of_deleted(words, state, wanted, 0))
+        best = min(best, least_of_deleted(words, state, wanted, 1))
+    return best if best <= searches.bound[searches.owner[key_of(item)]] else np.inf
+
+
+@inner_kernel
+def least_one_way(
+    words: Int64, state: Int64, slabs: Slabs, wanted: tuple[int, int, int], back: int
+) -> float:
+    """The same by live edges of one direction; before the batch, without those it inserted."""
+    vertex, when = vertex_of(wanted[0]), wanted[2]
+    work, start, best = work_at(state, WORK), slabs.start[vertex], np.inf
+    skips = when == OLD and work.counts[INSERTED] > 0
+    work.counts[TOUCHED] += slabs.live[vertex]
+    for place in range(start, start + slabs.live[vertex]):
+        edge = slabs.edge[place]
+        if skips and is_inserted(work.inserted, work.counts[INSERTED], edge):
+            continue
+        best = min(best, offer_by(words, state, wanted, (edge, slabs.neighbour[place], back)))
+    return best
+
+
+@inner_kernel
+def least_of_deleted(words: Int64, state: Int64, wanted: tuple[int, int, int], back: int) -> float:
+    """The same by edges that the batch deleted, which lead to the entry, or from it."""
+    work, vertex = work_at(state, WORK), vertex_of(wanted[0])
+    first, count = work.counts[INSERTED], work.counts[DELETED]
+    here, there = (work.sources, work.targets) if back else (work.targets, work.sources)
+    order = work.by_source if back else work.by_target
+    low, high = 0, int(count)
+    while low < high:
+        middle = (low + high) >> 1
+        if here[first + order[middle]] < vertex:
+            low = middle + 1
+        else:
+            high = middle
+    best = np.inf
+    while low < count and here[first + order[low]] == vertex:
+        at = first + order[low]
+        best = min(best, offer_by(words, state, wanted, (work.edges[at], there[at], back)))
+        low += 1
+    return best
+
+
+@inner_kernel
+def is_inserted(inserted: Int32, count: int, edge: int) -> bool:
+    """Whether the batch inserted an edge."""
+    low, high = 0, int(count)
+    while low < high:
+        middle = (low + high) >> 1
+        if inserted[middle] < edge:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < count and inserted[low] == edge)
+
+
+@inner_kernel
+def offer_by(
+    words: Int64, state: Int64, wanted: tuple[int, int, int], by: tuple[int, int, int]
+) -> float:
+    """The least that an entry is offered along one edge by differences at exactly an iteration.
+
+    `wanted` is the entry, that iteration and when; `by` is the edge, its other end and the way.
+    """
+    item, iteration, when = wanted
+    edge, neighbour, back = by
+    work, key = work_at(state, WORK), key_of(item)
+    search = searches_at(words, SEARCHES).owner[key]
+    base, best = fact(words, search, BASE), np.inf
+    letter = 2 * class_of(words, search, edge) + back
+    for other in range(fact(words, search, STATES)):
+        if step_of(words, search, other, letter) != key - base:
+            continue
+        there = packed(neighbour, base + other)
+        kind, cost = difference_at(words, state, there, iteration, when)
+        if kind == GONE:
+            tag = tag_of(state, iteration, when)
+            slot = memo_slot(state, there, tag)
+            if work.memo_tag[slot] == tag:
+                cost = work.memo_value[slot]
+            elif work.counts[STACK] == len(work.stack_item):
+                work.counts[LACKING] = LACKS_STACK
+            else:
+                work.stack_item[work.counts[STACK]] = there
+                work.stack_iteration[work.counts[STACK]] = iteration
+                work.counts[STACK] += 1
+        best = min(best, cost + cost_of(words, search, edge))
+    return best

@@ -1,0 +1,160 @@
+"""Queries within budgets that change all the time: the same answers, and never a byte too many."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphtide.engine.queries import logs, pairs, rows, states
+from graphtide.lang.paths import unparse_path
+from graphtide.model.errors import LimitError
+from graphtide.plan.regular_paths import RegularPath
+from graphtide.run.queries.kept import KeptQueries
+from tests.equivalence.query_cases import Beside, Watched, ask
+from tests.equivalence.test_queries import NODE, can_go_back
+from tests.property.path_trees import oracle_node, paths
+
+EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "40"))
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what everything begins with be small beside the entries of a few queries."""
+    monkeypatch.setattr(logs, "_LEAST_ROOM", 4)
+    monkeypatch.setattr(rows, "_LEAST_POOL", 4)
+    monkeypatch.setattr(states, "OBJECTS", 8)
+    monkeypatch.setattr(states, "TARGET", 8)
+    monkeypatch.setattr(pairs, "MOST_LISTED", 3)
+
+
+def kept_of(beside: Beside) -> KeptQueries:
+    return beside.graph._queries()
+
+
+def check_budget(beside: Beside) -> None:
+    """What is in use is what all parts take, and no more than is allowed."""
+    kept = kept_of(beside)
+    budget = kept.engine.budget
+    assert budget.used == kept.nbytes
+    assert budget.most is None or budget.used <= budget.most
+
+
+class Squeezed:
+    """Queries on a graph, whose budget is changed again and again."""
+
+    def __init__(self, beside: Beside, regular: list[tuple[str, object]]) -> None:
+        self.beside, self.regular = beside, regular
+        self.watched: dict[str, Watched] = {}
+        self.refused = 0
+
+    def squeeze(self) -> None:
+        """Another budget: none, or around what is in use."""
+        used = kept_of(self.beside).engine.budget.used
+        share = self.beside.pick.choice([None, 0.5, 0.7, 0.9, 1.0, 1.2, 2.0])
+        most = None if share is None else int(share * used) + 1
+        try:
+            self.beside.graph.set_budget(most, patience=self.beside.pick.choice([0.0, 0.3, 9.0]))
+        except LimitError:
+            self.refused += 1
+
+    def ask(self, name: str) -> None:
+        try:
+            found = ask(self.beside, name, self.beside.pick.choice(self.regular))
+        except LimitError:
+            self.refused += 1
+            assert name not in self.beside.graph.queries
+        else:
+            self.watched[name] = found
+
+    def advance(self) -> bool:
+        """Whether there was room for it; if not, all is as it was."""
+        pick, version = self.beside.pick, self.beside.graph.version
+        try:
+            self.beside.advance(pick.randrange(5), pick.randrange(6))
+        except LimitError:
+            self.refused += 1
+            assert self.beside.graph.version == version
+            self.beside.graph.set_budget(None)
+            return False
+        return True
+
+    def check(self, *, advanced: bool) -> None:
+        check_budget(self.beside)
+        for item in self.watched.values():
+            item.check(advanced=advanced)
+            item.query.verify()
+        check_budget(self.beside)
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(st.integers(0, 2**32), st.lists(paths, min_size=3, max_size=3))
+def test_budgets_change_no_answer(seed: int, several: list[RegularPath]) -> None:
+    pick = random.Random(seed)
+    beside = Beside(pick, pick.randrange(2, 8), pick.randrange(14))
+    squeezed = Squeezed(beside, [(unparse_path(path), oracle_node(path)) for path in several])
+    for step in range(14):
+        squeezed.check(advanced=act(squeezed, step))
+
+
+def act(squeezed: Squeezed, step: int) -> bool:
+    """One random act; whether it was an advance."""
+    beside, watched = squeezed.beside, squeezed.watched
+    pick, chosen = beside.pick, beside.pick.random()
+    if pick.random() < 0.6:
+        squeezed.squeeze()
+    if len(watched) < 4 or chosen < 0.15:
+        squeezed.ask(f"q{step}")
+        for item in watched.values():
+            item.told = item.wanted()
+    elif chosen < 0.22:
+        name = pick.choice(list(watched))
+        beside.graph.drop_query(name)
+        del watched[name]
+    elif chosen < 0.4 and beside.versions and can_go_back(beside, watched):
+        beside.rollback()
+        try:
+            check_budget(beside)
+        except LimitError:
+            squeezed.refused += 1
+            beside.graph.set_budget(None)
+        return False
+    return squeezed.advance()
+
+
+def drop_states(beside: Beside) -> None:
+    """Let all queries keep their answers alone."""
+    kept_of(beside).engine.states.give_up(1 << 40)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("costs", [(0.0, 1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 0.7, 1e-17)])
+def test_answers_alone_follow_a_graph_that_shrinks_and_comes_back(
+    seed: int, costs: tuple[float, ...]
+) -> None:
+    """With costs whose sums depend on their order, by the definition that adds up along walks."""
+    pick = random.Random(seed)
+    beside = Beside(pick, 8, 30, costs)
+    watched = [ask(beside, f"q{at}", ("(a|^b)*/!c?", NODE)) for at in range(14)]
+    exact = 0.1 not in costs
+    while beside.edges:
+        drop_states(beside)
+        beside.advance(pick.randrange(2), 4)
+        for item in watched:
+            item.query.verify()
+            if exact:
+                item.check(advanced=True)
+    while beside.versions:
+        beside.rollback()
+        for item in watched:
+            item.query.verify()
+            if exact:
+                item.check(advanced=False)
+    check_budget(beside)

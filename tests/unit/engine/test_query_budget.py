@@ -1,0 +1,169 @@
+"""The accountant of queries, and what lives within its grants."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import graphtide as gt
+from graphtide.engine.queries.budget import Budget, GrantedArray, LacksRoomError
+from graphtide.engine.queries.tuning import Record
+from graphtide.kernels.queries.balls import LAST_STAMP, STAMP
+from graphtide.model.errors import InputError, LimitError
+
+Q = gt.queries
+
+
+def random_graph(vertices: int, edges: int, budget: object = None) -> gt.Graph:
+    src, dst = np.random.default_rng(3).integers(vertices, size=(2, edges))
+    return gt.Graph(src, dst, vertices=vertices, budget=budget)  # type: ignore[arg-type]
+
+
+def test_nothing_is_granted_beyond_the_budget() -> None:
+    budget = Budget(100)
+    budget.take(60)
+    with pytest.raises(LacksRoomError) as caught:
+        budget.take(41)
+    assert (caught.value.wanted, budget.used, budget.highest) == (1, 60, 60)
+    with budget.lent(40):
+        assert budget.used == 100
+    assert (budget.used, budget.highest) == (60, 100)
+    with pytest.raises(AssertionError):
+        budget.give(61)
+
+
+def test_a_copy_counts_twice_while_there_are_two() -> None:
+    budget = Budget(10 * 8 + 15 * 8)
+    array = GrantedArray(budget, 10, np.int64)
+    array.view[:] = np.arange(10)
+    with pytest.raises(LacksRoomError):
+        array.resize(16)
+    assert (budget.used, array.length) == (80, 10)
+    array.resize(15)
+    assert (budget.used, budget.highest) == (120, 200)
+    assert array.view[:10].tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("given", ["much", "-2 GB", 0, -5, 1.5, True, ""])
+def test_what_is_no_budget_is_refused(given: object) -> None:
+    with pytest.raises(InputError, match="a budget cannot be"):
+        random_graph(4, 4, given)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"), [("2 GB", 2 << 30), ("500M", 500 << 20), (1234, 1234), (None, None)]
+)
+def test_budgets_are_numbers_and_texts(given: object, wanted: int | None) -> None:
+    assert random_graph(4, 4, given).budget == wanted
+
+
+def test_a_budget_too_small_for_anything_is_refused_and_says_what_to_do() -> None:
+    graph = random_graph(50, 100, 100)
+    with pytest.raises(LimitError, match="too small") as caught:
+        graph.query("q", Q.Reach(1))
+    assert "set_budget" in str(caught.value)
+    graph.set_budget("1 MB")
+    graph.query("q", Q.Reach(1)).verify()
+
+
+def test_queries_that_do_not_fit_keep_their_answers_alone() -> None:
+    graph = random_graph(300, 1_500, 400_000)
+    queries = [graph.query(f"q{at}", Q.Path(at, at + 100)) for at in range(90)]
+    engine = graph._queries().engine
+    dropped = [number for number in engine.states.records if number in engine.states.pairs]
+    assert len(dropped) > 0
+    pick = random.Random(1)
+    for _ in range(20):
+        edge = pick.choice(graph.edges().column("edge").to_pylist())
+        graph.advance(delete=[edge], insert=[(pick.randrange(300), pick.randrange(300))])
+        assert engine.budget.used == graph._queries().nbytes <= engine.budget.highest <= 400_000
+    for query in queries:
+        query.verify()
+    text = graph.explain()
+    assert "90 queries, budget: 400,000 bytes" in text
+    assert "100% dropped" in text
+    assert "computed anew" in text
+    assert "its answer" in queries[-1].explain()
+    assert queries[-1].path(7) is None or queries[-1].path(7)[0] == 89  # type: ignore[index]
+
+
+def test_states_come_back_where_there_is_room() -> None:
+    graph = random_graph(60, 240)
+    query = graph.query("q", Q.Hops(0, 4))
+    engine = graph._queries().engine
+    (number,) = engine.states.records
+    assert engine.states.give_up(1)
+    assert not engine.states.keeps_entries(number)
+    pick = random.Random(1)
+    for _ in range(40):
+        graph.advance(insert=[(pick.randrange(60), pick.randrange(60))], delete=[pick_edge(graph)])
+        query.verify()
+    assert engine.states.keeps_entries(number)
+
+
+def pick_edge(graph: gt.Graph) -> int:
+    edges = graph.edges().column("edge").to_pylist()
+    return int(random.Random(len(edges) + graph.version).choice(edges))
+
+
+def test_what_is_worth_least_for_its_bytes_goes_first() -> None:
+    graph = random_graph(60, 240)
+    for at in range(6):
+        graph.query(f"q{at}", Q.Reach(at))
+    engine = graph._queries().engine
+    records = engine.states.records
+    often = sorted(records)[3]
+    for batch in range(5):
+        records[often].concern(batch)
+    assert records[often].worth(5, 10) > 0
+    assert engine.states.give_up(1)
+    assert engine.states.keeps_entries(often)
+    assert sum(engine.states.keeps_entries(number) for number in records) < 6
+
+
+def test_what_was_long_ago_counts_less() -> None:
+    record = Record(None, 0)  # type: ignore[arg-type]
+    record.concern(1)
+    assert record.often(1) == 1.0
+    assert record.often(300) < 0.1
+
+
+def test_following_takes_no_longer_than_patience_allows_for() -> None:
+    """Half of all edges leave: to follow looks at more edges than to begin anew."""
+    graph = random_graph(200, 800, "10 MB")
+    queries = [graph.query(f"q{at}", Q.Reach(at)) for at in range(20)]
+    states = graph._queries().engine.states
+    scratch = sum(record.looks for record in states.records.values())
+    graph.set_budget("10 MB", patience=0.2)
+    graph.advance(delete=list(range(100)))
+    assert not any(states.keeps_entries(number) for number in states.records)
+    assert graph._queries().engine.looked < 3 * scratch
+    for query in queries:
+        query.verify()
+    graph.set_budget("10 MB", patience=50)
+    for _ in range(3):
+        graph.advance(delete=[pick_edge(graph)])
+    for query in queries:
+        query.verify()
+
+
+@pytest.mark.parametrize("given", [-1, float("nan"), float("inf"), "much", True])
+def test_what_is_no_patience_is_refused(given: object) -> None:
+    with pytest.raises(InputError, match="patience cannot be"):
+        random_graph(4, 4).set_budget("1 MB", patience=given)  # type: ignore[arg-type]
+
+
+def test_balls_are_right_behind_their_last_stamp() -> None:
+    graph = random_graph(60, 240)
+    queries = [graph.query(f"q{at}", Q.Path(at, at + 30)) for at in range(20)]
+    states = graph._queries().engine.states
+    assert states.give_up(1 << 40)
+    for ball in states.pairs._ready_balls():
+        ball.sizes[STAMP] = LAST_STAMP - 3
+    for at in range(6):
+        graph.advance(insert=[(at, at + 31)], delete=[pick_edge(graph)])
+        for query in queries:
+            query.verify()
+    assert all(ball.sizes[STAMP] < LAST_STAMP - 3 for ball in states.pairs._ready_balls())
