@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from graphtide.api.live import Live
     from graphtide.api.live_graph import LiveGraph
     from graphtide.api.live_opening import live
+    from graphtide.api.live_stream import Follower
     from graphtide.api.memory_views import MemoryCollection, MemoryView
     from graphtide.api.run import Run
     from graphtide.api.session import Session, session
@@ -90,6 +91,7 @@ _HOMES = {
     "Live": "graphtide.api.live",
     "LiveGraph": "graphtide.api.live_graph",
     "live": "graphtide.api.live_opening",
+    "Follower": "graphtide.api.live_stream",
     "Graph": "graphtide.api.graph",
     "Run": "graphtide.api.run",
     "Session": "graphtide.api.session",
@@ -138,6 +140,7 @@ __all__ = [
     "Dataflow",
     "Date",
     "Delta",
+    "Follower",
     "Global",
     "Graph",
     "GraphtideError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import BFS, SCC, Triangles
-from graphtide.api import live_graph as live_graphs
+from graphtide.api import live_changes as live_graphs
 from graphtide.model.errors import InputError, NotFoundError, StoreError
 from tests.live.graphs import begun, leave
 from tests.oracle.live_graph import EdgeList, given, random_batch
@@ -36,6 +37,32 @@ class Followers:
 def Into(edges: Any) -> Any:
     """The same as a dataflow."""
     return edges.count(by="dst")
+
+
+@gt.program
+class Returns:
+    """Neighbours that are so both ways, as rows, and how many there are."""
+
+    total = gt.Global(gt.Count())
+    pairs = gt.Matches(one=gt.Vertex, other=gt.Vertex)
+
+    def traverse(self, u):
+        for v in u.out_neighbours:
+            for w in v.out_neighbours:
+                if w == u:
+                    self.pairs(u, v)
+                    self.total()
+
+
+@gt.program
+class Degrees:
+    """How many pairs of neighbours there are: a result of the whole graph alone."""
+
+    total = gt.Global(gt.Count())
+
+    def traverse(self, u):
+        for _v in u.out_neighbours:
+            self.total()
 
 
 def put(values: dict[Any, Any], table: pa.Table) -> None:
@@ -86,6 +113,37 @@ def test_programs_of_every_kind_are_found_again(tmp_path: Path) -> None:
         graph.program("own")
     with pytest.raises(InputError, match="registered as 'hops' already"):
         graph.register("hops", BFS(source=1))
+
+
+@pytest.mark.interpreted
+def test_walks_are_registered_and_tell_of_rows(tmp_path: Path) -> None:
+    graph, known = begun(tmp_path / "g")
+    graph.register("returns", Returns)
+    graph.register("degrees", Degrees)
+    rows = Counter(map(tuple, map(dict.values, graph.program("returns").matches().to_pylist())))
+    assert rows == returns(known)
+    pick = random.Random(4)
+    for step in range(12):
+        run(graph, known, pick, 1)
+        ((_, table),) = graph.changes("returns", graph.version - 1)
+        for row in table.to_pylist():
+            rows[row["one"], row["other"]] += 1 if row["change"] == "appeared" else -1
+        assert +rows == returns(known)
+        for _, table in graph.changes("degrees", graph.version - 1):
+            for row in table.to_pylist():
+                count = len({row[:2] for row in known.rows})
+                assert (row["name"], row["new"]) == ("total", count)
+        if step % 4 == 3:
+            leave(graph)
+            graph = gt.live(tmp_path / "g")
+            graph.program("returns").verify()
+    assert [version for version, _ in graph.changes("returns", 0)] == list(range(1, 13))
+
+
+def returns(known: EdgeList) -> Counter[tuple[Any, ...]]:
+    """Neighbours that are so both ways, each once, by plain loops."""
+    pairs = {row[:2] for row in known.rows}
+    return Counter((one, other) for one, other in pairs if (other, one) in pairs)
 
 
 @pytest.mark.interpreted

@@ -30,6 +30,9 @@ from tests.damage.test_appends import Death
 from tests.live.graphs import begun, check, graph_of, leave, rows_of
 from tests.oracle.live_graph import EdgeList, given, random_batch
 
+# About disks rather than kernels: once is enough.
+pytestmark = pytest.mark.interpreted
+
 OPERATIONS = (
     (os, "fdatasync"),
     (os, "fsync"),
@@ -216,6 +219,27 @@ def test_a_full_disk_leaves_the_last_state(
     assert failures
     leave(graph)
     check(gt.live(tmp_path / "g"), known)
+
+
+def test_what_cannot_be_registered_is_not_kept_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, known = begun(tmp_path / "g")
+
+    def full(*args: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = list(graph._followers.all())
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        with pytest.raises(FullDiskError):
+            graph.register("hops", gt.algorithms.BFS(source=0))
+        with pytest.raises(FullDiskError):
+            graph.query("far", gt.queries.Reach(0))
+    assert graph.registered() == []
+    assert not graph.queries
+    assert [item for item in graph._followers.all() if item is not graph._asked] == before
+    check(graph, known)
 
 
 def test_where_not_even_taking_back_works_nothing_more_is_written(

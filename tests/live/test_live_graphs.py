@@ -306,19 +306,3 @@ def test_a_graph_that_runs_for_long_takes_no_more_room(
         assert max(size[0] for size in half) < 1000
         assert max(size[2] for size in half) == 0
     assert max(size[1] for size in sizes[150:]) < 1.3 * max(size[1] for size in sizes[:150])
-
-
-def test_queries_go_on_where_everything_is_numbered_anew(tmp_path: Path) -> None:
-    graph = gt.live(tmp_path / "g", start=gt.Graph([0, 1, 2, 3], [1, 2, 3, 4], time=[0.0] * 4))
-    near = graph.query("near", gt.queries.Hops(1, 2))
-    lost = graph.query("lost", gt.queries.Reach(0))
-    graph.advance(delete=[(0, 1)], remove=[0])
-    with pytest.raises(gt.GraphtideError, match="0"):
-        graph.compact()
-    assert sorted(near.table()["id"].to_pylist()) == [1, 2, 3]
-    graph.advance(insert=[(1, 4, 1.0)], delete=[(2, 3)])
-    assert sorted(near.table()["id"].to_pylist()) == [1, 2, 4]
-    near.verify()
-    assert list(graph.queries) == ["near"]
-    with pytest.raises(gt.GraphtideError):
-        lost.table()

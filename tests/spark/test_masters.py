@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FEW = {"GRAPHTIDE_CAMPAIGN_EXAMPLES": "3"}
+FEW = {"GRAPHTIDE_CAMPAIGN_EXAMPLES": "1"}
 
 
 @pytest.mark.spark

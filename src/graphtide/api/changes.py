@@ -9,6 +9,7 @@ numbers be given to others, they become a table.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,19 +42,26 @@ class Changes:
     Polars, DuckDB. `to_arrow()` is the table itself.
     """
 
+    _read: _Read | None = None
+    _table: pa.Table | None = None
+
     def __init__(
         self, kept: Maintained, rows: LiveRows, turns: Turns, matches: tuple[Matches, ...] = ()
     ) -> None:
         self._kept: Maintained | None = kept
         self._told = kept.changes
-        self._changes = _of_rows(kept)
+        self._fields = kept.fields
         self._rows = rows
         self._match_plans = matches
         self._came = rows.since(kept.before)
         self._turns = turns
-        self._read: _Read | None = None
-        self._table: pa.Table | None = None
-        self._matches: dict[str, tuple[pa.Table, pa.Table]] = {}
+
+    @cached_property
+    def _changes(self) -> EngineChanges:
+        """Changes of vertices or pairs, without those of the whole graph and of rows."""
+        if self._told.keys() <= set(self._fields):
+            return self._told
+        return {name: change for name, change in self._told.items() if name in self._fields}
 
     @property
     def is_current(self) -> bool:
@@ -80,6 +88,24 @@ class Changes:
             if self._table is None:
                 self._table = self._made()
             return self._table
+
+    def delivered(self) -> pa.Table:
+        """The changes as one table, whatever the program tells: vertices, or else rows, or else
+        results of the whole graph.
+        """
+        if self._fields:
+            return self.to_arrow()
+        if self._match_plans:
+            parts = {"appeared": self.appeared(), "disappeared": self.disappeared()}
+            rows = [
+                part.add_column(0, "change", pa.array([name] * part.num_rows, pa.string()))
+                for name, part in parts.items()
+            ]
+            return pa.concat_tables(rows, promote_options="default")
+        names = list(self.globals)
+        both = list(zip(*self.globals.values(), strict=True)) or [(), ()]
+        old, new = ([_plain_result(item) for item in side] for side in both)
+        return pa.table({"name": pa.array(names, pa.string()), "old": old, "new": new})
 
     def keep(self, *, forward: bool) -> None:
         """Read what will not be there any more in the next version, or in the one before."""
@@ -129,12 +155,16 @@ class Changes:
                     "there are no matches" + ("" if name is None else f" named '{name}'"),
                     hint=f"there is {known}" if known else "declare some: gt.Matches(...)",
                 )
-            if wanted not in self._matches:
+            if wanted not in self._match_tables:
                 change = getattr(self._told, "matches", {}).get(wanted)
                 both = ((), ()) if change is None else (change.appeared, change.disappeared)
                 one, other = (match_table(plans[wanted], rows, self._rows) for rows in both)
-                self._matches[wanted] = one, other
-            return self._matches[wanted]
+                self._match_tables[wanted] = one, other
+            return self._match_tables[wanted]
+
+    @cached_property
+    def _match_tables(self) -> dict[str, tuple[pa.Table, pa.Table]]:
+        return {}
 
     def _told_twice(self, change: Change) -> int:
         """How many vertices that came are among the changed, too."""
@@ -174,11 +204,8 @@ class Changes:
         return _Read(rows, len(changed), columns)
 
 
-def _of_rows(kept: Maintained) -> EngineChanges:
-    """Changes of vertices or pairs, without those of the whole graph and of rows."""
-    if kept.choice.mode != "walk":
-        return kept.changes
-    return {name: change for name, change in kept.changes.items() if name in kept.fields}
+def _plain_result(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:

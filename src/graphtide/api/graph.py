@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, overload
 
+import numpy as np
+
 from graphtide.api.live import Live
 from graphtide.api.memory_views import MemoryCollection, MemoryView
+from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
 from graphtide.run.html import titled_html
@@ -16,6 +19,7 @@ from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import check_sources
 from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.query_budget import given_budget, given_patience
 from graphtide.run.turns import in_turn
 from graphtide.run.views.inserted_columns import user_names
 from graphtide.run.views.sources import (
@@ -41,7 +45,12 @@ if TYPE_CHECKING:
 
 
 class Graph(MemoryGraph):
-    """Vertices with ids of your own, edges with properties, and programs that follow them."""
+    """Vertices with ids of your own, edges with properties, and programs that follow them.
+
+    Queries are kept by their fixpoints; `queries=gt.queries.Histories(...)` keeps them by histories
+    instead, with the settings of paper 001.
+    `budget` is what all queries together may take, in bytes or as a text such as "2 GB".
+    """
 
     def __init__(
         self,
@@ -50,9 +59,13 @@ class Graph(MemoryGraph):
         *,
         vertices: Any = None,
         simple: bool = False,
+        queries: Histories | None = None,
+        budget: int | str | None = None,
         **properties: Any,
     ) -> None:
         check_two_columns(src, dst)
+        self._histories = checked_histories(queries)
+        self._budget = given_budget(budget, self._histories)
         self._build(column_source(src, dst, vertices, properties), simple)
 
     @classmethod
@@ -131,6 +144,45 @@ class Graph(MemoryGraph):
         """Give a query up, and its memory."""
         self._queries().drop(name)
 
+    @property
+    @in_turn
+    def query_bytes(self) -> int:
+        """All memory that queries take beside the graph: state, room to work in, and logs."""
+        return self._queries().nbytes
+
+    @property
+    @in_turn
+    def budget(self) -> int | None:
+        """How many bytes all queries together may take; None is any number."""
+        return self._budget
+
+    @in_turn
+    def set_budget(self, budget: int | str | None, *, patience: float = 1.0) -> None:
+        """Let all queries together take so many bytes from now on: a number, or such as "2 GB".
+
+        Within a budget, following a batch by states looks at no more than `patience` times as many
+        edges as all queries do from scratch; where that is not enough, answers are computed anew.
+
+        Where that is less than they take, those give up their state that it saves least; their
+        answers stay the same. LimitError, and the budget as it was, if it is too small even so.
+        """
+        most = given_budget(budget, self._histories)
+        patience = given_patience(patience)
+        if self._asked is not None and not self._asked.failed:
+            self._asked.set_budget(most, patience)
+        self._budget, self._patience = most, patience
+
+    @in_turn
+    def explain(self) -> str:
+        """The queries on the graph: what each keeps and takes, how often it was computed anew.
+
+        And all of them together: the budget, what is in use of it and what was at most, the time of
+        a batch.
+        """
+        from graphtide.run.queries.explain import explain_queries
+
+        return explain_queries(self._queries())
+
     @in_turn
     def query_changes(self) -> dict[str, pa.Table]:
         """What the last advance changed, by the name of the query: only those that changed.
@@ -140,6 +192,21 @@ class Graph(MemoryGraph):
         from graphtide.run.queries.answers import changed_tables
 
         return changed_tables(self._queries())
+
+    @in_turn
+    def compact(self) -> None:
+        """Give back the room of edges that have left, and the undoing of all advances so far.
+
+        Edges get new numbers, in their order, and programs and queries begin anew. Without this, a
+        row that has left keeps its room, and the same row takes it again when it comes back: it
+        pays where other rows come than went, and more are gone than there are.
+        """
+        # Imported here: programs on one version do not need what graphs on disk have.
+        from graphtide.run.durable.steps import put_in_place
+
+        snapshot = self._snapshot()
+        rows, vertices = np.arange(len(snapshot)), np.arange(len(snapshot.ids))
+        put_in_place(self, snapshot.part(rows, vertices))
 
     def run(
         self,

@@ -184,7 +184,8 @@ class Live(StaysHere):
         parameters = vertex_parameters(self.program, graph._known.ids)
         plain = self._compiled.plainly(graph._known.resident, parameters, maintainer)
         values = {name: self._kept.values(name) for name in self._kept.results}
-        found = first_difference(values, plain, self._compiled.allowed_share(maintainer))
+        share, beside = self._compiled.allowed_share(maintainer), maintainer.beside_values()
+        found = first_difference(values, plain, share, beside)
         if found is not None:
             name, row = found
             who = "the graph"

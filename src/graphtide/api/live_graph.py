@@ -7,70 +7,41 @@ once. What the folder holds, and how a start finds its way back, is `graphtide.r
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.changes import Changes
+from graphtide.api.follows_streams import FollowsStreams
 from graphtide.api.graph import Graph
-from graphtide.api.live import Live
-from graphtide.lang.python import AnyProgram
-from graphtide.model.errors import GraphtideError, InputError, NotFoundError
-from graphtide.model.names import check_name
-from graphtide.model.schema import closest
-from graphtide.run.durable.consumers import note_taken, taken_version, write_changes
-from graphtide.run.durable.earlier import earlier_version
+from graphtide.api.live_changes import ChangingGraph
+from graphtide.model.errors import InputError
 from graphtide.run.durable.given import GivenBatch
 from graphtide.run.durable.live_store import LiveStore
 from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
-from graphtide.run.durable.recover import Replay
-from graphtide.run.durable.registered import made_program, stored_program, told_program
-from graphtide.run.durable.shape import Shape
-from graphtide.run.durable.state import LiveState, checked_id
+from graphtide.run.durable.state import checked_id
 from graphtide.run.durable.steps import put_in_place
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.durable.writer import Writer
 from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.modes import Mode
-from graphtide.run.live.programs import bound_program
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
 from graphtide.run.views.snapshot import Snapshot
 
-_MOST_TOLD = 256
-"""The changes of so many versions are at hand."""
-
 _BATCH = ("insert", "delete", "vertices", "update", "remove", "match", "id")
 
 
-class LiveGraph(StaysHere, Graph):
+class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     """A graph in memory whose advances are on disk. Use `graphtide.live` to get one.
 
     One process writes it; any number of others read the last state (`readonly=True`).
     """
 
     _rows_are_new = True
+    _vertices_change = True
     _instead = "open it there: gt.live(folder, readonly=True)"
-
-    folder: Path
-    """Where it is."""
-    _name: str
-    _what: str
-    _writer: Writer | None
-    _closed: bool
-    _programs: dict[str, Live]
-    _lost: dict[str, GraphtideError]
-    _state: LiveState
-    _shape: Shape
-    _told: dict[str, deque[tuple[int, Changes]]]
-    _consumers: dict[str, tuple[str, Callable[[int, pa.Table], object]]]
-    _delivering: bool
 
     def __init__(self) -> None:
         raise InputError("a live graph has a folder", hint="open it: gt.live(folder)")
@@ -81,8 +52,9 @@ class LiveGraph(StaysHere, Graph):
         graph.folder, graph._name = folder, name
         graph._what = f"the live graph '{name}'"
         graph._writer, graph._closed = None, False
-        graph._programs, graph._lost = {}, {}
+        graph._programs, graph._lost, graph._begun = {}, {}, {}
         graph._told, graph._consumers, graph._delivering = {}, {}, False
+        graph._streams = {}
         store = LiveStore(folder, name, graph._what)
         if readonly:
             graph._begin_with(read_committed(folder, name, graph._what))
@@ -96,12 +68,8 @@ class LiveGraph(StaysHere, Graph):
             except BaseException:
                 store.close()
                 raise
-        graph._begin_programs()
+        graph._begin_registered()
         return graph
-
-    def _begin_with(self, replay: Replay) -> None:
-        self._state, self._shape = replay.state, replay.shape
-        self._hold(memory_of(replay.tables(), replay.shape))
 
     def _put(self, known: KnownEdges) -> None:
         known.ids.are_stored = True
@@ -132,6 +100,11 @@ class LiveGraph(StaysHere, Graph):
         return self._writer is None and not self._closed
 
     @property
+    def writable(self) -> bool:
+        """Whether it is open, and this process writes it."""
+        return self._writer is not None
+
+    @property
     @in_turn
     def late(self) -> int:
         """How many inserted rows had expired before they came, and were left out."""
@@ -152,10 +125,11 @@ class LiveGraph(StaysHere, Graph):
         """Go to the next version, which is on disk when this returns; every program follows.
 
         `insert`, `delete` and `vertices` are as on any graph in memory, but every inserted row is
-        an edge of its own. `update` gives edges other values: rows name them by their ends, and by
-        the columns in `match`. `remove` lists vertices that go, with all their edges; they are
-        listed without edges until the next compaction. Under an `id`, a text or `(stream, number)`,
-        a batch is applied once, however often it is given.
+        an edge of its own, and a vertex that is there gets the values that a row gives it: programs
+        that read them begin anew. `update` gives edges other values: rows name them by their ends,
+        and by the columns in `match`. `remove` lists vertices that go, with all their edges; they
+        are listed without edges until the next compaction. Under an `id`, a text or
+        `(stream, number)`, a batch is applied once, however often it is given.
         """
         given = GivenBatch(insert, delete, vertices, update, remove, tuple(match), checked_id(id))
         self._writing().advance(given)
@@ -187,134 +161,6 @@ class LiveGraph(StaysHere, Graph):
         return given is not None and self._state.has(given)
 
     @in_turn
-    def register(
-        self,
-        name: str,
-        program: AnyProgram,
-        *,
-        mode: Mode = "auto",
-        tolerance: float = 0.0,
-        keep: int | None = None,
-    ) -> Live:
-        """Maintain a program under a name, now and after every start.
-
-        The name is the program's until `unregister`; the rest is as in `maintain`.
-        """
-        writer = self._writing()
-        check_name(name, "program")
-        if name in self._state.registered:
-            raise InputError(
-                f"a program is registered as '{name}' already: "
-                f"{told_program(self._state.registered[name])}",
-                hint=f"give another name, or live.unregister('{name}') first",
-            )
-        stored = stored_program(bound_program(program))
-        knobs = {"mode": mode, "tolerance": tolerance, "keep": keep}
-        live = self.maintain(program, mode=mode, tolerance=tolerance, keep=keep)
-        writer.register(name, {**stored, **knobs})
-        self._programs[name] = live
-        return live
-
-    @in_turn
-    def unregister(self, name: str) -> None:
-        """Forget a registered program."""
-        writer = self._writing()
-        self._check_registered(name)
-        writer.unregister(name)
-        self._lost.pop(name, None)
-        live = self._programs.pop(name, None)
-        if live is not None:
-            live.close()
-
-    @in_turn
-    def registered(self) -> list[str]:
-        """The names of the registered programs."""
-        return list(self._state.registered)
-
-    @in_turn
-    def program(self, name: str) -> Live:
-        """The results of a registered program, those of the current version."""
-        self._check_registered(name)
-        if name in self._lost:
-            raise self._lost[name]
-        return self._programs[name]
-
-    @in_turn
-    def changes(self, name: str, since: int) -> Iterator[tuple[int, pa.Table]]:
-        """What each version behind `since` has changed in a registered program, oldest first.
-
-        A pair of the version and a table as of `Live.changes`. Those of the last versions are at
-        hand; earlier ones are computed again, as far back as the checkpoint before the last one.
-        """
-        self.program(name)
-        if since >= self.version:
-            return iter(())
-        told = [item for item in self._told.get(name, ()) if since < item[0] <= self.version]
-        if told and told[0][0] == since + 1 and len(told) == self.version - since:
-            return iter([(version, changes.to_arrow()) for version, changes in told])
-        return iter(self._computed_again(name, since))
-
-    @in_turn
-    def deliver(
-        self, name: str, to: Callable[[int, pa.Table], object] | str | Path, *, consumer: str
-    ) -> None:
-        """Hand the changes of a registered program to a consumer, now and after every advance.
-
-        `to` is called with the version and the table of changes, or is a folder that gets a Parquet
-        file a version. How far the consumer has come is remembered by its name: after a start, it
-        is told of what it has not taken yet; a version may come twice, and none is left out. A new
-        consumer begins with the next version. What `to` raises leaves the advance done.
-        """
-        self._writing()
-        self.program(name)
-        if taken_version(self.folder, consumer) is None:
-            note_taken(self.folder, consumer, self.version)
-        self._consumers[consumer] = name, _receiver(to)
-        self._deliver()
-
-    def _deliver(self) -> None:
-        if self._delivering:
-            return  # A consumer has advanced the graph: whoever calls it goes on with that.
-        self._delivering = True
-        try:
-            for consumer, (name, receive) in list(self._consumers.items()):
-                taken, before = taken_version(self.folder, consumer), None
-                while taken is not None and taken != before:
-                    before = taken
-                    for version, changes in self.changes(name, taken):
-                        receive(version, changes)
-                        note_taken(self.folder, consumer, version)
-                        taken = version
-        finally:
-            self._delivering = False
-
-    def _note_changes(self, version: int) -> None:
-        for name, live in self._programs.items():
-            if live._kept in self._followers:
-                told = self._told.setdefault(name, deque(maxlen=_MOST_TOLD))
-                while told and told[-1][0] >= version:
-                    told.pop()  # Of a version that could not be logged.
-                told.append((version, live._changes()))
-
-    def _computed_again(self, name: str, since: int) -> list[tuple[int, pa.Table]]:
-        """The changes behind a version, by another graph that goes the same way."""
-        stored = self._state.registered[name]
-        replay, records = earlier_version(self.folder, self._name, self._what, since)
-        other = LiveGraph.__new__(LiveGraph)
-        other._begin_with(replay)
-        knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
-        live = other.maintain(made_program(stored), **knobs)
-        found = []
-        for item in records:
-            before = other._state.version
-            other._shape = follow_logged(other, other._state, item)
-            if other._state.version > self.version:
-                break
-            if other._state.version > before:
-                found.append((other._state.version, live.changes().to_arrow()))
-        return found
-
-    @in_turn
     def checkpoint(self) -> None:
         """Store the graph as it is, so that the next start has no log to read.
 
@@ -341,15 +187,30 @@ class LiveGraph(StaysHere, Graph):
         if records is None:
             replay = read_committed(self.folder, self._name, self._what)
             self._state, self._shape = replay.state, replay.shape
+            self._end_unregistered()
             put_in_place(self, memory_of(replay.tables(), replay.shape))
         for item in records or ():
+            known, before = (self._state.registered, self._state.queries), self.version
             self._shape = follow_logged(self, self._state, item)
-        self._begin_programs()
+            if self.version > before:
+                self._note_changes(self.version)
+            if known[0] is not self._state.registered or known[1] is not self._state.queries:
+                self._begin_registered()  # At once: what has been dropped may hold no vertex.
+        self._begin_registered()
         return self.version
 
-    @in_turn
     def close(self) -> None:
-        """Let the folder go, so that another process can write. What is held stays readable."""
+        """Let the folder go, so that another process can write. What is held stays readable.
+
+        Streams that it follows are stopped first.
+        """
+        try:
+            self._stop_streams()
+        finally:
+            self._close()
+
+    @in_turn
+    def _close(self) -> None:
         if self._writer is not None:
             self._writer.store.close()
         self._writer, self._closed = None, True
@@ -367,48 +228,6 @@ class LiveGraph(StaysHere, Graph):
             f"<live graph in {self.folder}: {self.num_vertices:,} vertices, "
             f"{self.num_edges:,} edges; version {self.version}, {state}>"
         )
-
-    def _begin_programs(self) -> None:
-        """Maintain what is registered; what cannot be found says so when it is used."""
-        for name, stored in self._state.registered.items():
-            if name in self._programs:
-                continue
-            try:
-                knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
-                self._programs[name] = self.maintain(made_program(stored), **knobs)
-            except GraphtideError as error:
-                self._lost[name] = error
-
-    def _check_registered(self, name: str) -> None:
-        known = self._state.registered
-        if name not in known:
-            near = closest(str(name), known)
-            told = ", ".join(known) or "none"
-            raise NotFoundError(
-                f"no program is registered as '{name}'",
-                hint=f"did you mean '{near}'?" if near else f"there is: {told}",
-            )
-
-    def _writing(self) -> Writer:
-        self._check_open()
-        if self._writer is None:
-            raise InputError(
-                f"{self._what} was opened to be read",
-                hint="open it without readonly=True, in one process",
-            )
-        return self._writer
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise InputError(f"{self._what} was closed", hint="open it again: gt.live(folder)")
-
-
-def _receiver(to: Callable[[int, pa.Table], object] | str | Path) -> Any:
-    if callable(to):
-        return to
-    if isinstance(to, str | Path):
-        return partial(write_changes, Path(to))
-    raise InputError(f"changes cannot go to {to!r}", hint="give a function, or a folder")
 
 
 def _given_batch(item: Mapping[str, Any]) -> GivenBatch:

@@ -44,7 +44,7 @@ def open_live(
         _create(folder, name, start, keep, time)
     graph = LiveGraph._opened(folder, name, readonly=readonly)
     try:
-        _check_same(graph, start, keep, time)
+        check_same(graph, start, keep, time)
     except BaseException:
         graph.close()
         raise
@@ -82,7 +82,7 @@ def _stored_start(folder: Path, name: str, what: str) -> Graph:
     return Graph.from_stored(stored)
 
 
-def _check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | None) -> None:
+def check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | None) -> None:
     """Refuse a start, or a period, that is not the one that the graph was begun with."""
     if start is not None and start is not graph:
         asked, has = shape_of(start._known, start._kept), graph._shape

@@ -79,12 +79,20 @@ class Session(Workspace):
         """The live graph of that name; begun with `start`, or of the graph that has the name.
 
         All parameters are those of `graphtide.live`. Its checkpoints are the graph of that name.
+        Where statements of this session write it already, it is the one that they write.
         """
         # Imported here: what is stored can be looked at without the modules of programs.
-        from graphtide.api.live_opening import open_live
+        from graphtide.api.live_opening import check_same, open_live
 
+        held: LiveGraph | None = None if readonly else self._writable(name)
+        if held is not None:
+            check_same(held, start, keep, time)
+            return held
         folder = self.catalog.graph_folder(name)
-        return open_live(folder, name, start, keep, time, readonly=readonly)
+        opened = open_live(folder, name, start, keep, time, readonly=readonly)
+        if not readonly:
+            self._lent[name] = opened
+        return opened
 
     def collection(self, name: str) -> Collection:
         """The collection of that name. A single view is a collection of one."""

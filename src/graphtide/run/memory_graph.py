@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
+from graphtide.run.live.entering import NOBODY
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.numbering import number_vertices
@@ -23,6 +24,7 @@ from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.versions import Versions
 from graphtide.run.live.vertex_ids import named_rows
+from graphtide.run.query_budget import KeptBy
 from graphtide.run.turns import Turns, in_turn
 from graphtide.run.views.entering_vertices import entering_vertices
 from graphtide.run.views.inserted_columns import (
@@ -35,6 +37,7 @@ from graphtide.run.views.snapshot import Snapshot, ViewColumns, vertex_table
 from graphtide.run.views.sources import Source
 
 if TYPE_CHECKING:
+    from graphtide.engine.histories.settings import Histories
     from graphtide.run.queries.kept import KeptQueries
 
 Int32 = NDArray[np.int32]
@@ -45,6 +48,17 @@ class MemoryGraph:
 
     _rows_are_new: ClassVar[bool] = False
     """Whether an inserted row is always an edge of its own; else it may be one that has left."""
+    _vertices_change: ClassVar[bool] = False
+    """Whether a vertex that is there may get other values."""
+
+    _histories: Histories | None = None
+    """How queries are kept by histories; None where they are kept by their fixpoints."""
+
+    _budget: int | None = None
+    """How many bytes queries may take in all; None is any number."""
+
+    _patience: float = 1.0
+    """How many times as many edges as from scratch they look at, beside that, before they do."""
 
     def _build(self, source: Source, simple: bool) -> None:
         rows, kept = source.rows, source.kept
@@ -85,7 +99,9 @@ class MemoryGraph:
         self._resident = known.resident
         self._vertices = GraphVertices(known.ids)
         self._followers = Followers()
-        self._versions = Versions(self._known, self._followers, self._turns)
+        made = getattr(self, "_versions", None)
+        version = 0 if made is None else made.current
+        self._versions = Versions(self._known, self._followers, self._turns, version)
         self._asked: KeptQueries | None = None
 
     @property
@@ -175,7 +191,10 @@ class MemoryGraph:
 
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         """The same for whoever has the turn."""
-        listed = entering_vertices(self._known, vertices)
+        listed = NOBODY
+        if vertices is not None:
+            changing = self._vertices_change
+            listed = entering_vertices(self._known, vertices, may_change=changing)
         kept = self._known.edge_columns
         if kept.table.num_columns or self._rows_are_new:
             rows = KeptRows(self._names, kept.table)
@@ -199,7 +218,12 @@ class MemoryGraph:
             # Imported here: regular paths and their kernels, which programs do not need.
             from graphtide.run.queries.kept import KeptQueries
 
-            self._asked = KeptQueries(self._known, lambda: self._kept, self.version)
+            self._asked = KeptQueries(
+                self._known,
+                lambda: self._kept,
+                self._versions.current,
+                KeptBy(self._budget, self._patience, self._histories),
+            )
             self._followers.add(self._asked, self)
         return self._asked
 
@@ -209,7 +233,7 @@ class MemoryGraph:
             return
         self._asked = asked
         self._followers.add(asked, self)
-        asked.move(self._known, self.version)
+        asked.move(self._known, self._versions.current)
 
     @in_turn
     def __getstate__(self) -> tuple[SavedGraph, ViewColumns]:

@@ -60,7 +60,8 @@ def in_turn(
     def waiting(self: Any, /, *given: Inputs.args, **named: Inputs.kwargs) -> Output:
         turns: Turns = self._turns
         with turns.lock:
-            turns.check()
+            if turns.moving.locked():
+                turns.check()
             return method(self, *given, **named)
 
     return waiting
@@ -76,11 +77,12 @@ class uninterrupted(ContextDecorator):  # noqa: N801 (reads as a word of the lan
     def __enter__(self) -> None:
         self._before: Any = None
         self._came: list[tuple[int, FrameType | None]] = []
-        if threading.get_ident() != threading.main_thread().ident:
-            return
         before = get_handler(SIGINT)
         if callable(before):
-            set_handler(SIGINT, self._wait)
+            try:
+                set_handler(SIGINT, self._wait)
+            except ValueError:  # Python says so in every thread but the main one.
+                return
             self._before = before
 
     def __exit__(self, *_: object) -> None:

@@ -13,7 +13,10 @@ NEW_LOG = "log.new"
 CONSUMERS = "consumers"
 """The folder in which consumers of its changes have noted how far they are."""
 
-LIVE_FOLDERS = (LOG, NEW_LOG, CONSUMERS)
+STREAMS = "streams"
+"""The folder with a folder for each stream that it follows."""
+
+LIVE_FOLDERS = (LOG, NEW_LOG, CONSUMERS, STREAMS)
 
 
 def has_log(folder: Path) -> bool:

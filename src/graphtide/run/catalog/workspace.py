@@ -5,9 +5,11 @@ Whatever works on a catalog is handed this, and not the session that users hold.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from graphtide.spark.gateway import SparkGateway
 
 
-class Workspace(StaysHere):
+class Workspace(StaysHere, ABC):
     """A folder of graphs, collections and runs; Spark is started when it is first needed.
 
     `current` names the graph that statements without `on` mean. `progress` forces progress lines
@@ -39,6 +41,8 @@ class Workspace(StaysHere):
         self._gateway: SparkGateway | None = None
         self.progress = progress
         self.current: str | None = None
+        self._live: dict[str, Any] = {}
+        self._lent: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
     @property
     def gateway(self) -> SparkGateway:
@@ -46,6 +50,45 @@ class Workspace(StaysHere):
         if self._gateway is None:
             self._gateway = self._open_gateway()
         return self._gateway
+
+    @abstractmethod
+    def live(
+        self,
+        name: str,
+        start: Any = None,
+        *,
+        keep: Any = None,
+        time: str | None = None,
+        readonly: bool = False,
+    ) -> Any:
+        """The live graph of that name; whoever has a workspace says how it is opened."""
+
+    def live_at_hand(self, name: str, *, readonly: bool = False) -> Any:
+        """The live graph that statements are about, open from the first of them on.
+
+        It is the one that a user holds for writing, if there is one. One that only reads is at the
+        last committed state.
+        """
+        held = self._writable(name)
+        if held is None and readonly:
+            held = self._live.get(name)
+            held = held if held is not None and held.readonly else None
+        if held is None:
+            held = self._live[name] = self.live(name, readonly=readonly)
+        held.refresh()
+        return held
+
+    def _writable(self, name: str) -> Any:
+        """The live graph of that name that this workspace has open for writing, if any."""
+        both = self._lent.get(name), self._live.get(name)
+        return next((it for it in both if it is not None and it.writable), None)
+
+    def close_live(self, *names: str) -> None:
+        """Let live graphs go that are open here; all of them, if none is named."""
+        for name in names or {*self._live, *self._lent}:
+            for held in (self._live.pop(name, None), self._lent.pop(name, None)):
+                if held is not None:
+                    held.close()
 
     def current_graph(self) -> str:
         """The graph that statements without `on` mean: the one in use, or the only one."""

@@ -92,7 +92,7 @@ class PreparedProgram:
 
     def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:
         """Refuse results of a place that differ from those of a run from scratch."""
-        found = first_difference(values, scratch, self.rounding)
+        found = first_difference(values, scratch, self.rounding, self.stateless.beside_values())
         if found is None:
             return
         field, row = found

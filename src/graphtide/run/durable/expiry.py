@@ -98,6 +98,19 @@ def _period(keep: Any, kind: str) -> float:
     return length / timedelta(days=1) if kind == "date" else length // _MICROSECOND
 
 
+def told_keep(facts: dict[str, Any], shape: Shape) -> str:
+    """How long edges stay, in the largest unit that tells it in whole numbers."""
+    keep = Keep(**facts)
+    kind = shape.edge_types[keep.time]
+    if kind in ("int", "float"):
+        return f"{keep.period} by {keep.time}"
+    length = keep.period * (_UNITS["day"] if kind == "date" else _MICROSECOND)
+    unit = next((name for name, one in _UNITS.items() if not length % one), "second")
+    count = length / _UNITS["day" if unit == "week" else unit]
+    told = "day" if unit == "week" else unit
+    return f"{count:g} {told}{'' if count == 1 else 's'} by {keep.time}"
+
+
 def times_of(values: Any, time: str) -> NDArray[Any]:
     """Times as numbers; InputError where one is missing."""
     if hasattr(values, "__len__") and not len(values):

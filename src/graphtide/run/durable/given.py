@@ -36,6 +36,8 @@ class GivenBatch:
     remove: Any = None
     match: tuple[str, ...] = ()
     id: BatchId | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the log says of it besides, such as how far a stream has come by it."""
 
 
 @dataclass
@@ -58,7 +60,7 @@ def prepared(
 ) -> Prepared:
     """What a batch comes to; InputError if it cannot be. The graph stays as it is."""
     refuse_numbers(given.insert)
-    found = Prepared(given.insert, given.delete, given.vertices, _id_facts(given.id))
+    found = Prepared(given.insert, given.delete, given.vertices, _facts(given))
     if given.update is not None:
         _update(graph, given, shape, found)
     if given.remove is not None:
@@ -79,10 +81,14 @@ def refuse_numbers(insert: Any) -> None:
         )
 
 
-def _id_facts(given: BatchId | None) -> dict[str, Any]:
-    if given is None:
-        return {}
-    return {"id": given} if isinstance(given, str) else {"stream": {given[0]: given[1]}}
+def _facts(given: GivenBatch) -> dict[str, Any]:
+    match given.id:
+        case None:
+            return dict(given.facts)
+        case str():
+            return {**given.facts, "id": given.id}
+        case stream, number:
+            return {**given.facts, "stream": {stream: number}}
 
 
 def _update(graph: MemoryGraph, given: GivenBatch, shape: Shape, found: Prepared) -> None:
@@ -132,7 +138,7 @@ def _expire(graph: MemoryGraph, found: Prepared, shape: Shape, expiry: Expiry) -
     expiry.see(found.times)
     stays = found.times >= expiry.border
     if not stays.all():
-        found.facts["late"] = int((~stays).sum())
+        found.facts["late"] = found.facts.get("late", 0) + int((~stays).sum())
         places = np.flatnonzero(stays)
         found.insert = {name: _taken(values, places) for name, values in columns.items()}
         found.times = found.times[stays]

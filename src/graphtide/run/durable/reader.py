@@ -60,7 +60,7 @@ def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> S
         follow_record(graph, record, shape)
         graph._versions.forget()
     elif record.kind == COMPACT:
-        tables = tables_at(graph, shape).compacted(state.leaving_numbers)
+        tables = tables_at(graph, shape).compacted(state.leaving_by(record))
         put_in_place(graph, memory_of(tables, shape))
     state.take(record, item.sequence)
     return shape

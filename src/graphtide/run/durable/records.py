@@ -5,7 +5,7 @@ the numbers that they got, and the numbers of the edges that went. Whatever an a
 out (which of two parallel edges a row meant, what has expired) is settled in the log, so replaying
 is the same on every machine and at every time.
 
-    length | facts as JSON | lengths | vertices | edges | deleted
+    length | facts as JSON | lengths | vertices | edges | deleted | changed vertices, to the end
 
 Rows are batches of Arrow without their columns' names and types, which the file says once for all
 of its records.
@@ -28,6 +28,7 @@ _HEAD = struct.Struct("<IQQQ")
 _NOTHING = np.empty(0, np.int32)
 
 BATCH, COMPACT, REGISTER, UNREGISTER = "batch", "compact", "register", "unregister"
+ASK, DROP = "ask", "drop"
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,11 @@ class Record:
     vertices: pa.RecordBatch | None = None
     edges: pa.RecordBatch | None = None
     deleted: NDArray[np.int32] = field(default_factory=lambda: _NOTHING)
+    changed: pa.RecordBatch | None = None
 
     @property
     def kind(self) -> str:
-        """`batch`, `compact`, `register` or `unregister`."""
+        """`batch`, `compact`, `register`, `unregister`, `ask` or `drop`."""
         return str(self.facts["kind"])
 
 
@@ -49,7 +51,8 @@ def written(record: Record) -> bytes:
     """As the log holds it."""
     facts = json.dumps(record.facts, separators=(",", ":"), ensure_ascii=False).encode()
     parts = [_rows(record.vertices), _rows(record.edges), record.deleted.tobytes()]
-    return b"".join([_HEAD.pack(len(facts), *map(len, parts)), facts, *parts])
+    head = _HEAD.pack(len(facts), *map(len, parts))
+    return b"".join([head, facts, *parts, _rows(record.changed)])
 
 
 def read_record(data: memoryview, shape: Shape) -> Record:
@@ -64,6 +67,7 @@ def read_record(data: memoryview, shape: Shape) -> Record:
         _read_rows(rows[0], shape.vertices),
         _read_rows(rows[1], shape.edges),
         numbers,
+        _read_rows(data[at + vertices + edges + deleted :], shape.changed),
     )
 
 

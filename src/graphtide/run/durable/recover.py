@@ -13,7 +13,7 @@ from graphtide.model.errors import NotFoundError
 from graphtide.run.durable.records import COMPACT, Record, described_shape, read_record
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState
-from graphtide.run.durable.tables import GraphTables, Numbers
+from graphtide.run.durable.tables import GraphTables, Numbers, with_changed
 from graphtide.store.commit import open_committed
 from graphtide.store.graph import StoredGraph, stored_graph
 from graphtide.store.live_folders import has_log
@@ -33,17 +33,20 @@ class Replay:
     vertices: list[pa.Table] = field(default_factory=list)
     edges: list[pa.Table] = field(default_factory=list)
     gone: list[Numbers] = field(default_factory=list)
+    changed: list[pa.Table] = field(default_factory=list)
 
     def take(self, sequence: int, record: Record) -> None:
         """Follow a record."""
         if record.kind == COMPACT:
-            self._hold(self.tables().compacted(self.state.leaving_numbers))
+            self._hold(self.tables().compacted(self.state.leaving_by(record)))
         if record.vertices is not None:
             self.vertices.append(pa.Table.from_batches([record.vertices]))
         if record.edges is not None:
             self.edges.append(pa.Table.from_batches([record.edges]))
         if len(record.deleted):
             self.gone.append(record.deleted)
+        if record.changed is not None:
+            self.changed.append(pa.Table.from_batches([record.changed]))
         self.state.take(record, sequence)
 
     def reshape(self, shape: Shape) -> None:
@@ -58,12 +61,14 @@ class Replay:
     def tables(self) -> GraphTables:
         """All rows as they are now."""
         vertices = pa.concat_tables([self.shape.vertices.empty_table(), *self.vertices])
+        vertices = with_changed(vertices, self.changed)
         edges = pa.concat_tables([self.shape.edges.empty_table(), *self.edges])
         gone = np.sort(np.concatenate([np.empty(0, np.int32), *self.gone]))
         return GraphTables(vertices, edges, gone)
 
     def _hold(self, tables: GraphTables) -> None:
         self.vertices, self.edges, self.gone = [tables.vertices], [tables.edges], [tables.gone]
+        self.changed = []
 
 
 def open_checkpoint(folder: Path, name: str, what: str) -> StoredGraph:

@@ -20,9 +20,16 @@ from graphtide.lang import nga as nga_language
 from graphtide.lang.python import BoundDataflow, DataflowProgram, Program, unparse
 from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import GraphtideError, InputError
+from graphtide.plan.program_values import VERTEX_COUNT
 from graphtide.plan.programs import VertexProgram
 from graphtide.plan.walks import WalkProgram
 from graphtide.run.live.programs import Bound
+
+_IMPORTS = """from itertools import pairwise
+from math import inf, nan
+
+import graphtide as gt"""
+"""The names that a program as text may use."""
 
 
 def stored_program(bound: Bound) -> dict[str, Any]:
@@ -32,7 +39,8 @@ def stored_program(bound: Bound) -> dict[str, Any]:
         if isinstance(bound, BoundDataflow)
         else _stored_plan(bound.program)
     )
-    return {**source, "values": {name: _plain(value) for name, value in bound.values}}
+    given = {name: value for name, value in bound.values if value is not VERTEX_COUNT}
+    return {**source, "values": {name: _plain(value) for name, value in given.items()}}
 
 
 def made_program(stored: dict[str, Any]) -> Bound:
@@ -118,7 +126,7 @@ def _named(home: Any, module: str, place: str, name: str) -> Any:
 def _python_program(text: str) -> Program:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"
-        path.write_text(f"import graphtide as gt\n\n\n{text}", encoding="utf-8")
+        path.write_text(f"{_IMPORTS}\n\n\n{text}", encoding="utf-8")
         (found,) = programs_of(path).values()
     assert isinstance(found, Program)
     return found

@@ -77,6 +77,11 @@ class Shape:
         return pa.schema([("_id", ON_DISK[self.ids]), *properties])
 
     @cached_property
+    def changed(self) -> pa.Schema:
+        """Rows of vertices with other values: the number, and all properties."""
+        return pa.schema([("_vertex", pa.int32()), *list(self.vertices)[1:]])
+
+    @cached_property
     def memory_types(self) -> list[pa.DataType]:
         """The types of the properties of vertices in memory."""
         return [ARROW_TYPES[PropertyType(kind)] for _, kind in self.vertex]

@@ -1,7 +1,8 @@
 """What a live graph knows besides its vertices and edges; part of every checkpoint.
 
 It is changed by records alone, one after the other, whether they come from a caller or from the
-log. So two processes that have seen the same records know the same.
+log. So two processes that have seen the same records know the same. What is registered is in dicts
+that are replaced, never changed: another dict says that something has come or gone.
 """
 
 from __future__ import annotations
@@ -24,19 +25,24 @@ BatchId = str | tuple[str, int]
 
 @dataclass
 class LiveState:
-    """Versions, ids of batches, registered programs, vertices that leave, and how late it is."""
+    """Versions, ids of batches, registered programs and queries, vertices that leave, the time."""
 
     version: int = 0
     sequence: int = 0
     ids: dict[str, int] = field(default_factory=dict)
     streams: dict[str, int] = field(default_factory=dict)
+    followed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """How far each stream that the graph follows has come (`run.streams.position`)."""
     registered: dict[str, dict[str, Any]] = field(default_factory=dict)
+    queries: dict[str, dict[str, Any]] = field(default_factory=dict)
     leaving: set[int] = field(default_factory=set)
     latest: float | int | None = None
     late: int = 0
     keep: dict[str, Any] | None = None
     compacted: int = 0
     """The last record that has numbered vertices and edges anew."""
+    changed: int = 0
+    """The last record that gave vertices other values."""
 
     def take(self, record: Record, sequence: int) -> None:
         """Follow a record."""
@@ -44,13 +50,19 @@ class LiveState:
         match record.kind:
             case "batch":
                 self._take_batch(facts)
+                if record.changed is not None:
+                    self.changed = sequence
             case "compact":
-                self.leaving.clear()
+                self.leaving = set(facts.get("left", ()))
                 self.compacted = sequence
             case "register":
-                self.registered[facts["name"]] = facts["program"]
+                self.registered = {**self.registered, facts["name"]: facts["program"]}
             case "unregister":
-                self.registered.pop(facts["name"], None)
+                self.registered = _without(self.registered, facts["name"])
+            case "ask":
+                self.queries = {**self.queries, facts["name"]: facts["query"]}
+            case "drop":
+                self.queries = _without(self.queries, facts["name"])
 
     def _take_batch(self, facts: dict[str, Any]) -> None:
         self.version = facts["version"]
@@ -64,6 +76,7 @@ class LiveState:
                 del self.ids[next(iter(self.ids))]
         for stream, number in facts.get("stream", {}).items():
             self.streams[stream] = number
+        self.followed |= facts.get("followed", {})
 
     def has(self, given: BatchId) -> bool:
         """Whether a batch of that id has been applied; InputError where some before it have not."""
@@ -80,10 +93,9 @@ class LiveState:
             )
         return False
 
-    @property
-    def leaving_numbers(self) -> NDArray[np.int32]:
-        """The vertices that leave, ascending."""
-        return np.array(sorted(self.leaving), np.int32)
+    def leaving_by(self, record: Record) -> NDArray[np.int32]:
+        """The vertices that leave by a compaction, ascending: all but those that it says stay."""
+        return np.array(sorted(self.leaving.difference(record.facts.get("stay", ()))), np.int32)
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest holds it."""
@@ -94,6 +106,10 @@ class LiveState:
         """The state that a manifest holds."""
         found = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
         return cls(**{**found, "leaving": set(data.get("leaving", ()))})
+
+
+def _without(known: dict[str, dict[str, Any]], name: str) -> dict[str, dict[str, Any]]:
+    return {other: stored for other, stored in known.items() if other != name}
 
 
 def checked_id(given: Any) -> BatchId | None:

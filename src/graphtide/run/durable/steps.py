@@ -47,13 +47,36 @@ def current_shape(graph: MemoryGraph, before: Shape) -> Shape:
 
 def record_of(graph: MemoryGraph, before: Counts, shape: Shape, facts: dict[str, Any]) -> Record:
     """What the last advance, which began with so many vertices and edges, has come to."""
-    now, deleted = counts_of(graph), graph._versions.last_delta.deleted
+    now, done = counts_of(graph), graph._versions.last
     return Record(
         {"kind": BATCH, **facts},
         vertex_rows(graph, before.vertices, now.vertices, shape),
         edge_rows(graph, before.edges, now.edges, shape),
-        np.ascontiguousarray(graph._outside(deleted), np.int32),
+        np.ascontiguousarray(graph._outside(done.delta.deleted), np.int32),
+        None if done.changed is None else changed_rows(graph, done.changed.numbers, shape),
     )
+
+
+def changed_rows(graph: MemoryGraph, numbers: NDArray[Any], shape: Shape) -> pa.RecordBatch:
+    """All properties of some vertices, as they are now."""
+    table, places = graph._known.vertex_columns.table, pa.array(numbers)
+    columns = {name: table.column(name).take(places).combine_chunks() for name, _ in shape.vertex}
+    return _batch({"_vertex": pa.array(numbers), **columns}, shape.changed)
+
+
+def values_before(graph: MemoryGraph) -> pa.Table | None:
+    """What the vertices that the last advance gave other values had before, by their ids."""
+    done = graph._versions.last
+    if done.changed is None:
+        return None
+    ids = graph._known.ids.taken(done.changed.numbers)
+    columns = {
+        name: column_between(done.before, name, 0, done.vertices).take(
+            pa.array(done.changed.numbers)
+        )
+        for name in done.names
+    }
+    return pa.table({"id": ids, **columns})
 
 
 def vertex_rows(graph: MemoryGraph, first: int, stop: int, shape: Shape) -> pa.RecordBatch | None:
@@ -125,12 +148,24 @@ def follow_record(graph: MemoryGraph, record: Record, shape: Shape) -> None:
         ends = [_ids_at(graph, new, record.edges.column(at).to_numpy()) for at in (0, 1)]
         insert = dict(zip((shape.src, shape.dst), ends, strict=True))
         insert |= {name: record.edges.column(name) for name in shape.edge_types}
-    entering = None
-    if record.vertices is not None:
-        rows = pa.Table.from_batches([record.vertices])
-        entering = rows.rename_columns(["id", *rows.column_names[1:]])
+    entering = _listed(graph, record)
     deleted = record.deleted.astype(np.int64) if len(record.deleted) else None
     MemoryGraph._advance(graph, insert, deleted, entering)
+
+
+def _listed(graph: MemoryGraph, record: Record) -> pa.Table | None:
+    """The vertices that a batch brought, and those that it gave other values."""
+    parts = []
+    if record.vertices is not None:
+        rows = pa.Table.from_batches([record.vertices])
+        parts.append(rows.rename_columns(["id", *rows.column_names[1:]]))
+    if record.changed is not None:
+        ids = graph._known.ids.taken(record.changed.column(0).to_numpy())
+        rows = pa.Table.from_batches([record.changed])
+        parts.append(rows.set_column(0, "id", ids))
+    if len(parts) == 2 and not parts[0].num_rows:
+        return parts[1]
+    return pa.concat_tables(parts) if parts else None
 
 
 def _ids_at(graph: MemoryGraph, new: pa.Array | None, numbers: NDArray[np.int32]) -> Any:

@@ -7,6 +7,7 @@ look-up a row the first time costs a copy then.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,21 @@ class GraphTables:
         for at, end in enumerate(ends):
             edges = edges.set_column(at, edges.schema.field(at), pa.array(places[end]))
         return GraphTables(self.vertices.filter(pa.array(stays)), edges, self.gone[:0])
+
+
+def with_changed(vertices: pa.Table, changed: Sequence[pa.Table]) -> pa.Table:
+    """Vertices with the values that rows give them by number; the last one counts. O(vertices)."""
+    if not changed:
+        return vertices
+    rows = pa.concat_tables(changed)
+    places = np.arange(vertices.num_rows)
+    places[rows.column("_vertex").to_numpy()] = len(places) + np.arange(rows.num_rows)
+    taken = pa.array(places)
+    columns = [vertices.column("_id")]
+    for name in vertices.column_names[1:]:
+        both = [*vertices.column(name).chunks, *rows.column(name).chunks]
+        columns.append(pa.chunked_array(both, vertices.schema.field(name).type).take(taken))
+    return pa.Table.from_arrays(columns, schema=vertices.schema)
 
 
 def tables_of(snapshot: Snapshot, shape: Shape) -> GraphTables:

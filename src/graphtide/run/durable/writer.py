@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import GraphtideError, InputError, StoreError
+from graphtide.run.durable.asked import held_vertices, numbers_now
 from graphtide.run.durable.expiry import Expiry, Keep, times_of
 from graphtide.run.durable.given import GivenBatch, Prepared, expiry_of, prepared
 from graphtide.run.durable.live_store import LiveStore
-from graphtide.run.durable.records import COMPACT, REGISTER, UNREGISTER, Record
+from graphtide.run.durable.records import ASK, COMPACT, DROP, REGISTER, UNREGISTER, Record
 from graphtide.run.durable.recover import Replay
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId, LiveState
@@ -34,6 +35,7 @@ from graphtide.run.durable.steps import (
     put_in_place,
     record_of,
     tables_at,
+    values_before,
     vertex_rows,
 )
 from graphtide.run.durable.tables import GraphTables, Numbers, memory_of
@@ -54,13 +56,14 @@ _MOST_UNDOABLE = 100
 
 class _Undoable(NamedTuple):
     """What an advance did: edges that came, from one number to another, edges and vertices that
-    went.
+    went, and what vertices had before that got other values.
     """
 
     first: int
     stop: int
     gone: Numbers
     left: list[int]
+    before: pa.Table | None = None
 
 
 class Writer:
@@ -151,7 +154,7 @@ class Writer:
         rows = chosen_edges(self.graph, last.gone, self.shape) if len(last.gone) else None
         come = np.arange(last.first, last.stop)
         facts: dict[str, Any] = {"rollback": True, "back": last.left}
-        batch = Prepared(rows, come if len(come) else None, None, facts)
+        batch = Prepared(rows, come if len(come) else None, last.before, facts)
         if self.expiry is not None:
             times = [] if rows is None else rows[self.expiry.keep.time]
             batch.times = times_of(times, self.expiry.keep.time)
@@ -196,7 +199,8 @@ class Writer:
             self.expiry.enter(batch.times, before.edges)
         left = batch.facts.get("left", [])
         now = counts_of(graph)
-        self._undoable.append(_Undoable(before.edges, now.edges, record.deleted, left))
+        undoable = _Undoable(before.edges, now.edges, record.deleted, left, values_before(graph))
+        self._undoable.append(undoable)
         self.applied(record.facts["version"])
         del self._undoable[:-_MOST_UNDOABLE]
         return record
@@ -204,8 +208,10 @@ class Writer:
     def _find_returned(self, record: Record, held: list[Record]) -> None:
         """Vertices that were to leave, and that an edge names again, stay."""
         leaving = self.state.leaving.union(*(item.facts.get("left", ()) for item in held))
-        if leaving and record.edges is not None:
-            ends = np.concatenate([record.edges.column(at).to_numpy() for at in (0, 1)])
+        named = [] if record.edges is None else [record.edges.column(at) for at in (0, 1)]
+        named += [] if record.changed is None else [record.changed.column(0)]
+        if leaving and named:
+            ends = np.concatenate([column.to_numpy() for column in named])
             back = leaving.intersection(ends.tolist())
             if back:
                 record.facts["back"] = sorted(back.union(record.facts.get("back", ())))
@@ -252,6 +258,14 @@ class Writer:
         """Forget a program."""
         self.store.commit([Record({"kind": UNREGISTER, "name": name})])
 
+    def ask(self, name: str, query: dict[str, Any]) -> None:
+        """Remember a query by its name, with all that it takes to ask it again."""
+        self.store.commit([Record({"kind": ASK, "name": name, "query": query})])
+
+    def drop(self, name: str) -> None:
+        """Forget a query."""
+        self.store.commit([Record({"kind": DROP, "name": name})])
+
     def checkpoint_if_due(self) -> None:
         """A checkpoint where the log has grown enough. The advances before it are done in any case:
         where there is no room for it, the log goes on, and a warning says so.
@@ -277,7 +291,7 @@ class Writer:
         store, previous = self.store, _checkpoint_sequence(self.store)
         if compact or (self._is_compaction_due() and can_be_replaced(self.graph)):
             store.checkpoint_base(self._compacted())
-        elif self._anew or store.shape != store.checkpointed or is_merge_due(store.stored):
+        elif self._needs_base(previous) or is_merge_due(store.stored):
             store.checkpoint_base(tables_at(self.graph, self.shape))
         else:
             store.checkpoint_rows(*self._since_stored())
@@ -286,6 +300,13 @@ class Writer:
         self._due = LOG_BYTES
         store.log.remove_before(previous + 1)
 
+    def _needs_base(self, stored: int) -> bool:
+        """Whether what has happened since the last checkpoint is more than rows that came and
+        went.
+        """
+        changed = self.state.changed > stored
+        return self._anew or changed or self.store.shape != self.store.checkpointed
+
     def _is_compaction_due(self) -> bool:
         resident = self.graph._resident
         gone = resident.edges - resident.live
@@ -293,11 +314,18 @@ class Writer:
         return gone > max(resident.live, _FEW_GONE) or leaving > max(resident.vertices, _FEW_GONE)
 
     def _compacted(self) -> GraphTables:
-        """Number everything anew: in the log, in memory, and in what is returned."""
-        tables = tables_at(self.graph, self.shape).compacted(self.state.leaving_numbers)
+        """Number everything anew: in the log, in memory, and in what is returned.
+
+        Vertices that leave, and that a query or a program names, stay until it is gone.
+        """
+        held = np.intersect1d(held_vertices(self.graph), np.array([*self.state.leaving], np.int32))
+        record = Record({"kind": COMPACT, "stay": held.tolist()})
+        leaving = self.state.leaving_by(record)
+        tables = tables_at(self.graph, self.shape).compacted(leaving)
         made = memory_of(tables, self.shape)
+        record.facts["left"] = numbers_now(self.graph, held, made.ids)
         with uninterrupted():
-            self.store.commit([Record({"kind": COMPACT})])
+            self.store.commit([record])
             self._anew = True
         put_in_place(self.graph, made)
         self.find_expiry()

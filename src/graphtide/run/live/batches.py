@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.matching import DST, FIRST_WORD, SRC
+from graphtide.kernels.graph.matching import FIRST_WORD
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 from graphtide.run.live.edge_rows import EdgeRows, read_rows
@@ -24,6 +24,7 @@ Int64 = NDArray[np.int64]
 NO_SUCH_EDGES = "name edges that are not there", "look them up in graph.edges()"
 _KINDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
 _NONE = no_edges()
+_INT = np.dtype(np.int64)
 _NO_LINES = np.empty((FIRST_WORD, 0), np.int64)
 
 
@@ -76,15 +77,16 @@ def read_delete(known: KnownEdges, given: Any) -> Side:
 
 def _side(rows: EdgeRows) -> Side:
     """Rows with their lines; floats by their bits."""
-    src, dst, properties, size = rows.src, rows.dst, rows.properties, len(rows.src)
-    lines = np.empty((FIRST_WORD + len(properties), size), np.int64)
+    src, dst, lines, size = rows.src, rows.dst, rows.lines, len(rows.src)
+    if lines is not None:
+        return Side(_NONE, rows, lines, True, size)
+    words = [
+        column if column.dtype.kind == "b" else column.view(_INT)
+        for column in rows.properties.values()
+    ]
     whole = src.dtype.kind == dst.dtype.kind == "i"
-    if whole:
-        lines[SRC] = src
-        lines[DST] = dst
-    for at, column in enumerate(properties.values(), FIRST_WORD):
-        lines[at] = column if column.dtype.kind == "b" else column.view(np.int64)
-    return Side(_NONE, rows, lines, whole, size)
+    ends = (src, dst) if whole else np.empty((FIRST_WORD, size), _INT)
+    return Side(_NONE, rows, np.array((*ends, *words), _INT), whole, size)
 
 
 def _check_properties(known: KnownEdges, rows: EdgeRows) -> None:

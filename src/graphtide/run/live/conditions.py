@@ -19,9 +19,9 @@ from graphtide.engine.edge_data import NO_MOMENT
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType, closest
 from graphtide.plan.expressions import EdgeProperty, ParameterRef, ValueType, VertexProperty
-from graphtide.plan.program_bounds import Obligation
+from graphtide.plan.program_bounds import MOST_VERTICES, Obligation
 from graphtide.plan.program_reads import edge_properties, vertex_properties
-from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.run.live.edge_columns import CODED_TYPES
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_conditions import VertexConditions
@@ -73,6 +73,10 @@ class Conditions:
         """Refuse vertices, from a number on, with values that the program cannot take."""
         if self.vertices:
             self._of_vertices.check(known, first)
+
+    def reads_vertices(self, names: Iterable[str]) -> bool:
+        """Whether the program reads one of these properties of vertices."""
+        return not self.vertices.keys().isdisjoint(names)
 
     @property
     def _of_vertices(self) -> VertexConditions:
@@ -133,8 +137,9 @@ class Conditions:
         for name, least, meets, bound in self._tests:
             column = columns[name]
             if len(column) <= _FEW:
-                if not all(meets(item, bound) for item in column.tolist()):
-                    return False
+                for item in column.tolist():
+                    if not meets(item, bound):
+                        return False
             elif not meets(column.min() if least else column.max(), bound):
                 return False
         return True
@@ -192,4 +197,6 @@ def holds_for_parameter(bound: BoundProgram, obligation: Obligation) -> bool:
     if not isinstance(obligation.subject, ParameterRef):
         return False
     value = bound.value(obligation.subject.name)
+    if value is VERTEX_COUNT:
+        return obligation.holds_for(0) and obligation.holds_for(MOST_VERTICES)
     return isinstance(value, int | float) and obligation.holds_for(value)

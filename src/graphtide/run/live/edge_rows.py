@@ -28,12 +28,16 @@ _FEW = 1000
 
 @dataclass(slots=True)
 class EdgeRows:
-    """Edges by the users' ids; `what` is where they came from, for errors."""
+    """Edges by the users' ids; `what` is where they came from, for errors.
+
+    `lines` are all columns as the words that a kernel takes, where they were made together.
+    """
 
     what: str
     src: Ids
     dst: Ids
     properties: dict[str, Column]
+    lines: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.src)

@@ -22,12 +22,29 @@ Int64 = NDArray[np.int64]
 _NO_TABLE = _NO_COLUMNS = np.empty(0, np.int64)
 
 
+class ChangedVertices(NamedTuple):
+    """Vertices that get other values, by number, and these in columns of the graph's table."""
+
+    numbers: Int64
+    rows: pa.Table
+
+
 class Advance(NamedTuple):
-    """What to undo: edges flipped, and how many vertices and edges were known before."""
+    """What to undo: edges flipped, and how many vertices and edges were known before.
+
+    Where vertices got other values, which, and the table of their values before.
+    """
 
     delta: Delta
     vertices: int
     edges: int
+    changed: ChangedVertices | None = None
+    before: pa.Table = NO_TABLE
+
+    @property
+    def names(self) -> list[str]:
+        """The properties of vertices that have other values."""
+        return [] if self.changed is None else self.changed.rows.column_names
 
 
 class EnteringVertices(NamedTuple):
@@ -35,6 +52,7 @@ class EnteringVertices(NamedTuple):
 
     ids: Ids
     rows: pa.Table
+    changed: ChangedVertices | None = None
 
 
 NOBODY = EnteringVertices(np.empty(0, np.int64), NO_TABLE)
@@ -63,11 +81,16 @@ def bring_in(
     done = Advance(delta, *before)
     if known.simple:
         _check_simple(known, insert, done)
-    return done
+    if listed.changed is None:
+        return done
+    earlier = known.vertex_columns.change(*listed.changed)
+    return done._replace(changed=listed.changed, before=earlier)
 
 
 def take_out(known: KnownEdges, done: Advance) -> None:
     """Bring the graph back to the version before an advance."""
+    if done.changed is not None:
+        known.vertex_columns.restore(done.before, done.changed.numbers)
     known.resident.flip(inserted=done.delta.deleted, deleted=done.delta.inserted)
     _forget(known, done.vertices, done.edges)
 
@@ -80,11 +103,11 @@ def _forget(known: KnownEdges, vertices: int, edges: int) -> None:
 
 def _empty_delta(insert: Side, delete: Side) -> Delta:
     """Room for all that the batch leads to; edges that were given by number are there."""
-    come, gone = insert.size, delete.size
-    room = np.empty((3, come + gone), np.int32)
-    inserted = insert.edges if insert.rows is None else room[0, :come]
-    deleted = delete.edges if delete.rows is None else room[0, come:]
-    return Delta(inserted, deleted, room[1], room[2])
+    come, both = insert.size, insert.size + delete.size
+    room = np.empty(3 * both, np.int32)
+    inserted = insert.edges if insert.rows is None else room[:come]
+    deleted = delete.edges if delete.rows is None else room[come:both]
+    return Delta(inserted, deleted, room[both : 2 * both], room[2 * both :])
 
 
 def _tried(known: KnownEdges, insert: Side, delete: Side, delta: Delta) -> int:
@@ -100,9 +123,12 @@ def _tried(known: KnownEdges, insert: Side, delete: Side, delta: Delta) -> int:
 
 def _put_numbers(known: KnownEdges, side: Side) -> None:
     """Ends by their numbers, which need no table: ids that only Python can look up."""
-    if side.rows is not None:
-        side.lines[SRC] = known.ids.numbers(side.rows.src)
-        side.lines[DST] = known.ids.numbers(side.rows.dst)
+    rows = side.rows
+    if rows is not None:
+        if rows.lines is not None:  # Numbers take the place of ids there, and not in the rows.
+            rows.src, rows.dst, rows.lines = rows.src.copy(), rows.dst.copy(), None
+        side.lines[SRC] = known.ids.numbers(rows.src)
+        side.lines[DST] = known.ids.numbers(rows.dst)
 
 
 def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:

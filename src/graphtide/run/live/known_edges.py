@@ -68,6 +68,8 @@ class KnownEdges:
 
     def entering(self, wanted: Mapping[str, ValueType], rows: EdgeRows) -> dict[str, NDArray[Any]]:
         """What a program reads of rows that become the next edges."""
+        if not self.edge_columns.table.num_columns:
+            return rows.properties
         first = self.resident.edges
         coded = {
             name: self.edge_columns.values(name, type_, first, first + len(rows))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Changes
+from graphtide.engine.changes import Change, Changes, change_between
 from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.walks.changes import GlobalChange
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
@@ -35,6 +36,9 @@ class EdgeConditions(Protocol):
     def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
         """Refuse vertices, from a number on, with values that cannot be taken."""
 
+    def reads_vertices(self, names: Iterable[str]) -> bool:
+        """Whether it reads one of these properties of vertices."""
+
 
 class Follower(Protocol):
     """What follows a graph: a program, or all its queries.
@@ -58,11 +62,20 @@ class Follower(Protocol):
     def follow(self, delta: Delta, before: int) -> None:
         """Follow the graph to its next version; `before` is how many vertices it had."""
 
+    def begin_again(self, version: int, before: int) -> None:
+        """Begin anew on the next version, whose vertices have other values, and say what changed.
+
+        Only called where its conditions say that it reads them.
+        """
+
     def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""
 
     def forget(self, version: int) -> None:
         """Give up the undoing of all advances up to a version."""
+
+    def keep_told(self, *, forward: bool) -> None:
+        """Before the version is left: let what was handed out take with it what it is about."""
 
 
 class LastingChanges(Protocol):
@@ -70,6 +83,21 @@ class LastingChanges(Protocol):
 
     def keep(self, *, forward: bool) -> None:
         """Read what will not be there any more in the next version, or in the one before."""
+
+
+class SizedChanges(dict[str, Change]):
+    """Changes of a program that began anew; `globals` are those of the whole graph among them."""
+
+    def __init__(self, fields: Mapping[str, Change], whole: tuple[str, ...]) -> None:
+        super().__init__(fields)
+        self.globals = {name: _one_value(fields[name]) for name in whole if len(fields[name])}
+
+
+def _one_value(change: Change) -> GlobalChange:
+    old, new = (
+        side[0].copy() if side.ndim > 1 else side[0].item() for side in (change.old, change.new)
+    )
+    return GlobalChange(old, new)
 
 
 @dataclass
@@ -95,6 +123,11 @@ class Maintained:
     changes: Changes = field(default_factory=dict)
     matches: tuple[str, ...] = ()
     """Rows that a run keeps with the results; a graph asks the maintainer for them."""
+    of_size: Callable[[], Maintainer] | None = None
+    """Where the program reads how many vertices there are: a maintainer, not started, for as many
+    as there are now. An advance that brings vertices begins anew with it."""
+    _followed: list[Maintainer | None] = field(default_factory=list)
+    """The maintainers before each advance that began anew, None where one followed."""
     told: Callable[[], LastingChanges | None] = lambda: None
     """What was handed out of `changes`, as long as somebody holds it."""
 
@@ -119,23 +152,58 @@ class Maintained:
     def start(self, version: int, vertices: int) -> None:
         """Run from scratch on the graph as it is."""
         self.keep_told(forward=False)
+        if self.of_size is not None:
+            self.maintainer = self.of_size()
+        self._followed.clear()
         self.maintainer.start()
         self.changes, self.before, self.since = {}, vertices, version
+
+    def begin_again(self, version: int, before: int) -> None:
+        """Start on a version whose vertices have other values, and know what that changed."""
+        self.keep_told(forward=True)
+        self.changes = self.maintainer.begin_again()
+        self.before, self.since = before, version
 
     def follow(self, delta: Delta, before: int) -> None:
         """Follow the graph to its next version; `before` is how many vertices it had."""
         self.keep_told(forward=True)
-        self.changes = self.maintainer.follow(delta)
+        if self.of_size is None:
+            self.changes = self.maintainer.follow(delta)
+        else:
+            self.changes = self._follow_sized(self.of_size, delta, before)
         self.before = before
+
+    def _follow_sized(self, make: Callable[[], Maintainer], delta: Delta, before: int) -> Changes:
+        """Follow, or begin anew where the number of vertices is another one."""
+        old = self.maintainer
+        if old.graph.vertices == before:
+            found = old.follow(delta)
+            self._followed.append(None)
+            return found
+        new = make()
+        new.start()
+        self.maintainer = new
+        self._followed.append(old)
+        known = {name: old.values(name) for name in old.fields}
+        fields = {
+            name: change_between(values, new.values(name)[: len(values)])
+            for name, values in known.items()
+        }
+        return SizedChanges(fields, self.globals)
 
     def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""
         self.keep_told(forward=False)
-        self.maintainer.undo()
+        earlier = self._followed.pop() if self.of_size is not None else None
+        if earlier is None:
+            self.maintainer.undo()
+        else:
+            self.maintainer = earlier
         self.changes, self.before = {}, vertices
 
     def forget(self, version: int) -> None:
         """Give up the undoing of all advances up to a version."""
+        self._followed.clear()
         self.maintainer.forget()
         self.since = version
 

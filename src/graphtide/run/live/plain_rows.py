@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from graphtide.run.live.edge_rows import EdgeRows
 
-_INT = np.dtype(np.int64)
-_KINDS = {np.dtype(np.int64): int, np.dtype(np.float64): float}
-_ARROW = {"int64": np.dtype(np.int64), "double": np.dtype(np.float64), "bool": np.dtype(np.bool_)}
+_INT, _REAL = np.dtype(np.int64), np.dtype(np.float64)
+_KINDS = {_INT: int, _REAL: float}
+_ARROW = {"int64": _INT, "double": _REAL, "bool": np.dtype(np.bool_)}
 
 
 class PlainRows:
@@ -32,6 +31,8 @@ class PlainRows:
     def __init__(self, src: str, dst: str, properties: Sequence[tuple[str, np.dtype[Any]]]) -> None:
         self._src, self._dst, self._properties = src, dst, tuple(properties)
         self._types = {src: _INT, dst: _INT, **dict(properties)}
+        self._row = tuple(self._types.values())
+        self._names = tuple(name for name, _ in properties)
         self._schema: pa.Schema | None = None
         self._fits = False
 
@@ -49,7 +50,7 @@ class PlainRows:
         dst: Any = columns.get(self._dst)
         if not (_is_plain(src, _INT) and _is_plain(dst, _INT)) or len(src) != len(dst):
             return None
-        properties = {}
+        properties, words = {}, [src, dst]
         for name, dtype in self._properties:
             column = columns.get(name)
             if column is None:
@@ -57,9 +58,10 @@ class PlainRows:
             if not _is_plain(column, dtype) or len(column) != len(src):
                 return None
             properties[name] = column
+            words.append(column.view(_INT) if dtype == _REAL else column)
         if len(properties) + 2 != len(columns):
             return None
-        return EdgeRows(what, src, dst, properties)
+        return EdgeRows(what, src, dst, properties, np.array(words, _INT))
 
     def _of_table(self, what: str, table: pa.Table) -> EdgeRows | None:
         schema = table.schema
@@ -68,10 +70,8 @@ class PlainRows:
         if not self._fits:
             return None
         columns = {}
-        for at, name in enumerate(self._schema_names):
-            column = table.column(at)
-            if column.null_count:
-                return None
+        for name, column in zip(self._schema_names, table.itercolumns(), strict=True):
+            # Missing numbers make floats of whole numbers, and NaN of floats, as reading does.
             columns[name] = column.to_numpy()
         return self._of_columns(what, columns)
 
@@ -89,28 +89,21 @@ class PlainRows:
             return None
         if set(map(len, rows)) != {width}:
             return None
-        flat = list(chain.from_iterable(rows))
-        src, dst = _numbers(flat[::width], _INT), _numbers(flat[1::width], _INT)
-        if src is None or dst is None:
-            return None
-        properties = {}
-        for at, (name, dtype) in zip(range(2, width), self._properties, strict=False):
-            column = _numbers(flat[at::width], dtype)
-            if column is None:
+        flat, columns = list(chain.from_iterable(rows)), []
+        lines = np.empty((width, len(rows)), _INT)
+        for at in range(width):
+            dtype, values = self._row[at], flat[at::width]
+            if set(map(type, values)) != {_KINDS.get(dtype)}:
                 return None
-            properties[name] = column
-        return EdgeRows(what, src, dst, properties)
+            column = lines[at] if dtype == _INT else lines[at].view(dtype)
+            try:
+                column[:] = values
+            except OverflowError:
+                return None
+            columns.append(column)
+        src, dst, *others = columns
+        return EdgeRows(what, src, dst, dict(zip(self._names, others, strict=False)), lines)
 
 
 def _is_plain(column: Any, dtype: np.dtype[Any]) -> bool:
     return type(column) is np.ndarray and column.dtype == dtype and column.ndim == 1
-
-
-def _numbers(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Ints or floats of Python as an array; None for anything else."""
-    if set(map(type, values)) != {_KINDS.get(dtype)}:
-        return None
-    try:
-        return np.array(values, dtype)
-    except OverflowError:
-        return None

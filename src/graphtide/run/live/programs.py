@@ -10,7 +10,7 @@ from typing import Any
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.plan.program_values import BoundProgram, BoundWalk, moment_number
+from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram, BoundWalk, moment_number
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.dataflow.compiled import CompiledDataflow, compiled_dataflow
 from graphtide.run.live.compiled import CompiledProgram, compiled_vertex_program
@@ -60,6 +60,11 @@ def begin_maintained(
     kept = Maintained(
         maintainer, compiled.choice, compiled.needed, compiled.fields, compiled.globals, vertices
     )
+    if not isinstance(compiled.bound, BoundDataflow) and compiled.bound.is_sized:
+        bound = compiled.bound
+        kept.of_size = lambda: compiled.maintainer(
+            resident, vertex_parameters(bound, known.ids), knobs
+        )
     return kept, pair_numbers(compiled.bound, parameters)
 
 
@@ -73,10 +78,12 @@ def pair_numbers(bound: Bound, parameters: tuple[Any, ...]) -> Pairs | None:
 
 
 def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
-    """The values of parameters, with vertices by their numbers."""
+    """The values of parameters, with vertices by their numbers, and how many there are."""
     found: list[Any] = []
     for item, (_, value) in zip(bound.program.parameters, bound.values, strict=True):
-        if item.kind is ParameterKind.VERTEX:
+        if value is VERTEX_COUNT:
+            found.append(len(ids))
+        elif item.kind is ParameterKind.VERTEX:
             found.append(_numbers(bound, item.name, [value], ids)[0])
         elif item.kind is ParameterKind.VERTICES:
             assert isinstance(value, tuple)
@@ -93,6 +100,11 @@ def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
         else:
             found.append(value)
     return tuple(found)
+
+
+def named_vertices(bound: Bound, ids: VertexIds) -> Iterator[int]:
+    """The numbers of all vertices that the parameters of a program name."""
+    return _named(bound, vertex_parameters(bound, ids))
 
 
 def _named(bound: Bound, parameters: tuple[Any, ...]) -> Iterator[int]:

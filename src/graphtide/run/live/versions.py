@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.live.batches import NOTHING, Side, read_delete, read_insert
 from graphtide.run.live.entering import NOBODY, Advance, EnteringVertices, bring_in, take_out
@@ -27,13 +26,15 @@ Int32 = NDArray[np.int32]
 class Versions:
     """Moves a graph and the programs on it, in turns; `kept` are those."""
 
-    def __init__(self, known: KnownEdges, kept: Followers, turns: Turns) -> None:
+    def __init__(
+        self, known: KnownEdges, kept: Followers, turns: Turns, forgotten: int = 0
+    ) -> None:
         self._turns = turns
         self._known = known
         self._resident = known.resident
         self._kept = kept
         self._done: list[Advance] = []
-        self._forgotten = 0
+        self._forgotten = forgotten
 
     @property
     def current(self) -> int:
@@ -41,9 +42,9 @@ class Versions:
         return self._forgotten + len(self._done)
 
     @property
-    def last_delta(self) -> Delta:
-        """The edges that the last advance has brought in and out, by their inside numbers."""
-        return self._done[-1].delta
+    def last(self) -> Advance:
+        """What the last advance has brought: edges in and out, by their inside numbers."""
+        return self._done[-1]
 
     def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> None:
         """To the next version, all or nothing; listed vertices enter with it."""
@@ -59,10 +60,14 @@ class Versions:
         try:
             with uninterrupted():
                 done = bring_in(self._known, come, gone, listed)
-            self._check_vertices(done.vertices)
+            if done.names or self._resident.vertices > done.vertices:
+                self._check_vertices(done)
             for kept in self._kept.all():
                 followed.append(kept)
-                kept.follow(done.delta, done.vertices)
+                if kept.conditions.reads_vertices(done.names):
+                    kept.begin_again(self.current + 1, done.vertices)
+                else:
+                    kept.follow(done.delta, done.vertices)
             self._done.append(done)
         except BaseException as error:
             with uninterrupted():
@@ -87,6 +92,8 @@ class Versions:
                 for item in kept:
                     if item.since < self.current:
                         item.undo(done.vertices)
+                    else:
+                        item.keep_told(forward=False)
                 take_out(self._known, done)
                 self._done.pop()
             self._begin_anew(late)
@@ -126,11 +133,13 @@ class Versions:
                 columns = self._known.entering(wanted, come.rows)
                 kept.conditions.check_rows(columns, come.rows.row)
 
-    def _check_vertices(self, before: int) -> None:
-        """Refuse vertices, those behind the first so many, that a program cannot take."""
-        if self._resident.vertices > before:
-            for kept in self._kept.all():
-                kept.conditions.check_vertices(self._known, before)
+    def _check_vertices(self, done: Advance) -> None:
+        """Refuse vertices that came, or got other values, that a program cannot take."""
+        for kept in self._kept.all():
+            if kept.conditions.reads_vertices(done.names):
+                kept.conditions.check_vertices(self._known)
+            elif self._resident.vertices > done.vertices:
+                kept.conditions.check_vertices(self._known, done.vertices)
 
     def _check_named(self, kept: Follower, vertices: int) -> None:
         if kept.vertices > vertices:
@@ -150,8 +159,11 @@ class Versions:
             return
         if self._done and self._done[-1] is done:
             self._done.pop()
+        anew = [kept for kept in followed if kept.conditions.reads_vertices(done.names)]
         for kept in followed[:-1]:
-            kept.undo(done.vertices)
+            if kept not in anew:
+                kept.undo(done.vertices)
         take_out(self._known, done)
-        if not orderly:
-            self._begin_anew(followed[-1:])
+        if not orderly and followed and followed[-1] not in anew:
+            anew.append(followed[-1])
+        self._begin_anew(anew)

@@ -174,6 +174,28 @@ class VertexColumns:
             column = column_between(self.table, wanted.name, before, self._vertices)
             array.extend(property_array(column, wanted, self.codes))
 
+    def change(self, numbers: NDArray[np.int64], rows: pa.Table) -> pa.Table:
+        """Give some vertices the values of rows, in their columns; the table of before.
+
+        O(vertices) for each of these columns.
+        """
+        before = self.table
+        self.table = _with_values(before, numbers, rows)
+        self._read_again(numbers, rows.column_names)
+        return before
+
+    def restore(self, before: pa.Table, numbers: NDArray[np.int64]) -> None:
+        """Have the table of before a change of some vertices again."""
+        self.table = before
+        self._read_again(numbers, before.column_names)
+
+    def _read_again(self, numbers: NDArray[np.int64], names: Iterable[str]) -> None:
+        for wanted, array in self._arrays.items():
+            if wanted.name in names:
+                column = column_between(self.table, wanted.name, 0, self._vertices)
+                values = column.take(pa.array(numbers))
+                array.view[numbers] = property_array(values, wanted, self.codes)
+
     def truncate(self, vertices: int) -> None:
         """Have only so many vertices again."""
         self._vertices = vertices
@@ -181,6 +203,24 @@ class VertexColumns:
             self.table = self.table.slice(0, vertices)
         for array in self._arrays.values():
             array.resize(vertices)
+
+
+def _with_values(table: pa.Table, numbers: NDArray[np.int64], rows: pa.Table) -> pa.Table:
+    """A table with the values of rows at some numbers; the last one, where a number is twice."""
+    size = max(table.num_rows, int(numbers.max(initial=-1)) + 1)
+    places = np.arange(size)
+    places[numbers] = size + np.arange(len(numbers))
+    taken = pa.array(places)
+    columns = {}
+    for name in table.column_names:
+        column = column_between(table, name, 0, size)
+        if name in rows.column_names:
+            new = rows.column(name).combine_chunks()
+            if column.type != new.type:  # It has had no values.
+                column = pa.nulls(size, new.type)
+            column = pa.concat_arrays([column, new]).take(taken)
+        columns[name] = column
+    return pa.table(columns)
 
 
 def _behind(table: pa.Table, rows: pa.Table, first: int) -> pa.Table:

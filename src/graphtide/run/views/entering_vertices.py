@@ -1,28 +1,33 @@
 """Vertices that an advance lists: their ids and properties, as the graph has them.
 
-They enter with the advance, with or without edges. What is known of a vertex that is there already
-does not change: programs take the properties of vertices for granted.
+They enter with the advance, with or without edges. On a live graph, a vertex that is there already
+gets the values that are given; on others its properties never change.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.run.live.entering import NOBODY, EnteringVertices
+from graphtide.run.live.entering import ChangedVertices, EnteringVertices
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import id_column, named_rows
 from graphtide.run.views.given_columns import given_vertices
 from graphtide.run.views.typed_columns import property_type
 
 
-def entering_vertices(known: KnownEdges, given: Any) -> EnteringVertices:
-    """What `vertices=` of an advance says; InputError where it names vertices that are there."""
-    if given is None:
-        return NOBODY
+def entering_vertices(
+    known: KnownEdges, given: Any, *, may_change: bool = False
+) -> EnteringVertices:
+    """What `vertices=` of an advance says.
+
+    InputError where it names vertices that are there, unless these may get other values.
+    """
     if isinstance(given, int):
         raise InputError(
             f"the vertices of an advance cannot be {given!r}",
@@ -30,19 +35,33 @@ def entering_vertices(known: KnownEdges, given: Any) -> EnteringVertices:
         )
     listed = given_vertices(given)
     ids = id_column(listed.ids, "`vertices`")
-    _check_ids(known, ids)
-    return EnteringVertices(ids, _rows(known.vertex_columns.table, listed.columns, len(ids)))
+    numbers = known.ids.numbers(ids)
+    _check_ids(numbers, ids, may_change)
+    table, new = known.vertex_columns.table, numbers < 0
+    if new.all():
+        return EnteringVertices(ids, _rows(table, listed.columns, len(ids)))
+    if not listed.columns.num_columns:
+        raise InputError(
+            "`vertices` lists vertices that are already there, and gives them no values",
+            where=named_rows((~new).nonzero()[0].tolist(), lambda at: repr(ids[at])),
+            hint="leave them out, or give a table with the properties that change",
+        )
+    # Both together, so that a column without values so far gets one type.
+    rows = _rows(table, listed.columns, len(ids))
+    values = rows.select(listed.columns.column_names).filter(pa.array(~new))
+    changed = ChangedVertices(numbers[~new].astype(np.int64), values)
+    return EnteringVertices(ids[new], rows.filter(pa.array(new)), changed)
 
 
-def _check_ids(known: KnownEdges, ids: Any) -> None:
-    there = known.ids.numbers(ids) >= 0
-    if there.any():
+def _check_ids(numbers: NDArray[np.int32], ids: Any, may_change: bool) -> None:
+    there = numbers >= 0
+    if there.any() and not may_change:
         bad = there.nonzero()[0].tolist()
         raise InputError(
             "`vertices` lists vertices that are already there",
             where=named_rows(bad, lambda at: repr(ids[at])),
             hint="list those that enter with this advance: properties of a vertex never change. "
-            "For other values make another graph",
+            "For other values make another graph, or a live one: gt.live(folder, graph)",
         )
     listed = ids.tolist()
     if len(set(listed)) < len(listed):

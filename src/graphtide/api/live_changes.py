@@ -1,0 +1,178 @@
+"""Changes of what is registered on a live graph: since a version, and to consumers.
+
+Those of the last versions are at hand. Earlier ones are computed again, by a second graph that goes
+the same way from a checkpoint. A query is noted from the first time on that somebody asks for its
+changes, since a graph may have thousands that nobody asks of.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+
+from graphtide.api.changes import Changes
+from graphtide.api.live_registered import RegisteredGraph, Stored
+from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.schema import closest
+from graphtide.run.durable.asked import made_query
+from graphtide.run.durable.consumers import note_taken, taken_version, write_changes
+from graphtide.run.durable.earlier import earlier_version
+from graphtide.run.durable.reader import follow_logged
+from graphtide.run.durable.recover import Replay
+from graphtide.run.durable.tables import memory_of
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.queries.answers import change_table
+from graphtide.run.turns import in_turn
+
+_MOST_TOLD = 256
+"""The changes of so many versions are at hand."""
+
+Told = deque[tuple[int, Changes | pa.Table]]
+Receiver = Callable[[int, pa.Table], object]
+
+
+class ChangingGraph(RegisteredGraph):
+    """A graph in memory that tells of changes as far back as its log goes."""
+
+    _told: dict[str, Told]
+    _consumers: dict[str, tuple[str, Receiver]]
+    _delivering: bool
+
+    @in_turn
+    def changes(self, name: str, since: int) -> Iterator[tuple[int, pa.Table]]:
+        """What each version behind `since` has changed in a registered program or query.
+
+        Pairs of the version and a table, oldest first. The table is that of `Live.changes` or
+        `Query.changes`; of a program that reports rows alone, those rows with a column `change`,
+        which is `appeared` or `disappeared`; of one that has results of the whole graph alone,
+        their `name`, `old` and `new`. Versions before something was registered have none. Those of
+        the last versions are at hand; earlier ones are computed again, as far back as the
+        checkpoint before the last one.
+        """
+        first = max(since, self._changing(name).get("version", 0))
+        if first >= self.version:
+            return iter(())
+        told = [item for item in self._told.get(name, ()) if first < item[0] <= self.version]
+        if told and told[0][0] == first + 1 and len(told) == self.version - first:
+            return iter([(version, _as_table(changes)) for version, changes in told])
+        return iter(self._computed_again(name, first))
+
+    @in_turn
+    def deliver(self, name: str, to: Receiver | str | Path, *, consumer: str) -> None:
+        """Hand the changes of a registered program or query to a consumer, after every advance.
+
+        `to` is called with the version and the table of changes, or is a folder that gets a Parquet
+        file a version. How far the consumer has come is remembered by its name: after a start, it
+        is told of what it has not taken yet; a version may come twice, and none is left out. A new
+        consumer begins with the next version. What `to` raises leaves the advance done.
+        """
+        self._writing()
+        self._changing(name)
+        if taken_version(self.folder, consumer) is None:
+            note_taken(self.folder, consumer, self.version)
+        self._consumers[consumer] = name, _receiver(to)
+        self._deliver()
+
+    def _deliver(self) -> None:
+        if self._delivering:
+            return  # A consumer has advanced the graph: whoever calls it goes on with that.
+        self._delivering = True
+        try:
+            for consumer, (name, receive) in list(self._consumers.items()):
+                taken, before = taken_version(self.folder, consumer), None
+                while taken is not None and taken != before:
+                    before = taken
+                    for version, changes in self.changes(name, taken):
+                        receive(version, changes)
+                        note_taken(self.folder, consumer, version)
+                        taken = version
+        finally:
+            self._delivering = False
+
+    def _changing(self, name: str) -> Stored:
+        """What is registered under a name; from now on its changes are noted."""
+        if name in self._state.queries:
+            self._told.setdefault(name, deque(maxlen=_MOST_TOLD))
+            return self._state.queries[name]
+        if name in self._state.registered:
+            self.program(name)
+            return self._state.registered[name]
+        known = [*self._state.registered, *self._state.queries]
+        near = closest(str(name), known)
+        told = ", ".join(known[:10]) or "none"
+        raise NotFoundError(
+            f"neither a program nor a query is registered as '{name}'",
+            hint=f"did you mean '{near}'?" if near else f"there is: {told}",
+        )
+
+    def _note_changes(self, version: int) -> None:
+        for name, (live, _) in self._programs.items():
+            if live._kept in self._followers:
+                told = self._told.setdefault(name, deque(maxlen=_MOST_TOLD))
+                _put(told, version, live._changes())
+        for name in self._told.keys() & self._state.queries.keys():
+            kept = self._queries()
+            _put(self._told[name], version, change_table(kept, kept.get(name)))
+
+    def _end_program(self, name: str) -> None:
+        super()._end_program(name)
+        self._told.pop(name, None)
+
+    def _end_query(self, name: str) -> None:
+        super()._end_query(name)
+        self._told.pop(name, None)
+
+    def _begin_with(self, replay: Replay) -> None:
+        self._state, self._shape = replay.state, replay.shape
+        self._hold(memory_of(replay.tables(), replay.shape))
+
+    def _computed_again(self, name: str, since: int) -> list[tuple[int, pa.Table]]:
+        """The changes behind a version, by another graph that goes the same way."""
+        replay, records = earlier_version(self.folder, self._name, self._what, since)
+        other = self._at_hand()
+        other._begin_with(replay)
+        changes = other._changes_of(self._changing(name), asked=name in self._state.queries)
+        found = []
+        for item in records:
+            before = other._state.version
+            other._shape = follow_logged(other, other._state, item)
+            if other._state.version > self.version:
+                break
+            if other._state.version > before:
+                found.append((other._state.version, _as_table(changes())))
+        return found
+
+    @classmethod
+    def _at_hand(cls) -> Self:
+        """A graph that holds nothing yet, and is nowhere on disk."""
+        return cls.__new__(cls)
+
+    def _changes_of(self, stored: Stored, *, asked: bool) -> Callable[[], Changes | pa.Table]:
+        """Begin what was registered, alone; what then tells of each advance."""
+        if not asked:
+            return self._maintained(stored).changes
+        kept = MemoryGraph._queries(self)
+        return partial(change_table, kept, kept.add("it", made_query(stored)))
+
+
+def _put(told: Told, version: int, changes: Changes | pa.Table) -> None:
+    while told and told[-1][0] >= version:
+        told.pop()  # Of a version that could not be logged.
+    told.append((version, changes))
+
+
+def _as_table(changes: Changes | pa.Table) -> pa.Table:
+    return changes if isinstance(changes, pa.Table) else changes.delivered()
+
+
+def _receiver(to: Receiver | str | Path) -> Any:
+    if callable(to):
+        return to
+    if isinstance(to, str | Path):
+        return partial(write_changes, Path(to))
+    raise InputError(f"changes cannot go to {to!r}", hint="give a function, or a folder")

@@ -1,0 +1,225 @@
+"""What is registered on a live graph: programs and queries, there again after every start.
+
+A name stands for one thing, be it a program or a query, since changes are asked for by it. The log
+says what is registered; this keeps that current in memory.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from graphtide.api.graph import Graph
+from graphtide.api.live import Live
+from graphtide.api.query import Query
+from graphtide.lang.python import AnyProgram
+from graphtide.model.errors import GraphtideError, InputError, NotFoundError
+from graphtide.model.names import check_name
+from graphtide.model.schema import closest
+from graphtide.run.durable.asked import made_query, stored_query
+from graphtide.run.durable.registered import made_program, stored_program, told_program
+from graphtide.run.durable.shape import Shape
+from graphtide.run.durable.state import LiveState
+from graphtide.run.durable.writer import Writer
+from graphtide.run.live.modes import Mode
+from graphtide.run.live.programs import bound_program
+from graphtide.run.queries.kept import KeptQueries
+from graphtide.run.queries.kinds import QueryKind
+from graphtide.run.turns import in_turn
+
+Stored = dict[str, Any]
+
+
+class RegisteredGraph(Graph):
+    """A graph in memory with programs and queries that its log remembers."""
+
+    folder: Path
+    """Where it is."""
+    _name: str
+    _what: str
+    _writer: Writer | None
+    _closed: bool
+    _state: LiveState
+    _shape: Shape
+    _programs: dict[str, tuple[Live, Stored]]
+    _lost: dict[str, GraphtideError]
+    _begun: dict[str, Stored]
+
+    @in_turn
+    def register(
+        self,
+        name: str,
+        program: AnyProgram,
+        *,
+        mode: Mode = "auto",
+        tolerance: float = 0.0,
+        keep: int | None = None,
+    ) -> Live:
+        """Maintain a program under a name, now and after every start.
+
+        The name is the program's until `unregister`; the rest is as in `maintain`. Vertices that
+        its parameters name stay in the graph as long as it is registered.
+        """
+        writer = self._writing()
+        self._check_free(check_name(name, "program"))
+        stored = stored_program(bound_program(program))
+        knobs = {"mode": mode, "tolerance": tolerance, "keep": keep}
+        live = self.maintain(program, mode=mode, tolerance=tolerance, keep=keep)
+        writer.register(name, {**stored, **knobs, "version": self._state.version})
+        self._programs[name] = live, self._state.registered[name]
+        return live
+
+    @in_turn
+    def unregister(self, name: str) -> None:
+        """Forget a registered program."""
+        writer = self._writing()
+        self._check_registered(name)
+        writer.unregister(name)
+        self._end_program(name)
+
+    @in_turn
+    def registered(self) -> list[str]:
+        """The names of the registered programs; those of queries are in `queries`."""
+        return list(self._state.registered)
+
+    @in_turn
+    def program(self, name: str) -> Live:
+        """The results of a registered program, those of the current version."""
+        self._check_registered(name)
+        if name in self._lost:
+            raise self._lost[name]
+        return self._programs[name][0]
+
+    @in_turn
+    def query(self, name: str, asked: QueryKind) -> Query:
+        """Ask a query (`gt.queries`), and keep its answer current, now and after every start.
+
+        It is in the log, and stays until `drop_query`. Vertices that it names stay in the graph as
+        long. Where the graph only reads, the query is its own, and goes with it.
+        """
+        self._check_open()
+        self._check_free(name)
+        found = super().query(name, asked)
+        if self._writer is not None:
+            stored = {**stored_query(asked), "version": self._state.version}
+            try:
+                self._writer.ask(name, stored)
+            except BaseException:
+                super().drop_query(name)
+                raise
+            self._begun[name] = stored
+        return found
+
+    @in_turn
+    def drop_query(self, name: str) -> None:
+        """Give a query up, for good."""
+        kept = self._queries()
+        if name not in self._state.queries:
+            kept.drop(name)
+            return
+        self._writing().drop(name)
+        self._end_query(name)
+
+    def _queries(self) -> KeptQueries:
+        if self._asked is None or self._asked.failed:
+            self._begun = {}
+            self._begin_queries(super()._queries())
+        return super()._queries()
+
+    def _begin_registered(self) -> None:
+        """Maintain what is registered, and end what is not any more."""
+        self._end_unregistered()
+        for name, stored in self._state.registered.items():
+            if name not in self._programs:
+                self._begin_program(name, stored)
+        if self._state.queries:
+            self._begin_queries(self._queries())
+
+    def _end_unregistered(self) -> None:
+        """End what is not registered any more, or is something else by now."""
+        for name, (_, stored) in list(self._programs.items()):
+            if self._state.registered.get(name) != stored:
+                self._end_program(name)
+        for name, stored in list(self._begun.items()):
+            if self._state.queries.get(name) != stored:
+                self._end_query(name)
+
+    def _begin_program(self, name: str, stored: Stored) -> None:
+        """Maintain a program; one that cannot be found says so when it is used."""
+        self._lost.pop(name, None)
+        try:
+            self._programs[name] = self._maintained(stored), stored
+        except GraphtideError as error:
+            self._lost[name] = error
+
+    def _maintained(self, stored: Stored) -> Live:
+        knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
+        return self.maintain(made_program(stored), **knobs)
+
+    def _end_program(self, name: str) -> None:
+        self._lost.pop(name, None)
+        live, _ = self._programs.pop(name, (None, None))
+        if live is not None:
+            live.close()
+
+    def _begin_queries(self, kept: KeptQueries) -> None:
+        """Ask what is registered; a query of a reader's own gives way to one of its name."""
+        for name, stored in self._state.queries.items():
+            if name in self._begun:
+                continue
+            if name in kept.queries:
+                kept.drop(name)
+            try:
+                kept.add(name, made_query(stored))
+                self._begun[name] = stored
+            except GraphtideError as error:
+                warnings.warn(
+                    f"the query '{name}' of {self._what} could not begin: {error.what}",
+                    RuntimeWarning,
+                    stacklevel=5,
+                )
+
+    def _end_query(self, name: str) -> None:
+        self._begun.pop(name, None)
+        if self._asked is not None and name in self._asked.queries:
+            self._asked.drop(name)
+
+    def _check_registered(self, name: str) -> None:
+        _check_known(name, self._state.registered, "no program is registered as")
+
+    def _check_free(self, name: str) -> None:
+        """Refuse a name that a program or a query has."""
+        if name in self._state.registered:
+            told = told_program(self._state.registered[name])
+            raise InputError(
+                f"a program is registered as '{name}' already: {told}",
+                hint=f"give another name, or live.unregister({name!r}) first",
+            )
+        if name in self._state.queries:
+            raise InputError(
+                f"there is a query '{name}' already",
+                hint=f"give another name, or live.drop_query({name!r}) first",
+            )
+
+    def _writing(self) -> Writer:
+        self._check_open()
+        if self._writer is None:
+            raise InputError(
+                f"{self._what} was opened to be read",
+                hint="open it without readonly=True, in one process",
+            )
+        return self._writer
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InputError(f"{self._what} was closed", hint="open it again: gt.live(folder)")
+
+
+def _check_known(name: str, known: dict[str, Stored], what: str) -> None:
+    if name not in known:
+        near = closest(str(name), known)
+        told = ", ".join(known) or "none"
+        raise NotFoundError(
+            f"{what} '{name}'", hint=f"did you mean '{near}'?" if near else f"there is: {told}"
+        )

@@ -1,0 +1,64 @@
+"""Files of edges and vertices for live graphs, read by Arrow: CSV with a header, and Parquet.
+
+No Spark: a batch of a few rows is to take milliseconds. What the graph knows of a column says how
+its text is read, so that an id `007` stays a text where ids are texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from graphtide.model.errors import InputError
+from graphtide.model.paths import given_path
+from graphtide.run.durable.shape import Shape
+
+_READ_AS = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
+"""The types that a text is read as; moments are found by how they look."""
+
+
+def read_file_rows(
+    given: str | Path, what: str, types: dict[str, pa.DataType], separator: str | None = None
+) -> pa.Table:
+    """All rows of a file; `types` are those of columns that are known."""
+    path = given_path(given)
+    if not path.is_file():
+        raise InputError(f"there is no file of {what}", where=str(path), hint="check the path")
+    try:
+        if path.suffix.lower() in (".parquet", ".pq"):
+            return pq.read_table(path)
+        return _read_csv(path, types, separator or ",")
+    except pa.ArrowInvalid as error:
+        said = str(error).splitlines()[0]
+        raise InputError(
+            f"the {what} cannot be read: {said}",
+            where=str(path),
+            hint="a file is CSV with a header, or Parquet; separator ';' names another sign",
+        ) from None
+
+
+def _read_csv(path: Path, types: dict[str, pa.DataType], separator: str) -> pa.Table:
+    if len(separator) != 1:
+        raise InputError(f"the separator cannot be '{separator}'", hint="give one character")
+    convert = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True)
+    parse = pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+    return pa_csv.read_csv(path, parse_options=parse, convert_options=convert)
+
+
+def edge_types(shape: Shape) -> dict[str, pa.DataType]:
+    """How the columns of edges are read."""
+    ends = dict.fromkeys((shape.src, shape.dst), _READ_AS[shape.ids])
+    return ends | _known(shape.edge_types.items())
+
+
+def vertex_types(shape: Shape) -> dict[str, pa.DataType]:
+    """How the columns of vertices are read."""
+    return {"id": _READ_AS[shape.ids]} | _known(shape.vertex)
+
+
+def _known(items: Iterable[tuple[str, str]]) -> dict[str, pa.DataType]:
+    return {name: _READ_AS[kind] for name, kind in items if kind in _READ_AS}

@@ -1,0 +1,1 @@
+"""Streams into live graphs: each row once, whatever dies in between."""

@@ -1,0 +1,115 @@
+"""The edges that rows of a stream mean: by their ends, and by as many properties as are given.
+
+Rows are joined with the edges that leave their sources, all at once: O(rows and those edges), with
+no look-up a row. Texts and moments count like numbers. A missing value equals a missing value. An
+edge is found by one row only, the first that means it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from graphtide.model.errors import InputError
+from graphtide.run.durable.shape import Shape
+from graphtide.run.durable.steps import chosen_edges
+from graphtide.run.live.vertex_ids import id_column
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.streams.parts import key_codes
+
+Numbers = NDArray[np.int64]
+Pair = tuple[NDArray[Any], NDArray[Any]]
+"""What edges have, and what rows say."""
+
+
+def find_edges(graph: MemoryGraph, shape: Shape, rows: Mapping[str, Any]) -> Numbers:
+    """The number of the edge that each row means, -1 where there is none.
+
+    `rows` has the columns of both ends, and of the properties that must be equal.
+    """
+    found = np.full(len(rows[shape.src]), -1, np.int64)
+    ends = [graph._known.ids.numbers(id_column(rows[end], end)) for end in (shape.src, shape.dst)]
+    known = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+    if not len(known):
+        return found
+    inside, sources, targets = _edges_between(graph, ends[0][known], ends[1][known])
+    numbers = graph._outside(inside).astype(np.int64)
+    keys: list[Pair] = [(sources, ends[0][known]), (targets, ends[1][known])]
+    properties = [name for name in rows if name not in (shape.src, shape.dst)]
+    if properties and len(numbers):
+        there = chosen_edges(graph, numbers, shape)
+        for name in properties:
+            wanted = shape.edges.field(name).type
+            given = as_column(rows[name], wanted, name).take(pa.array(known))
+            if pa.types.is_floating(wanted):
+                given = pc.if_else(pc.is_nan(given), pa.scalar(None, wanted), given)
+            joined = key_codes(pa.chunked_array([*_chunks(there[name].cast(wanted)), given]))
+            keys.append((joined[: len(numbers)], joined[len(numbers) :]))
+    found[known] = _joined(keys, numbers)
+    return found
+
+
+def as_column(values: Any, wanted: pa.DataType, name: str) -> pa.Array:
+    """Values in the type that a property has on disk."""
+    try:
+        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if isinstance(column, pa.ChunkedArray):  # Of no rows.
+            return pa.array([], wanted)
+        return column if column.type == wanted else column.cast(wanted)
+    except pa.ArrowException:
+        raise InputError(
+            f"the stream gives '{name}' as {values.type}, and edges have it as {wanted}",
+            hint="cast the column of the stream to the type that the graph has",
+        ) from None
+
+
+def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def _edges_between(
+    graph: MemoryGraph, sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The live edges from one of the sources to one of the targets, by number, and their ends."""
+    out, starts = graph._resident.adjacency.out, np.unique(sources)
+    counts = out.live[starts].astype(np.int64)
+    firsts = np.repeat(out.start[starts] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+    places = firsts + np.arange(counts.sum())
+    begins, ends = np.repeat(starts, counts), out.neighbour[places]
+    wanted = np.isin(ends, targets)
+    return out.edge[places][wanted], begins[wanted], ends[wanted]
+
+
+def _joined(keys: list[Pair], numbers: Numbers) -> Numbers:
+    """The number behind each key of the rows; the n-th of equal rows has the n-th of the edges."""
+    count, code = len(numbers), np.zeros(len(numbers) + len(keys[0][1]), np.int64)
+    for there, given in keys:
+        values = np.unique(np.concatenate([there, given]), return_inverse=True)[1]
+        code = np.unique(code * (values.max(initial=0) + 1) + values, return_inverse=True)[1]
+    order = np.argsort(numbers, kind="stable")
+    edges, edge_places = code[:count][order], numbers[order]
+    keyed = _with_ranks(edges, len(code)), _with_ranks(code[count:], len(code))
+    by_key = np.argsort(keyed[0])
+    at = np.searchsorted(keyed[0][by_key], keyed[1])
+    inside = at < count
+    at[~inside] = 0
+    if not count:
+        return np.full(len(keyed[1]), -1, np.int64)
+    hit = inside & (keyed[0][by_key][at] == keyed[1])
+    return np.where(hit, edge_places[by_key][at], -1)
+
+
+def _with_ranks(codes: Numbers, factor: int) -> Numbers:
+    """Codes that say as well which of its equals each one is."""
+    order = np.argsort(codes, kind="stable")
+    listed = codes[order]
+    begins = np.flatnonzero(np.concatenate([[True], listed[1:] != listed[:-1]]))[: len(codes)]
+    sizes = np.diff([*begins, len(codes)])
+    ranks = np.empty(len(codes), np.int64)
+    ranks[order] = np.arange(len(codes)) - np.repeat(begins, sizes)
+    return codes * factor + ranks

@@ -1,0 +1,123 @@
+"""A part of a batch as an advance: the rows that come, and the numbers of the edges that go.
+
+An edge that is changed goes, and comes with other values: those that the row gives, and its own for
+the rest. Rows that mean no edge are wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.run.durable.shape import Shape
+from graphtide.run.durable.steps import chosen_edges
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.streams.find_edges import as_column, find_edges
+from graphtide.run.streams.operations import DELETE, INSERT, UPDATE, Codes
+from graphtide.run.streams.sorting import REASON
+
+_NO_EDGE, _PARALLEL = "no such edge", "such an edge is there already"
+
+Numbers = NDArray[np.int64]
+
+
+class Part(NamedTuple):
+    """Rows in the columns of edges, what they ask for, and by which properties they mean edges;
+    `late` is how many rows of the batch are told of with it as late.
+    """
+
+    number: int
+    rows: pa.Table
+    codes: Codes
+    match: tuple[str, ...]
+    late: int = 0
+
+
+class PartAdvance(NamedTuple):
+    """What the graph is to take, of how many rows, and rows that are wrong, with the reason."""
+
+    insert: Any
+    delete: Numbers | None
+    rows: int
+    wrong: pa.Table
+
+
+def part_advance(graph: MemoryGraph, shape: Shape, part: Part) -> PartAdvance:
+    """What a part comes to on the graph as it is, which stays so."""
+    none = part.rows.slice(0, 0)
+    if not shape.simple and (part.codes == INSERT).all():
+        return PartAdvance(_given(part.rows), None, len(part.codes), none)
+    numbers = _meant_edges(graph, shape, part)
+    reasons = _reasons(graph, shape, part, numbers)
+    wrong = reasons != ""
+    told = pa.array(reasons[wrong], pa.string())
+    refused = part.rows.filter(pa.array(wrong)).append_column(REASON, told)
+    if wrong.any():
+        numbers = numbers[~wrong]
+        rows = part.rows.filter(pa.array(~wrong))
+        part = part._replace(rows=rows, codes=part.codes[~wrong])
+    gone = np.sort(numbers[numbers >= 0])
+    insert = _brought(graph, shape, part, numbers)
+    return PartAdvance(insert, gone if len(gone) else None, len(part.codes), refused)
+
+
+def _meant_edges(graph: MemoryGraph, shape: Shape, part: Part) -> Numbers:
+    """The edges that rows change or take away, -1 where they do neither or mean none."""
+    meaning = (part.codes == UPDATE) | (part.codes == DELETE)
+    return _found(graph, shape, part.rows, meaning, part.match)
+
+
+def _found(
+    graph: MemoryGraph,
+    shape: Shape,
+    rows: pa.Table,
+    chosen: NDArray[np.bool_],
+    match: tuple[str, ...] = (),
+) -> Numbers:
+    found = np.full(len(chosen), -1, np.int64)
+    if chosen.any():
+        names = (shape.src, shape.dst, *match)
+        few = rows.select(list(names)).filter(pa.array(chosen))
+        found[chosen] = find_edges(graph, shape, {name: few.column(name) for name in names})
+    return found
+
+
+def _reasons(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> NDArray[Any]:
+    """Why rows are wrong, empty where they are not."""
+    reasons = np.full(len(numbers), "", object)
+    meaning = (part.codes == UPDATE) | (part.codes == DELETE)
+    reasons[meaning & (numbers < 0)] = _NO_EDGE
+    if shape.simple:
+        there = _found(graph, shape, part.rows, ~meaning)
+        goes = np.isin(there, numbers[numbers >= 0])
+        reasons[(there >= 0) & ~goes] = _PARALLEL
+    return reasons
+
+
+def _brought(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> Any:
+    """The rows that come: new edges, and those that were changed, as they are now."""
+    changes = part.codes == UPDATE
+    new = part.rows.filter(pa.array(~changes & (part.codes != DELETE)))
+    if not changes.any():
+        return _given(new)
+    old = chosen_edges(graph, numbers[changes], shape)
+    given = part.rows.filter(pa.array(changes))
+    known = (shape.src, shape.dst, *part.match)
+    columns = {}
+    for name, before in old.items():
+        wanted, says = before.type, name in given.column_names and name not in known
+        now = (
+            as_column(given.column(name), wanted, name) if says else as_column(before, wanted, name)
+        )
+        came = pa.nulls(new.num_rows, wanted)
+        if name in new.column_names:
+            came = as_column(new.column(name), wanted, name)
+        columns[name] = pa.chunked_array([came, now])
+    return columns
+
+
+def _given(rows: pa.Table) -> pa.Table | None:
+    return rows if rows.num_rows else None

@@ -1,0 +1,112 @@
+"""Files of a stream beside the graph: a batch in parts while it is applied, and rows set aside.
+
+A batch that takes several advances is written here before the first. Whoever dies between two of
+them finds the parts again as they were cut, whatever order Spark would hand out the rows in the
+second time, and whatever is late by then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from graphtide.model.disk import disk_errors
+from graphtide.model.errors import DamagedError
+from graphtide.model.names import folder_name
+from graphtide.run.streams.operations import Codes
+from graphtide.store.live_folders import STREAMS
+from graphtide.store.pointer import sync_path
+
+_CODE, _PART = "_code", "_part"
+
+
+class Spooled(NamedTuple):
+    """The rows of a batch, what they ask for, and the part of each; parts are in their order."""
+
+    rows: pa.Table
+    codes: Codes
+    parts: NDArray[np.int64]
+    facts: dict[str, Any]
+
+
+class StreamFolder:
+    """What one stream has on the disk, beside the log."""
+
+    def __init__(self, graph: Path, stream: str) -> None:
+        self.path = graph / STREAMS / folder_name(stream)
+        self._what = f"the stream '{stream}'"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where Spark keeps how far it is, unless a user says otherwise."""
+        return self.path / "checkpoint"
+
+    @property
+    def sink(self) -> Path:
+        """Where Spark writes rows that it cannot hand over."""
+        return self.path / "sink"
+
+    @property
+    def set_aside(self) -> Path:
+        """Where rows are that were not applied."""
+        return self.path / "set-aside"
+
+    def write_aside(self, rows: pa.Table, batch: int, part: int | None = None) -> None:
+        """Rows that are not applied; the same batch, once more, has the same file."""
+        name = f"batch-{batch:012d}" + ("" if part is None else f"-{part:06d}")
+        with disk_errors(self._what, self.set_aside):
+            self.set_aside.mkdir(parents=True, exist_ok=True)
+            self._put(self.set_aside / f"{name}.parquet", lambda path: pq.write_table(rows, path))
+
+    def write_spool(self, batch: int, spooled: Spooled) -> None:
+        """A batch in parts, on the disk when this returns."""
+        table = spooled.rows.append_column(_CODE, pa.array(spooled.codes))
+        table = table.append_column(_PART, pa.array(spooled.parts))
+        table = table.replace_schema_metadata({b"facts": json.dumps(spooled.facts).encode()})
+
+        def write(path: Path) -> None:
+            with pa.ipc.new_file(str(path), table.schema) as file:
+                file.write_table(table)
+
+        with disk_errors(self._what, self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._put(self._spool(batch), write)
+
+    def read_spool(self, batch: int) -> Spooled:
+        """The batch that was begun."""
+        path = self._spool(batch)
+        try:
+            table = pa.ipc.open_file(str(path)).read_all()
+            facts = json.loads(table.schema.metadata[b"facts"])
+        except (OSError, pa.ArrowException, KeyError, ValueError, TypeError) as error:
+            raise DamagedError(
+                f"{self._what} was left within its batch {batch:,}, and the rest of that cannot "
+                f"be read: {error}",
+                where=str(path),
+                hint="put the file back from a copy",
+            ) from None
+        codes, parts = (table.column(name).to_numpy() for name in (_CODE, _PART))
+        return Spooled(table.drop_columns([_CODE, _PART]), codes, parts, facts)
+
+    def remove_spools(self, besides: int | None = None) -> None:
+        """Forget the parts of batches, but for one that is not done."""
+        for path in self.path.glob("batch-*.arrow"):
+            if besides is None or path != self._spool(besides):
+                path.unlink(missing_ok=True)
+
+    def _spool(self, batch: int) -> Path:
+        return self.path / f"batch-{batch:012d}.arrow"
+
+    def _put(self, path: Path, write: Any) -> None:
+        new = path.with_name(f".{path.name}.new")
+        write(new)
+        sync_path(new)
+        os.replace(new, path)
+        sync_path(path.parent)

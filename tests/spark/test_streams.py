@@ -1,0 +1,153 @@
+"""Streams of Spark into live graphs: each row once, by whatever way Spark is reached."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import graphtide as gt
+from graphtide.model.errors import InputError, StoreError
+from tests.live.graphs import graph_of, rows_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "src long, dst long, weight double, kind string"
+
+
+def write_rows(folder: Path, number: int, words: str = "") -> list[tuple[Any, ...]]:
+    """Ten rows in a file that comes behind those before it."""
+    rows = [(number, at, float(at), "ab"[at % 2]) for at in range(10)]
+    names = ("src", "dst", "weight", "kind")
+    columns: dict[str, Any] = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    if words:
+        columns["op"] = [words] * len(rows)
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{number}.parquet"
+    pq.write_table(pa.table(columns), path)
+    os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    return rows
+
+
+def stream_of(spark: SparkSession, folder: Path, schema: str = SCHEMA) -> DataFrame:
+    """A batch a file."""
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+
+@pytest.mark.masters
+def test_a_stream_comes_to_what_a_load_does(tmp_path: Path, spark: SparkSession) -> None:
+    rows: list[tuple[Any, ...]] = [(0, 1, 1.0, "b")]
+    graph = gt.live(tmp_path / "g", graph_of(rows))
+    rows += [row for number in range(2) for row in write_rows(tmp_path / "in", number)]
+    hops = graph.register("hops", gt.algorithms.BFS(source=0))
+    follower = graph.follow(stream_of(spark, tmp_path / "in"), trigger="available now", limit=7)
+    assert follower.wait(300)
+    assert (follower.status().rows, follower.status().batch) == (20, 1)
+    assert graph.version == 4  # Two batches of ten rows, in parts of seven.
+    assert Counter(rows_of(graph.edges())) == Counter(rows)
+    hops.verify()
+    graph.close()
+    graph = gt.live(tmp_path / "g")
+    rows += write_rows(tmp_path / "in", 2)
+    follower = graph.follow(stream_of(spark, tmp_path / "in"), trigger="available now")
+    assert follower.wait(300)
+    assert Counter(rows_of(graph.edges())) == Counter(rows)
+    assert follower.status().rows == 30
+    # Another checkpoint is another stream, whatever it reads.
+    shutil.move(tmp_path / "g" / "streams" / "stream" / "checkpoint", tmp_path / "moved")
+    with pytest.raises(StoreError, match="is another one"):
+        graph.follow(stream_of(spark, tmp_path / "in"))
+    assert Counter(rows_of(graph.edges())) == Counter(rows)
+
+
+def test_a_stream_that_fails_and_goes_on(tmp_path: Path, spark: SparkSession) -> None:
+    graph = gt.live(tmp_path / "g", graph_of([]))
+    first = write_rows(tmp_path / "in", 0, "insert")
+    write_rows(tmp_path / "in", 1, "what")
+    stream = stream_of(spark, tmp_path / "in", f"{SCHEMA}, op string")
+    with pytest.raises(InputError, match="'op', which edges do not have"):
+        graph.follow(stream)
+    follower = graph.follow(stream, operation="op")
+    with pytest.raises(InputError, match="10 rows are wrong in the batch 1"):
+        follower.wait(300)
+    assert not follower.active
+    assert Counter(rows_of(graph.edges())) == Counter(first)
+    with graph.follow(stream, operation="op", on_error="set aside") as follower:
+        while follower.status().batch < 1:
+            assert not follower.wait(0.1)
+    assert follower.status().set_aside == 10
+    assert pq.read_table(follower.set_aside).num_rows == 10
+    # A graph that was put back from a copy has lost batches that Spark will not give again. Which
+    # one comes next depends on whether Spark had noted the last one before it was stopped.
+    graph.close()
+    shutil.rmtree(tmp_path / "g" / "log")
+    other = gt.live(tmp_path / "other", graph_of([]))
+    shutil.copytree(tmp_path / "g" / "streams", tmp_path / "other" / "streams")
+    write_rows(tmp_path / "in", 2, "insert")
+    follower = other.follow(stream, operation="op", trigger="available now")
+    with pytest.raises(StoreError, match=r"batch [12] .*does not follow.*has none"):
+        follower.wait(300)
+    other.close()
+
+
+CHILD = """
+import os, signal, sys
+import graphtide as gt
+from graphtide.run.durable.live_store import LiveStore
+from graphtide.spark.session import open_session
+from tests.conftest import SETTINGS, UNCOMPILED
+from tests.spark.test_streams import stream_of
+from pathlib import Path
+
+folder, before = Path(sys.argv[1]), sys.argv[2] == "before"
+commit = LiveStore.commit
+
+def dying(self, records):
+    batch = records[0].facts.get("stream", {}).get("stream")
+    if before and batch == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    commit(self, records)
+    if batch == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+LiveStore.commit = dying
+spark = open_session("local[1]", memory="1g", settings=SETTINGS | UNCOMPILED)
+graph = gt.live(folder / "g")
+graph.follow(stream_of(spark, folder / "in"), trigger="available now").wait()
+"""
+
+
+@pytest.mark.slow
+def test_killed_before_and_behind_the_log(tmp_path: Path, spark: SparkSession) -> None:
+    """The first child dies before it logs its second batch; the next one logs it, and dies before
+    Spark hears of it."""
+    rows = [row for number in range(3) for row in write_rows(tmp_path / "in", number)]
+    gt.live(tmp_path / "g", graph_of([])).close()
+    for step, there in (("before", 10), ("behind", 20)):
+        child = subprocess.run(
+            [sys.executable, "-c", CHILD, str(tmp_path), step],
+            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+            cwd=Path(__file__).parents[2],
+            timeout=600,
+            check=False,
+        )
+        assert child.returncode == -signal.SIGKILL
+        with gt.live(tmp_path / "g", readonly=True) as reader:
+            assert reader.num_edges == there
+    with gt.live(tmp_path / "g") as graph:
+        follower = graph.follow(stream_of(spark, tmp_path / "in"), trigger="available now")
+        assert follower.wait(300)
+        assert Counter(rows_of(graph.edges())) == Counter(rows)
+        assert follower.status().rows == 30

@@ -1,0 +1,106 @@
+"""Rows that are taken over as they are mean what reading them means, whatever ids the graph has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import graphtide as gt
+from graphtide.algorithms import ShortestPaths
+from graphtide.model.errors import InputError
+from graphtide.run.live.followers import Followers
+from graphtide.run.live.plain_rows import PlainRows
+
+REAL = np.dtype(np.float64)
+
+
+def taken(given: Any) -> Any:
+    return PlainRows("src", "dst", [("weight", REAL)]).taken_over("insert", given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [(3, 4, 0.5), (2**62, -1, float("inf"))],
+        {
+            "weight": np.array([0.5, np.inf]),
+            "src": np.array([3, 2**62]),
+            "dst": np.array([4, -1, 9])[:2],
+        },
+        pa.table({"src": [3, 2**62], "weight": [0.5, float("inf")], "dst": [4, -1]}),
+    ],
+    ids=["tuples", "columns", "Arrow"],
+)
+def test_lines_hold_the_words_of_all_columns(given: Any) -> None:
+    rows = taken(given)
+    assert rows.lines.flags.c_contiguous
+    assert rows.lines[:2].tolist() == [[3, 2**62], [4, -1]]
+    assert rows.lines[2].view(REAL).tolist() == [0.5, float("inf")]
+    assert rows.row(1) == f"({2**62}, -1, inf)"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [(3, 4, 1)],
+        [(3, True, 0.5)],
+        [(2**63, 4, 0.5)],
+        [(3, 4, 0.5), (3, 4)],
+        pa.table({"src": [3, None], "dst": [4, 5], "weight": [0.5, 0.5]}),
+        {"src": np.array([3]), "dst": np.array([4]), "weight": np.array([1])},
+    ],
+)
+def test_what_has_other_types_is_left_to_the_reader(given: Any) -> None:
+    assert taken(given) is None
+
+
+def test_missing_floats_are_nan_as_they_are_for_the_reader() -> None:
+    rows = taken(pa.table({"src": [3], "dst": [4], "weight": pa.array([None], pa.float64())}))
+    assert np.isnan(rows.properties["weight"]).all()
+    graph = gt.Graph([3], [4], weight=[1.0])
+    live = graph.maintain(ShortestPaths(source=3))
+    with pytest.raises(InputError, match="NaN or missing"):
+        live.advance(pa.table({"src": [3], "dst": [4], "weight": pa.array([None], pa.float64())}))
+
+
+@pytest.mark.parametrize(
+    "rows", [[(7, 8, 0.5)], {"src": np.array([7]), "dst": np.array([8]), "weight": np.array([0.5])}]
+)
+def test_whole_numbers_on_a_graph_of_tuples_are_looked_up_by_python(rows: Any) -> None:
+    """Numbers of vertices take the place of ids in the lines, and never in the rows."""
+    graph = gt.Graph([(0, 1), (7, 7)], [(7, 7), (0, 1)], weight=[1.0, 2.0])
+    with pytest.raises(InputError, match=r"row 0: \(7, 8, 0.5\)"):
+        graph.advance(delete=rows)
+    graph.advance(insert=rows)
+    assert graph.vertices()["id"].to_pylist()[2:] == ["7", "8"]
+    with pytest.raises(InputError, match=r"row 0: \(8, 7, 0.5\)"):
+        graph.advance(delete=[(8, 7, 0.5)])
+    graph.advance(delete=rows)
+    assert graph.num_edges == 2
+
+
+def test_followers_are_listed_anew_when_one_comes_or_goes() -> None:
+    class Holder:
+        pass
+
+    class Kept:
+        pass
+
+    followers: Any = Followers()
+    one, other, first, second = Holder(), Holder(), Kept(), Kept()
+    followers.add(first, one)
+    assert followers.all() == (first,)
+    followers.add(second, other)
+    assert followers.all() == (first, second)
+    del one
+    assert followers.all() == (second,)
+    third = Holder()
+    followers.add(first, third)
+    del other
+    assert followers.all() == (first,)
+    followers.remove(first)
+    followers.add(second, third)
+    assert followers.all() == (second,)
