@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphtide.lang.gvdl import live_statements as live
 from graphtide.lang.gvdl import sections
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl import tree as t
@@ -193,9 +194,67 @@ edge_sections = short(
         st.none() | st.tuples(names, names),
     )
 )
+ids = st.integers() | texts
+bounds = st.none() | st.integers(0) | st.floats(0, allow_nan=False, allow_infinity=False)
+ways = st.sampled_from([None, "out", "in", "both"])
+costs = {"weight": st.none() | names, "bound": bounds}
+
+
+def asked(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(live.CreateQuery, names, names, st.just(kind), replace=flags, **fields)
+
+
+live_statements = short(
+    st.one_of(
+        st.builds(
+            live.CreateLive,
+            names,
+            keep=st.none() | amounts,
+            separator=optional_text,
+            src=optional_text,
+            dst=optional_text,
+        ),
+        st.builds(
+            live.CreateLive,
+            names,
+            paths,
+            st.none() | paths,
+            id=optional_text,
+            keep=amounts,
+            time=st.none() | names,
+        ),
+        st.builds(
+            live.AdvanceLive,
+            names,
+            paths,
+            **dict.fromkeys(
+                ("delete", "vertices", "update", "remove", "separator", "id"), optional_text
+            ),
+            match=tuples(names, 0),
+        ),
+        asked("path", start=ids, target=ids, direction=ways, **costs),
+        asked("paths", pairs=tuples(st.tuples(ids, ids)), direction=ways, **costs),
+        asked("hops", start=ids, hops=st.integers(0), direction=ways),
+        asked("reach", start=ids, target=st.none() | ids, direction=ways),
+        asked(
+            "regular",
+            path=texts,
+            start=ids,
+            target=st.none() | ids,
+            label=st.none() | names,
+            **costs,
+        ),
+        st.builds(live.DropQuery, names, names),
+        st.builds(live.ShowLive, st.none() | names),
+        st.builds(live.ShowQueries, st.none() | names),
+        st.builds(live.ShowQueries, names, names),
+        st.builds(live.ExplainQuery, names, names),
+    )
+)
 statements = short(
     st.recursive(
         st.one_of(
+            live_statements,
             st.builds(s.CreateView, names, predicates, st.none() | names, flags),
             st.builds(
                 s.CreateGrouped,
@@ -290,6 +349,12 @@ def test_view_lists_survive_the_way_through_text(node: t.ViewList) -> None:
 @FEW
 @given(statements)
 def test_statements_survive_the_way_through_text(node: s.Statement) -> None:
+    assert parse_statement(unparse(node)) == node
+
+
+@FEW
+@given(live_statements)
+def test_statements_on_live_graphs_survive_too(node: s.Statement) -> None:
     assert parse_statement(unparse(node)) == node
 
 

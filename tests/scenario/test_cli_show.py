@@ -208,7 +208,7 @@ def test_the_program_is_quick_and_starts_no_java(data: Path) -> None:
     spent = os.times().children_user - began
     assert done.returncode == 0
     assert b"2 graphs" in done.stdout
-    assert spent < 3
+    assert spent < 6  # Two on a quiet machine; a Java, or kernels that compile, take ten.
 
 
 def test_a_terminal_that_knows_ascii_only(data: Path) -> None:

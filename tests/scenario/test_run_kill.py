@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,7 @@ from graphtide.run.live.programs import compiled_program
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.catalog.stored_runs import RunRequest, run_collection
 from graphtide.optimize.strategy import AlwaysDifferential
+from tests.scenario.test_run_kill import PROGRAMS
 
 class Slow(AlwaysDifferential):
     def choose(self, step, ready):
@@ -40,7 +42,7 @@ class Slow(AlwaysDifferential):
 
 session = gt.session(sys.argv[1], progress=False)
 settings = RunSettings(keep_every=float(sys.argv[2]), kept=lambda count: print(count, flush=True))
-chosen = compiled_program(gt.algorithms.BFS(source="ann"), "auto")
+chosen = compiled_program(PROGRAMS[sys.argv[4]], "auto")
 request = RunRequest(
     "r", chosen, "differential", sys.argv[3] == "resume", settings, lambda hand: Slow()
 )
@@ -49,14 +51,42 @@ run_collection(session, session.collection("years")._stored, request)
 """
 
 
+@gt.program
+class Detours:
+    """How often one can go on from an edge and come to another vertex, with the rows of it."""
+
+    total = gt.Global(gt.Count())
+    detours: int = 0
+    found = gt.Count()
+    rows = gt.Matches(first=gt.Vertex, second=gt.Vertex, last=gt.Vertex)
+
+    def traverse(self, u):  # type: ignore[no-untyped-def]
+        """Two steps, and not back."""
+        for v in u.out_neighbours:
+            for w in v.out_neighbours:
+                if w != u:
+                    u.found()
+                    self.total()
+                    self.rows(u, v, w)
+
+    def update(self, v):  # type: ignore[no-untyped-def]
+        """Only as many as there are now."""
+        v.detours = v.found
+
+
+PROGRAMS: dict[str, Any] = {"search": gt.algorithms.BFS(source="ann"), "walks": Detours}
+
+
 @pytest.fixture
 def catalog(tmp_path: Path) -> Catalog:
     return write_catalog(tmp_path / "data")
 
 
-def start(catalog: Catalog, keep_every: float, how: str) -> subprocess.Popen[str]:
+def start(
+    catalog: Catalog, keep_every: float, how: str, program: str = "search"
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", RUNNER, str(catalog.root), str(keep_every), how],
+        [sys.executable, "-c", RUNNER, str(catalog.root), str(keep_every), how, program],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -69,22 +99,32 @@ def told(runner: subprocess.Popen[str]) -> list[int]:
     return [int(line) for line in runner.stdout if line.strip().isdigit()]
 
 
-def expected(catalog: Catalog) -> dict[str, list[float]]:
+def expected(catalog: Catalog, program: str = "search") -> dict[str, Any]:
     session = gt.session(catalog.root, progress=False)
-    run = session.collection("years").run(gt.algorithms.BFS(source="ann"), strategy="scratch")
-    return {view: run.values(view).tolist() for view in run.views}
+    run = session.collection("years").run(PROGRAMS[program], strategy="scratch")
+    return {view: found(run, view) for view in run.views}
+
+
+def found(run: gt.Run, view: str | int) -> Any:
+    """Results of vertices, and of walks the rows and what there is of the whole graph."""
+    values = run.values(view).tolist()
+    if not run.program.startswith("Detours"):
+        return values
+    rows = run.matches(view).to_pylist()
+    return values, sorted(tuple(row.values()) for row in rows), sum(values)
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_nothing_finished_is_lost(catalog: Catalog) -> None:
+@pytest.mark.parametrize("program", list(PROGRAMS))
+def test_killed_at_any_moment_nothing_finished_is_lost(catalog: Catalog, program: str) -> None:
     seed = random.randrange(10**9)
     print("seed", seed)
     pick = random.Random(seed)
-    right = expected(catalog)
+    right = expected(catalog, program)
     session = gt.session(catalog.root, progress=False)
     how = "begin"
     for _ in range(4):
-        runner = start(catalog, pick.choice([0.0, 0.1]), how)
+        runner = start(catalog, pick.choice([0.0, 0.1]), how, program)
         assert runner.stdout is not None
         assert runner.stdout.readline().strip() == "0"
         time.sleep(pick.uniform(0.0, 0.5))
@@ -97,12 +137,12 @@ def test_killed_at_any_moment_nothing_finished_is_lost(catalog: Catalog) -> None
         steps = run._contents.differences.finished
         assert steps >= finished
         for at in run._contents.finished_views():
-            assert run.values(at).tolist() == right[run.views[at]]
-    run = session.collection("years").run(
-        gt.algorithms.BFS(source="ann"), name="r", resume=how == "resume"
-    )
+            assert found(run, at) == right[run.views[at]]
+    run = session.collection("years").run(PROGRAMS[program], name="r", resume=how == "resume")
     assert run.finished
-    assert {view: run.values(view).tolist() for view in run.views} == right
+    assert {view: found(run, view) for view in run.views} == right
+    if program == "walks":
+        assert run.globals().column("total").to_pylist() == [total for *_, total in right.values()]
 
 
 @pytest.mark.slow

@@ -120,6 +120,24 @@ Bring a collection or a view to the state that its graph is in now, after append
   refresh collection years;
   refresh view long;
 """,
+    "live": """\
+A live graph changes now, and is on disk after every batch. Files are CSV or Parquet; no Spark.
+
+  create live graph pay with edges from 'payments.csv' keep 7 days by at;
+  advance live graph pay insert from 'today.csv' delete from 'cancelled.csv' id 'monday';
+  show live graphs;
+""",
+    "queries": """\
+A query on a live graph is kept current until it is dropped. Ids are numbers, or texts in quotes.
+
+  create query trip on live graph flights path from 'LHR' to 'SYD' weight km;
+  create query near on live graph flights hops 2 from 'LHR';
+  create query tips on live graph people regular 'knows+/likes' from 'ann' label kind;
+  show queries;
+  show query trip on live graph flights;
+  explain query trip on live graph flights;
+  drop query trip on live graph flights;
+""",
     "delete": """\
 Delete by name. A collection outlives its graph, and says on use that the graph is gone.
 

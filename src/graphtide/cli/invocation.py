@@ -38,6 +38,14 @@ class Invocation:
             progress=False if self.options.quiet else None,
         )
 
+    def __enter__(self) -> None:
+        """Begin the command."""
+
+    def __exit__(self, *_: object) -> None:
+        """Let live graphs go, so that others can write them."""
+        if "session" in self.__dict__:
+            self.session.close_live()
+
     @property
     def in_terminal(self) -> bool:
         """True where the answers go to a terminal, for somebody to read as they come."""

@@ -14,9 +14,31 @@ from graphtide.cli.check import CheckOptions, check
 from graphtide.cli.delete import DeleteOptions, delete
 from graphtide.cli.explain import ExplainOptions, explain
 from graphtide.cli.invocation import Invocation
+from graphtide.cli.live import (
+    AdvanceOptions,
+    CheckpointOptions,
+    CreateOptions,
+    ShowLiveOptions,
+    live_advance,
+    live_checkpoint,
+    live_create,
+    live_show,
+)
 from graphtide.cli.load import LoadOptions, load
 from graphtide.cli.options import GlobalOptions, taking
 from graphtide.cli.outcome import prepare_output, reported
+from graphtide.cli.query import (
+    AddOptions,
+    ChangesOptions,
+    ListOptions,
+    QueryOptions,
+    query_add,
+    query_answer,
+    query_changes,
+    query_drop,
+    query_explain,
+    query_list,
+)
 from graphtide.cli.reading_options import TablesCommand
 from graphtide.cli.refresh import RefreshOptions, refresh
 from graphtide.cli.results import results
@@ -58,17 +80,31 @@ def add_command(
     options: type[Options],
     action: Callable[[Invocation, Options], None],
     kind: type[TyperCommand] = TyperCommand,
+    *,
+    within: typer.Typer | None = None,
 ) -> None:
-    """Make a function of an invocation and its options a command of the same name."""
+    """Make a function of an invocation and its options a command of the same name.
+
+    `within` is the group of commands that it belongs to; its name then begins with the group's.
+    """
+    home = app if within is None else within
+    name = action.__name__.rpartition("_" if within is not None else " ")[2]
 
     def command(context: typer.Context, **given: Any) -> None:
         told = options(**given)
         invocation = Invocation(told.over(context.obj))
         prepare_output(debug=invocation.options.debug)
-        with reported(invocation):
+        with reported(invocation), invocation:
             action(invocation, told)
 
-    app.command(action.__name__, help=action.__doc__, cls=kind)(taking(options, command))
+    home.command(name, help=action.__doc__, cls=kind)(taking(options, command))
+
+
+def add_group(name: str, help: str) -> typer.Typer:
+    """A command that has commands of its own."""
+    group = typer.Typer(name=name, help=help, no_args_is_help=True)
+    app.add_typer(group)
+    return group
 
 
 def before_command(context: typer.Context, **given: Any) -> None:
@@ -88,6 +124,20 @@ add_command(ShowOptions, show)
 add_command(ExplainOptions, explain)
 add_command(CheckOptions, check)
 add_command(DeleteOptions, delete)
+
+live = add_group("live", "Live graphs: begin one, bring it forward, look at all.")
+add_command(CreateOptions, live_create, within=live)
+add_command(AdvanceOptions, live_advance, within=live)
+add_command(ShowLiveOptions, live_show, within=live)
+add_command(CheckpointOptions, live_checkpoint, within=live)
+
+query = add_group("query", "Queries on live graphs: ask, drop, list, answer, and follow changes.")
+add_command(AddOptions, query_add, within=query)
+add_command(QueryOptions, query_drop, within=query)
+add_command(ListOptions, query_list, within=query)
+add_command(QueryOptions, query_answer, within=query)
+add_command(QueryOptions, query_explain, within=query)
+add_command(ChangesOptions, query_changes, within=query)
 
 
 def main() -> None:

@@ -134,7 +134,7 @@ def test_mistakes_in_the_text(text: str, what: str, hint: str) -> None:
         ("describe G", "'describe'", "`show`"),
         ("set threads = 4", "whole number", "`set threads 4`"),
         ("set threads 2.5", "whole number", "`set threads 4`"),
-        ("help", "'help'", "begins with `create`"),
+        ("help", "'help'", "begins with `advance`, `create`"),
     ],
 )
 def test_habits_of_other_languages(text: str, what: str, hint: str) -> None:

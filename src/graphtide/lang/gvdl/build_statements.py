@@ -11,7 +11,7 @@ from lark import Token
 
 from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import statements, tree
-from graphtide.lang.gvdl.build_groups import GroupBuilder
+from graphtide.lang.gvdl.build_live import LiveBuilder
 from graphtide.lang.gvdl.build_views import Option, collect_options
 from graphtide.lang.gvdl.literals import read_name, read_string
 from graphtide.lang.gvdl.statements import Ordering
@@ -20,7 +20,7 @@ MOST_THREADS = 10_000
 _ALIASES = {"cube": "collection", "cubes": "collections"}
 
 
-class Builder(GroupBuilder):
+class Builder(LiveBuilder):
     """Builds whole scripts."""
 
     def script(self, *found: statements.Statement) -> tuple[statements.Statement, ...]:

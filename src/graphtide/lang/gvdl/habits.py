@@ -148,6 +148,41 @@ HABITS = (
         "`run wcc on NAME`, the name of a collection or a view",
     ),
     _habit(
+        rf"{_CREATE}query\s+(?:on|path|paths|hops|reach|regular)\s+(?!on\b)",
+        "the query has no name",
+        "`create query NAME on live graph GRAPH path from 'a' to 'b'`",
+    ),
+    _habit(
+        rf"(?:{_CREATE}|drop\s+|show\s+|explain\s+)query\s+{_NAME}\s+(?:on\s+(?!live\b)|(?!on\b))",
+        "a query is on a live graph",
+        "`... query NAME on live graph GRAPH ...`; `show live graphs` lists them",
+    ),
+    _habit(
+        rf"{_CREATE}query\b.*\bfrom\s+[^\W\d]",
+        "a vertex is named by its id",
+        "an id is a number, or a text in single quotes: `path from 'LHR' to 'SYD'`",
+    ),
+    _habit(
+        rf"{_CREATE}query\b.*\bregular\s+[^'\s]",
+        "a regular path is a text",
+        "`regular 'knows/likes*' from 'ann' label kind`",
+    ),
+    _habit(
+        r"(?:insert\s+(?:into|from|edges)|append|update\s+(?:live|graph|from))\b",
+        "a live graph is brought to its next version by `advance`",
+        "`advance live graph NAME insert from 'FILE' delete from 'FILE'`",
+    ),
+    _habit(
+        rf"advance\s+(?:graph\s+)?(?!live\b){_NAME}",
+        "only live graphs advance",
+        "`advance live graph NAME insert from 'FILE'`",
+    ),
+    _habit(
+        rf"advance\s+live\s+graph\s+{_NAME}\s+(?:insert|update|remove|vertices)\s+(?:{_FILE}|edges|into)",
+        "`from` is missing before the file",
+        "`advance live graph NAME insert from 'FILE'`",
+    ),
+    _habit(
         rf"show\s+(graph|view|collection|run)s\s+{_NAME}",
         "several things have no name",
         "`show graph NAME` shows one of them, `show graphs` lists all",

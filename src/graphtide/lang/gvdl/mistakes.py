@@ -59,6 +59,11 @@ _KINDS = {
     "DELETED": "graph, view, collection or run",
     "ALL_COLLECTIONS": "collections",
     "REFRESHED": "view or collection",
+    "LIVE_GRAPHS": "live graphs",
+    "QUERIES": "queries",
+    "WAY": "out, in or both",
+    "_DELETE_FROM": "`delete from`",
+    "_DROP_QUERY": "`drop query`",
     "_SAVE_RESULTS": "save results",
     "_SAVE_MAPPINGS": "save mappings",
     "_COMMA": "`,`",
@@ -78,7 +83,7 @@ _KINDS = {
 _UNSAID = {"$END", "VIEW_NAME", "QUOTED", "VARIABLE", "FLOAT", "SIGN", "_BANG", "_DOT"}
 STARTERS = {
     *("_CREATE", "_LOAD", "_RUN", "_SHOW", "_DELETE", "_REFRESH", "_USE", "_SET"),
-    *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN"),
+    *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN", "_ADVANCE", "_DROP_QUERY"),
 }
 _MOST = 12
 

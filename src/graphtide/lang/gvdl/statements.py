@@ -12,6 +12,15 @@ from enum import StrEnum
 from typing import Literal as OneOf
 
 from graphtide.lang.diagnostics import Span
+from graphtide.lang.gvdl.live_statements import (
+    AdvanceLive,
+    CreateLive,
+    CreateQuery,
+    DropQuery,
+    ExplainQuery,
+    ShowLive,
+    ShowQueries,
+)
 from graphtide.lang.gvdl.sections import Section
 from graphtide.lang.gvdl.tree import Item, Node, Predicate
 
@@ -242,4 +251,11 @@ Statement = (
     | SaveGraph
     | SaveCollection
     | Explain
+    | CreateLive
+    | AdvanceLive
+    | CreateQuery
+    | DropQuery
+    | ShowLive
+    | ShowQueries
+    | ExplainQuery
 )

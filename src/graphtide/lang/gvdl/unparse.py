@@ -3,7 +3,8 @@
 Names are quoted only where they must be, parentheses stand only where they change the meaning,
 and Graphsurge's words become ours (`u.` is written `src.`, a cube is a collection). What cannot
 be written, such as a name with a line break in it, is the caller's to avoid. Predicates and
-view lists are in `unparse_views`, sections in `unparse_groups`, statements here.
+view lists are in `unparse_views`, sections in `unparse_groups`, statements on live graphs in
+`unparse_live`, all others here.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import re
 
 from graphtide.lang.gvdl import statements, tree
 from graphtide.lang.gvdl.literals import write_literal, write_quoted_name, write_statement_name
+from graphtide.lang.gvdl.live_statements import LiveStatement
 from graphtide.lang.gvdl.statements import Ordering
 from graphtide.lang.gvdl.unparse_groups import unparse_section
+from graphtide.lang.gvdl.unparse_live import unparse_live
 from graphtide.lang.gvdl.unparse_views import (
     unparse_item,
     unparse_items,
@@ -55,8 +58,7 @@ def unparse_statement(node: statements.Statement) -> str:
             return f"explain {unparse_statement(statement)}"
         case statements.Serialize() | statements.Deserialize():
             return _serde(node)
-        case _:
-            return _short(node)
+    return unparse_live(node) if isinstance(node, LiveStatement) else _short(node)
 
 
 def _short(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from graphtide.lang.gvdl import statements as s
+from graphtide.lang.gvdl.live_statements import LiveStatement
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import COLUMN_ROLES
 from graphtide.lang.gvdl.unparse import unparse_statement
@@ -165,6 +166,7 @@ def _refresh(space: Workspace, statement: s.Refresh) -> Answer[Made]:
 def _delete(space: Workspace, statement: s.Delete) -> Answer[Made]:
     name = statement.name
     if statement.what == "graph":
+        space.close_live(_given(name))
         space.catalog.delete_graph(_given(name))
         space.current = None if space.current == name else space.current
         return Answer(f"graph '{name}' is deleted")
@@ -236,6 +238,13 @@ def _explain(space: Workspace, statement: s.Explain) -> Answer[Made]:
     return Answer(explain_statement(space, statement.statement))
 
 
+def _on_live(space: Workspace, statement: LiveStatement) -> Answer[Made]:
+    # Imported here: live graphs and queries with their kernels, which other statements do not need.
+    from graphtide.run.statements.live import LIVE_ACTIONS
+
+    return LIVE_ACTIONS[type(statement)](space, statement)
+
+
 def _given(name: str | None) -> str:
     if name is None:
         raise InputError("the statement needs a name")
@@ -258,4 +267,5 @@ _ACTIONS: dict[type, Callable[[Workspace, Any], Answer[Made]]] = {
     s.SaveCollection: _save_collection,
     s.Run: carry_out_run,
     s.Explain: _explain,
+    **dict.fromkeys(get_args(LiveStatement), _on_live),
 }

@@ -1,0 +1,109 @@
+"""The syntax tree of statements on live graphs: begun, advanced by files, and asked queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from graphtide.lang.diagnostics import Span
+from graphtide.lang.gvdl.tree import Duration, Literal, Node
+
+VertexId = int | float | str
+Asked = OneOf["path", "paths", "hops", "reach", "regular"]
+Way = OneOf["out", "in", "both"]
+
+
+@dataclass(frozen=True)
+class CreateLive(Node):
+    """`create live graph NAME with vertices from 'v' and edges from 'e' OPTIONS`.
+
+    Without files, the graph of that name becomes live. `keep` and `time` let edges expire.
+    """
+
+    name: str
+    edges: str | None = None
+    vertices: str | None = None
+    separator: str | None = None
+    id: str | None = None
+    src: str | None = None
+    dst: str | None = None
+    keep: Literal | Duration | None = None
+    time: str | None = None
+
+
+@dataclass(frozen=True)
+class AdvanceLive(Node):
+    """`advance live graph NAME insert from 'file' delete from 'file' ...`: one batch of files."""
+
+    name: str
+    insert: str | None = None
+    delete: str | None = None
+    vertices: str | None = None
+    update: str | None = None
+    remove: str | None = None
+    match: tuple[str, ...] = ()
+    separator: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class CreateQuery(Node):
+    """`create query NAME on live graph GRAPH path from 'a' to 'b' weight km`, and other kinds.
+
+    Which fields mean something is up to `asked`. `places` tells where clauses stand in the text.
+    """
+
+    name: str
+    graph: str
+    asked: Asked
+    start: VertexId | None = None
+    target: VertexId | None = None
+    pairs: tuple[tuple[VertexId, VertexId], ...] = ()
+    hops: int | None = None
+    path: str | None = None
+    label: str | None = None
+    weight: str | None = None
+    bound: float | None = None
+    direction: Way | None = None
+    replace: bool = False
+    places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
+
+    def place(self, what: str) -> Span | None:
+        """Where something stands; the whole statement where that is not known."""
+        return dict(self.places).get(what) or self.span
+
+
+@dataclass(frozen=True)
+class DropQuery(Node):
+    """`drop query NAME on live graph GRAPH`."""
+
+    name: str
+    graph: str
+
+
+@dataclass(frozen=True)
+class ShowLive(Node):
+    """`show live graphs`, `show live graph NAME`."""
+
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class ShowQueries(Node):
+    """`show queries`, `show queries on live graph GRAPH`, `show query NAME on live graph GRAPH`."""
+
+    graph: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class ExplainQuery(Node):
+    """`explain query NAME on live graph GRAPH`: how it is kept current."""
+
+    name: str
+    graph: str
+
+
+LiveStatement = (
+    CreateLive | AdvanceLive | CreateQuery | DropQuery | ShowLive | ShowQueries | ExplainQuery
+)

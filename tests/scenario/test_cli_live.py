@@ -1,0 +1,117 @@
+"""`graphtide live` and `graphtide query`, as people and programs call them. No Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphtide as gt
+from tests.scenario.commands import graphtide, objects
+
+EDGES = "src,dst,amount,at\nann,bob,10,1\nbob,cy,25,2\n"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "start.csv").write_text(EDGES, encoding="utf-8")
+    (tmp_path / "new.csv").write_text("src,dst,amount,at\ncy,dan,5,3\n", encoding="utf-8")
+    (tmp_path / "gone.csv").write_text("src,dst\nbob,cy\n", encoding="utf-8")
+    made = run(tmp_path, "live", "create", "pay", "--edges", tmp_path / "start.csv")
+    assert made["text"] == "live graph 'pay' is at version 0: 3 vertices and 2 edges"
+    return tmp_path
+
+
+def run(data: Path, *words: object) -> dict[str, Any]:
+    """The one object that a command prints."""
+    result = graphtide(*words, "--data", data / "data", "--json")
+    (found,) = objects(result)
+    assert result.exit_code == ("error" in found)
+    return found
+
+
+def test_a_graph_goes_on_from_command_to_command(data: Path) -> None:
+    asked = run(data, "query", "add", "pay", "ann to dan", "reach from 'ann'")
+    assert asked["table"] == [{"id": "ann"}, {"id": "bob"}, {"id": "cy"}]
+    batch = ("live", "advance", "pay", "--insert", data / "new.csv", "--id", "one")
+    assert run(data, *batch)["text"].endswith("version 1: 4 vertices and 3 edges")
+    assert "applied before" in run(data, *batch)["text"]
+    run(data, "live", "advance", "pay", "--delete", data / "gone.csv")
+    answer = run(data, "query", "answer", "pay", "ann to dan")
+    assert answer["table"] == [{"id": "ann"}, {"id": "bob"}]
+    listed = run(data, "query", "list")["table"]
+    assert [row["asks"] for row in listed] == ["reach from 'ann'"]
+    changes = objects(
+        graphtide(
+            *("query", "changes", "pay", "ann to dan", "--since", 0),
+            *("--follow", "--until", 2, "--data", data / "data", "--json"),
+        )
+    )
+    assert [(one["text"], [row["id"] for row in one["table"]]) for one in changes] == [
+        ("version 1: 1 change", ["dan"]),
+        ("version 2: 2 changes", ["cy", "dan"]),
+    ]
+    assert "automaton" in run(data, "query", "explain", "pay", "ann to dan")["text"]
+    again = ("query", "add", "pay", "ann to dan", "path from 'ann' to 'bob' weight amount")
+    assert "there is a query" in run(data, *again)["error"]["what"]
+    assert run(data, *again, "--replace")["table"][0]["distance"] == 10
+    shown = run(data, "live", "checkpoint", "pay", "--compact")["table"]
+    assert shown == run(data, "live", "show")["table"]
+    assert (shown[0]["version"], shown[0]["edges"], shown[0]["queries"]) == (2, 2, 1)
+    assert "is dropped" in run(data, "query", "drop", "pay", "ann to dan")["text"]
+    assert run(data, "query", "list", "pay")["table"] == []
+
+
+def test_what_a_live_graph_begins_with(data: Path) -> None:
+    create = ("live", "create", "short", "--edges", data / "start.csv")
+    run(data, *create, "--keep", "1", "--time", "at", "--src", "src", "--dst", "dst")
+    run(data, "live", "advance", "short", "--insert", data / "new.csv")
+    assert run(data, "live", "show", "short")["table"][0]["edges"] == 2
+    assert run(data, "live", "show", "short")["table"][0]["keep"] == "1 by at"
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "hint"),
+    [
+        ("live advance pay", "nothing to do", "--insert FILE"),
+        ("live advance pya --insert x.csv", "no live graph 'pya'", "there is: pay"),
+        ("live advance pay --insert x.csv", "no file of edges", "check the path"),
+        ("live create pay --edges start.csv", "a live graph 'pay' already", "another name"),
+        ("live create other --vertices v.csv", "no edges", "--edges FILE"),
+        ("live create other --time at", "--time is for --keep", "--keep"),
+        ("live create other", "could become live", "--edges FILE"),
+        ("live checkpoint no", "no live graph 'no'", "there is: pay"),
+        ("query answer pay no", "no query 'no'", "none"),
+        ("query drop pay no", "no query 'no'", "none"),
+        ("query changes pay no", "registered as 'no'", "none"),
+        ("query add pay q reech", "'reech'", "`reach`"),
+        ("query add pay q reach\\ from\\ 'x'", "no vertex 'x'", "ann"),
+    ],
+)
+def test_mistakes_say_what_to_do(data: Path, words: str, what: str, hint: str) -> None:
+    given = [word.replace("\0", " ") for word in words.replace("\\ ", "\0").split()]
+    given = [str(data / word) if word == "start.csv" else word for word in given]
+    error = run(data, *given)["error"]
+    assert what in error["what"]
+    assert hint in error["hint"]
+
+
+def test_a_follower_is_told_while_another_process_writes(data: Path) -> None:
+    run(data, "query", "add", "pay", "all", "reach from 'ann'")
+    words = ("query", "changes", "pay", "all", "--follow", "--until", "1", "--data")
+    follower = subprocess.Popen(
+        [sys.executable, "-m", "graphtide.cli.main", *words, str(data / "data")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        with gt.session(data / "data", progress=False).live("pay") as graph:
+            graph.advance(insert=[("cy", "eve", 1, 9)])
+        out, _ = follower.communicate(timeout=120)
+    finally:
+        follower.kill()
+    assert follower.returncode == 0
+    assert "version 1: 1 change" in out or out == ""

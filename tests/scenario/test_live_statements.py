@@ -1,0 +1,190 @@
+"""Live graphs and queries in GVDL: carried out, shown, explained and refused. No Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import graphtide as gt
+from graphtide.lang.gvdl.parse import parse_statement
+from graphtide.lang.gvdl.unparse import unparse
+from graphtide.model.errors import InputError, LanguageError, StoreError
+from graphtide.run.statements.live_queries import query_of, statement_of
+
+Q = gt.queries
+FLIGHTS = """src,dst,km,airline
+LHR,DXB,5500,EK
+LHR,SIN,10900,SQ
+DXB,SYD,12000,EK
+SIN,SYD,6300,QF
+"""
+TRIP = "create query \"LHR to SYD\" on live graph flights path from 'LHR' to 'SYD' weight km"
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> gt.Session:
+    monkeypatch.chdir(tmp_path)
+    Path("flights.csv").write_text(FLIGHTS, encoding="utf-8")
+    found = gt.session(tmp_path / "data", progress=False)
+    found.execute("create live graph flights with edges from 'flights.csv'")
+    return found
+
+
+def said(session: gt.Session, text: str) -> str:
+    return "\n".join(map(str, session.execute(text)))
+
+
+def rows(session: gt.Session, text: str) -> list[Any]:
+    (answer,) = session.execute(text)
+    assert answer.table is not None
+    return answer.table.to_pylist()
+
+
+def test_a_script_begins_asks_and_advances(session: gt.Session) -> None:
+    assert rows(session, TRIP) == [
+        {"source": "LHR", "target": "SYD", "distance": 17200.0, "path": ["LHR", "SIN", "SYD"]}
+    ]
+    Path("gone.csv").write_text("src,dst\nSIN,SYD\n", encoding="utf-8")
+    pq.write_table(
+        pa.table({"src": ["LHR"], "dst": ["PER"], "km": [14500], "airline": ["QF"]}), "new.parquet"
+    )
+    batch = "advance live graph flights insert from 'new.parquet' delete from 'gone.csv' id 'one'"
+    state = "live graph 'flights' is at version 1: 5 vertices and 4 edges"
+    assert said(session, batch) == state
+    assert said(session, batch) == f"the batch 'one' was applied before; {state}"
+    show = "show query `LHR to SYD` on live graph flights"
+    assert rows(session, show)[0]["distance"] == 17500.0
+    assert rows(session, "show queries") == rows(session, "show queries on live graph flights")
+    assert rows(session, "show queries")[0] == {
+        "query": "LHR to SYD",
+        "live graph": "flights",
+        "asks": "path from 'LHR' to 'SYD' weight km",
+        "since version": 0,
+    }
+    known = rows(session, "show live graphs")
+    assert known == rows(session, "show live graph flights")
+    assert list(known[0].values()) == ["flights", 1, 5, 4, 0, 1, None]
+    explained = said(session, "explain query `LHR to SYD` on live graph flights")
+    assert "weight='km'" in explained
+    again = gt.session(session.catalog.root, progress=False)
+    assert rows(again, show)[0]["distance"] == 17500.0
+    assert said(session, "drop query `LHR to SYD` on live graph flights").endswith("is dropped")
+    assert rows(again, "show queries") == []
+
+
+def test_all_that_an_advance_takes(session: gt.Session) -> None:
+    Path("u.csv").write_text("src;dst;km;airline\nLHR;DXB;5500;BA\n", encoding="utf-8")
+    Path("v.csv").write_text("id\nPER\nADL\n", encoding="utf-8")
+    Path("r.csv").write_text("id\nSIN\n", encoding="utf-8")
+    said(
+        session,
+        "advance live graph flights update from 'u.csv' match km separator ';';"
+        "advance live graph flights vertices from 'v.csv' remove from 'r.csv'",
+    )
+    graph = session.live("flights")
+    assert graph.vertices()["id"].to_pylist()[-2:] == ["PER", "ADL"]
+    assert {(r["src"], r["dst"], r["airline"]) for r in graph.edges().to_pylist()} == {
+        ("LHR", "DXB", "BA"),
+        ("DXB", "SYD", "EK"),
+    }
+
+
+def test_a_graph_in_python_and_in_statements_is_one(session: gt.Session) -> None:
+    graph = session.live("flights")
+    said(session, "create query near on live graph flights hops 1 from 'LHR'")
+    assert len(graph.queries["near"]) == 3
+    said(session, "delete graph flights")
+    with pytest.raises(InputError, match="was closed"):
+        graph.advance()
+    other = gt.session(session.catalog.root, progress=False)
+    held = other.live("more", gt.Graph(["a"], ["b"]))
+    said(other, "create query all on live graph more reach from 'a'")
+    assert list(held.queries) == ["all"]
+
+
+def test_edges_expire_and_ids_stay_texts(session: gt.Session) -> None:
+    Path("e.csv").write_text("from,to,at\na7,b,2026-01-01\nb,c,2026-01-05\n", encoding="utf-8")
+    said(session, "create live graph e with edges from 'e.csv' src 'from' dst to keep 7 days by at")
+    Path("n.csv").write_text("from,to,at\n007,008,2026-01-09\n", encoding="utf-8")
+    said(session, "advance live graph e insert from 'n.csv'")
+    assert session.live("e").edges()["from"].to_pylist() == ["b", "007"]
+    assert rows(session, "show live graph e")[0]["keep"] == "7 days by at"
+
+
+QUERIES = [
+    Q.Path("a", "b", weight="km", bound=3.5, direction="both"),
+    Q.Paths([("a", "b"), (1, 2)], direction="in"),
+    Q.Hops("a", 3),
+    Q.Reach("a", direction="in"),
+    Q.Reach("a", "b"),
+    Q.Regular("knows/likes*", "ann", "b", label="kind", weight="km", bound=2),
+    Q.Regular("(a)-[:KNOWS]->(b)", "ann"),
+]
+
+
+@pytest.mark.parametrize("asked", QUERIES, ids=lambda asked: type(asked).__name__)
+def test_a_query_is_said_as_it_was_asked(asked: Any) -> None:
+    statement = statement_of("q", "g", asked)
+    assert query_of(statement) == asked
+    read = parse_statement(unparse(statement))
+    assert query_of(read) == asked  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        ("create query q on live graph flihts reach from 'a'", "no live graph", "flights"),
+        ("create query q on live graph flights reach from 'ZZZ'", "no vertex 'ZZZ'", "LHR"),
+        ("create query q on live graph flights hops 2 from 'LHR' weight km", "no weight", "counts"),
+        ("create query q on live graph flights reach from 'LHR' bound 2", "no bound", "`hops 3"),
+        (
+            "create query q on live graph flights regular 'a' from 'LHR' direction in",
+            "no dir",
+            "^k",
+        ),
+        ("create query q on live graph flights path from 'a' to 'b' label x", "no label", "reg"),
+        ("create query q on live graph flights path from 'a' to 'b' src x", "'src'", "`label`"),
+        ("create query q on live graph flights path from LHR to 'SYD'", "by its id", "quotes"),
+        ("create query q on flights reach from 'LHR'", "on a live graph", "show live graphs"),
+        ("create query q reach from 'LHR'", "on a live graph", "on live graph GRAPH"),
+        ("create query on live graph flights reach from 'LHR'", "no name", "create query NAME"),
+        ("create query q on live graph flights regular a/b from 'LHR'", "is a text", "'knows"),
+        ("create query q on live graph flights pth from 'a' to 'b'", "'pth'", "`path`"),
+        ("drop query q on flights", "on a live graph", "on live graph GRAPH"),
+        ("drop query q on live graph flights", "there is no query 'q'", "none"),
+        ("show query q on live graph flights", "there is no query 'q'", "none"),
+        ("drop live graph flights", "'drop'", "`delete`"),
+        ("insert into flights values (1)", "`advance`", "insert from"),
+        ("advance flights insert from 'x.csv'", "only live graphs", "advance live graph"),
+        ("advance live graph flights insert 'x.csv'", "`from` is missing", "insert from"),
+        ("advance live graph flights", "ends too early", "`insert`"),
+        ("create live graph g with edges from 'flights.csv' label kind", "no labels", "property"),
+        ("create live graph g with edges from 'flights.csv' keep 2 months by km", "", ""),
+    ],
+)
+def test_mistakes_are_told_with_place_and_hint(
+    session: gt.Session, text: str, what: str, hint: str
+) -> None:
+    with pytest.raises(LanguageError) as caught:
+        session.execute(text)
+    assert what in caught.value.what
+    assert hint in (caught.value.hint or "")
+    assert "line 1, column" in (caught.value.where or "")
+
+
+def test_files_that_cannot_be_read(session: gt.Session) -> None:
+    Path("odd.csv").write_text("src,dst,km,airline\na,b,many,x\n", encoding="utf-8")
+    Path("few.csv").write_text("who\na\n", encoding="utf-8")
+    for clause in ("insert from 'no.csv'", "insert from 'odd.csv'", "remove from 'few.csv'"):
+        with pytest.raises(InputError) as caught:
+            session.execute(f"advance live graph flights {clause}")
+        assert ".csv" in (caught.value.where or "")
+    with pytest.raises(InputError, match="one character"):
+        session.execute("advance live graph flights insert from 'odd.csv' separator '--'")
+    with pytest.raises(StoreError, match="a live graph 'flights' already"):
+        session.execute("create live graph flights with edges from 'flights.csv'")
+    assert session.live("flights").version == 0
