@@ -47,7 +47,7 @@ layers: $(READY)
 fast: $(READY)
 	$(FAST) -m "not spark and not interpreted"
 	rm -rf $(REACHED)
-	NUMBA_DISABLE_JIT=1 GRAPHTIDE_HALF=1 GRAPHTIDE_REACHED=$(REACHED) $(FAST) \
+	NUMBA_DISABLE_JIT=1 GRAPHTIDE_SHARE=1 GRAPHTIDE_REACHED=$(REACHED) $(FAST) \
 	  -m "not spark and not compiled" $(KERNELS)
 	$(PY) tools/kernels_reached.py $(REACHED)
 

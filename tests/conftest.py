@@ -59,16 +59,17 @@ ORDER = (
 
 
 # Tests that run compiled and interpreted need not all run twice: with this variable, which only
-# `make test` sets, interpreted runs leave out half of their parameters, always the same ones.
-HALF = "GRAPHTIDE_HALF"
+# `make test` sets, interpreted runs take a share of their parameters, always the same ones.
+SHARE = "GRAPHTIDE_SHARE"
+_ONE_OF = 4
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """By what is compiled, then slow tests first: who is done sooner finds short ones to take."""
-    if HALF in os.environ:
-        left_out = [item for item in items if not _is_of_the_half(item)]
+    if SHARE in os.environ:
+        left_out = [item for item in items if not _is_of_the_share(item)]
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if _is_of_the_half(item)]
+        items[:] = [item for item in items if _is_of_the_share(item)]
 
     def place(item: pytest.Item) -> tuple[int, bool]:
         known = [name for name in ORDER if item.nodeid.startswith(name)]
@@ -79,10 +80,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=place)
 
 
-def _is_of_the_half(item: pytest.Item) -> bool:
-    """True for what runs once only, for tests without parameters, and for half of the others."""
+def _is_of_the_share(item: pytest.Item) -> bool:
+    """True for what runs once only, for tests without parameters, and for some of the others."""
     once = item.get_closest_marker("interpreted") is not None or "[" not in item.name
-    return once or zlib.crc32(item.nodeid.encode()) % 2 == 0
+    return once or zlib.crc32(item.nodeid.encode()) % _ONE_OF == 0
 
 
 def pytest_sessionfinish() -> None:

@@ -111,6 +111,7 @@ _HANDED_OUT = {
     "MemoryView",
     "View",
     "Run",
+    "Follower",
     "Live",
     "Program",
     "Step",
