@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py \
-  $(addprefix tests/scenario/test_, bench_headlines.py edge_properties.py memory_api.py \
+  $(addprefix tests/scenario/test_, bench_headlines.py docs.py edge_properties.py memory_api.py \
   pair_pieces.py pairs.py queries.py run_statement.py runs.py vertex_properties.py walk_programs.py)
 REACHED := build/reached
 
@@ -60,8 +60,8 @@ test: lint types layers site
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
-	  tests/equivalence tests/property tests/dataflow tests/damage tests/spark/test_collections.py \
-	  tests/spark/test_ingest_csv.py
+	  tests/equivalence tests/property tests/dataflow tests/damage tests/scenario/test_docs.py \
+	  tests/spark/test_collections.py tests/spark/test_ingest_csv.py
 
 checked: $(READY)
 	rm -rf $(REACHED)

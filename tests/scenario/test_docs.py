@@ -5,23 +5,42 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.scenario.pages import ROOT, comparable, examples, pages, run
+from tests.scenario.pages import ROOT, Example, comparable, examples, pages, run
 
+COMPILED = ("docs/reference/queries.md",)
 PAGES = {str(path.relative_to(ROOT)): path for path in pages()}
+_SESSION = re.compile(r"\bsession\(|spark")
 _LINK = re.compile(r"\]\(([^)#\s]+)?(?:#([^)\s]+))?\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("name", [name for name, path in PAGES.items() if examples(path)])
+def pages_with_examples() -> Iterator[Any]:
+    """Pages that start Spark run compiled, as users run them; so does one that is slow otherwise.
+
+    The others have programs of their own, and run with interpreted kernels.
+    """
+    for name, path in PAGES.items():
+        if found := examples(path):
+            usual = () if name in COMPILED else pytest.mark.interpreted
+            yield pytest.param(name, marks=pytest.mark.spark if starts_spark(found) else usual)
+
+
+def starts_spark(found: list[Example]) -> bool:
+    return any(item.language == "sh" or _SESSION.search(item.code) for item in found)
+
+
+@pytest.mark.parametrize("name", list(pages_with_examples()))
 def test_examples_run(
-    name: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if starts_spark(examples(PAGES[name])):
+        request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
     for example, printed in run(PAGES[name]):
         if example.printed is not None:
