@@ -42,7 +42,7 @@ def naive_closure(edges: Edges) -> set[Any]:
 
 def naive_components(edges: Edges) -> set[Any]:
     both = edges + [(b, a) for a, b in edges]
-    return {(a, min(reach(both, a))) for a, _ in both}
+    return {(a, min(reach(both, a))) for a in {a for a, _ in both}}
 
 
 def mutual(edges: Edges) -> dict[int, int]:

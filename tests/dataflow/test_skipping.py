@@ -118,7 +118,8 @@ def test_equal_labels_taken_away_are_skipped_by_counting(versions: int) -> None:
                 edges.remove([gone[start + step]], at=version + step * versions // 4)
             version += versions
             flow.advance_to(version)
-            rest = [pair for pair in present if pair not in set(gone[: start + 4])]
+            left = set(gone[: start + 4])
+            rest = [pair for pair in present if pair not in left]
             assert output.records() == dict.fromkeys(naive_components(rest), 1)
         counts[skipping] = [
             sum(item.get(name, 0) for item in flow.counters().values())
