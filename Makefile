@@ -9,6 +9,9 @@ KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/u
   $(addprefix tests/scenario/test_, bench_headlines.py docs.py edge_properties.py memory_api.py \
   pair_pieces.py pairs.py queries.py run_statement.py runs.py vertex_properties.py walk_programs.py)
 REACHED := build/reached
+# Tests start hundreds of processes, each of which would compile all modules where the environment
+# has Python keep no bytecode: three seconds of a processor instead of one.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel \
   pictures site clean
@@ -55,8 +58,8 @@ spark: $(READY)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
 # Tests with Spark mostly wait for a JVM, so that the others run beside them.
-test: lint types layers site
-	$(MAKE) --no-print-directory --jobs 2 fast spark
+test: lint layers site
+	$(MAKE) --no-print-directory --jobs 3 types fast spark
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
