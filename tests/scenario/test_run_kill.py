@@ -115,7 +115,13 @@ def found(run: gt.Run, view: str | int) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", list(PROGRAMS))
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("search", marks=pytest.mark.compiled),
+        pytest.param("walks", marks=pytest.mark.interpreted),
+    ],
+)
 def test_killed_at_any_moment_nothing_finished_is_lost(catalog: Catalog, program: str) -> None:
     seed = random.randrange(10**9)
     print("seed", seed)
@@ -146,6 +152,7 @@ def test_killed_at_any_moment_nothing_finished_is_lost(catalog: Catalog, program
 
 
 @pytest.mark.slow
+@pytest.mark.compiled
 def test_interrupted_it_keeps_what_is_finished(catalog: Catalog) -> None:
     right = expected(catalog)
     runner = start(catalog, 60.0, "begin")
@@ -170,6 +177,7 @@ def test_interrupted_it_keeps_what_is_finished(catalog: Catalog) -> None:
         run.table(run.views[-1])
 
 
+@pytest.mark.compiled
 def test_two_at_once_are_refused(catalog: Catalog) -> None:
     session = gt.session(catalog.root, progress=False)
     runner = start(catalog, 0.0, "begin")

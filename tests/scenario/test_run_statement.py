@@ -383,6 +383,7 @@ Update (u):
 """
 
 
+@pytest.mark.interpreted
 def test_a_file_of_l_nga(session: Session, tmp_path: Path) -> None:
     file = tmp_path / "reached-from.nga"
     file.write_text(REACHED)
