@@ -15,7 +15,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.arranged_views import plan_flips
 from graphtide.run.collection.facts import Strategy, run_name
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import check_kept, check_strategy, check_verify
+from graphtide.run.collection.start import check_kept, check_strategy, check_verify, check_workers
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.statements.run_answers import left_off
@@ -81,6 +81,7 @@ class Collection(ViewSequence[View]):
         results: bool = True,
         grid: tuple[int, int] | None = None,
         replace: bool = True,
+        workers: int | None = None,
     ) -> Run:
         """Run a program on every view, and return its results. Needs no Spark.
 
@@ -92,16 +93,26 @@ class Collection(ViewSequence[View]):
         is none (`replace=False`); what is finished
         when a run is interrupted is kept, and `resume=True` goes on from there. `results=False`
         writes nothing: the run has its record, and of pairs its results. `grid`, rows and columns,
-        feeds the views to a dataflow as versions of two coordinates: for products.
+        feeds the views to a dataflow as versions of two coordinates: for products. `workers` is how
+        many threads share the work: one a core where that is expected to pay, if it is left out.
         """
         check_strategy(strategy, grid)
         check_verify(verify)
+        check_workers(workers, grid)
         check_kept(results, name, resume)
         compiled = compiled_program(program, mode)
         name = run_name(self.name, compiled.bound) if name is None else name
         settings = RunSettings(verify=verify)
         request = RunRequest(
-            name, compiled, strategy, resume, settings, grid=grid, kept=results, replace=replace
+            name,
+            compiled,
+            strategy,
+            resume,
+            settings,
+            grid=grid,
+            kept=results,
+            replace=replace,
+            workers=workers,
         )
         try:
             found = run_collection(self._space, self._stored, request)

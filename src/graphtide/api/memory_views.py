@@ -130,6 +130,7 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         verify: int | None = None,
         grid: tuple[int, int] | None = None,
         progress: bool | None = None,
+        workers: int | None = None,
     ) -> Run:
         """Run a program on every view, and return all results, in memory.
 
@@ -139,7 +140,7 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         from graphtide.api.run import Run
         from graphtide.run.collection.runs_in_memory import AskedRun, run_in_memory
 
-        asked = AskedRun(program, mode, strategy, verify, grid, progress)
+        asked = AskedRun(program, mode, strategy, verify, grid, progress, workers)
         return Run(run_in_memory(asked, self._made.versions, self.name))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:

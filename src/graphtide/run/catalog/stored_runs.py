@@ -14,7 +14,7 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, base_tables, base_values
+from graphtide.run.collection.start import RunInHand, Workers, base_tables, base_values
 from graphtide.run.collection.steps import steps_from, steps_table
 from graphtide.run.collection.stored_graph import StoredVertices, load_graph
 from graphtide.run.collection.touched import TouchedVertices
@@ -28,15 +28,8 @@ from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.history import find_state
 from graphtide.store.merged import edge_table
-from graphtide.store.results import (
-    Parts,
-    PartsInMemory,
-    RecordOnly,
-    StoredRun,
-    begin_run,
-    continue_run,
-    open_run,
-)
+from graphtide.store.parts import Parts, PartsInMemory, RecordOnly
+from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 
 
 @dataclass(frozen=True)
@@ -45,7 +38,8 @@ class RunRequest:
 
     With `grid`, rows and columns, the views are fed as versions of two coordinates. Where results
     are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
-    An earlier run of the name is an error unless it is to `replace` it.
+    An earlier run of the name is an error unless it is to `replace` it. `workers` is how many there
+    are, None as many as pay.
     """
 
     name: str
@@ -57,6 +51,7 @@ class RunRequest:
     grid: tuple[int, int] | None = None
     kept: bool = True
     replace: bool = True
+    workers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,11 +68,12 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
     with shown(f"run {request.name}", enabled=space.progress) as report:
         report("reading the collection")
         request = replace(request, settings=replace(request.settings, report=report))
+        if request.resume:
+            _check_begun(space.catalog, request.name)
         work = _work(space.catalog, stored, request)
         if not request.kept:
             return _run_unkept(space.catalog, stored, work)
         if request.resume:
-            _check_begun(space.catalog, request.name)
             with continue_run(space.catalog, request.name) as run:
                 _check_same(run, work.facts)
                 work.go(base_values(run.base()), run.parts)
@@ -158,9 +154,9 @@ def _work(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> _W
     """Everything that can be refused is refused here, before anything is written."""
     versions, settings = _versions(catalog, stored, request.compiled), request.settings
     if request.grid is None:
-        hand = RunInHand(request.compiled, versions)
+        hand = RunInHand(request.compiled, versions, _workers(catalog, stored, request))
         chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
-        facts = _facts(stored, request, hand.pairs, request.compiled.choice.reason)
+        facts = _facts(stored, request, hand.pairs, request.compiled.choice.reason, hand.cuts)
         return _Work(hand, facts, lambda base, parts: hand.run(base, parts, chooser, settings))
     # Imported here: the dataflow machine takes a second that other runs do not need.
     from graphtide.run.collection.grid import as_grid
@@ -169,6 +165,21 @@ def _work(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> _W
     hand = RunInHand(request.compiled, versions)
     facts = _facts(stored, request, hand.pairs, grid.reason)
     return _Work(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
+
+
+def _workers(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> Workers:
+    """As many as were asked for; a run that is resumed has the sub-plans that it was begun with.
+
+    Where a chooser is given, it knows the steps of the plan: that is not cut then.
+    """
+    cuts = None
+    if request.resume:
+        begun = facts_from(request.name, open_run(catalog, request.name).manifest)
+        same = begun.versions == _versions_text(stored)
+        # Whatever is not the same is refused in a moment, by its identity.
+        cuts = begun.cuts if same else ()
+    count = 1 if request.chooser else request.workers
+    return Workers(count, request.strategy, cuts)
 
 
 def _run_unkept(catalog: Catalog, stored: StoredCollection, work: _Work) -> RunContents:
@@ -203,7 +214,11 @@ def _check_same(run: StoredRun, wanted: RunFacts) -> None:
 
 
 def _facts(
-    stored: StoredCollection, request: RunRequest, pairs: Pairs | None, reason: str
+    stored: StoredCollection,
+    request: RunRequest,
+    pairs: Pairs | None,
+    reason: str,
+    cuts: tuple[int, ...] = (),
 ) -> RunFacts:
     versions = _versions_text(stored)
     return begun_facts(
@@ -211,6 +226,7 @@ def _facts(
         request.strategy,
         pairs,
         versions if request.grid is None else f"{versions}|{request.grid}",
+        cuts,
         name=request.name,
         collection=stored.name,
         reason=reason,

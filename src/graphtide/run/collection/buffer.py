@@ -18,7 +18,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.row_sets import rows_table
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.store.results import Part
+from graphtide.store.parts import Part
 
 RECORD_SCHEMA = pa.schema(
     [

@@ -35,7 +35,7 @@ from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.states import States
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
 from graphtide.run.collection.stretches import RunParts, Stretches
-from graphtide.store.results import Parts
+from graphtide.store.parts import KeptParts
 
 KEEP_EVERY = 1.0
 _MOST_ROWS = 1 << 22
@@ -55,14 +55,17 @@ class PathStep(NamedTuple):
 class RunSettings:
     """How a run is kept and watched.
 
-    `verify`: every so many views, compare with a plain run from scratch. `keep_every`: seconds
-    between parts. `kept` is told the number of finished steps whenever they have been kept.
+    `verify`: every so many views, compare with a plain run from scratch; `seen` views before the
+    first one count. `keep_every`: seconds between parts. `kept` is told the number of finished
+    steps whenever they have been kept. `go_on` is called between steps, and raises to end the run.
     """
 
     verify: int | None = None
+    seen: int = 0
     keep_every: float = KEEP_EVERY
     report: Report = silent
     kept: Callable[[int], None] = lambda finished: None
+    go_on: Callable[[], None] = lambda: None
 
 
 class Runner:
@@ -74,7 +77,7 @@ class Runner:
         deltas: Deltas,
         prepared: PreparedProgram,
         current: CurrentResults,
-        parts: Parts,
+        parts: KeptParts,
     ) -> None:
         self._steps = steps
         self._parent: list[int] = steps.parent.tolist()
@@ -115,8 +118,10 @@ class Runner:
         """All steps from `first` on, whose parent is on the path."""
         began = kept = told = perf_counter()
         step = first
+        self._views = settings.seen
         try:
             while step < len(self._steps):
+                settings.go_on()
                 self._return_to(self._parent[step])
                 worked = thread_time()
                 move, made = self._stretch(step, chooser, settings)
