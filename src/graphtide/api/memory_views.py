@@ -149,10 +149,11 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         Runs the program on one view.
         """
         # Imported here: runs are 100 modules that looking at views does not need.
-        from graphtide.run.collection.start import RunInHand
+        from graphtide.run.collection.start import RunInHand, Workers
 
         compiled = compiled_program(program, mode)
-        return RunInHand(compiled, self._made.versions()).explain(self.plan)
+        workers = Workers(None, asked_only=True)
+        return RunInHand(compiled, self._made.versions(), workers).explain(self.plan)
 
     def _view(self, position: int) -> MemoryView[MadeGraph]:
         return MemoryView(self._made, position, self._make_graph)

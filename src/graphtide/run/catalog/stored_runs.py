@@ -89,7 +89,8 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
 
 def explain_run(catalog: Catalog, stored: StoredCollection, compiled: Compiled) -> str:
     """What a run would do, and about how long it would take; runs on one view."""
-    return RunInHand(compiled, _versions(catalog, stored, compiled)).explain(stored.plan)
+    workers = Workers(None, asked_only=True)
+    return RunInHand(compiled, _versions(catalog, stored, compiled), workers).explain(stored.plan)
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:

@@ -12,6 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
+from graphtide.optimize.cutting import Cutting
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.steps import Deltas, RunSteps
@@ -26,6 +27,15 @@ def explained_run(
 ) -> str:
     """The program, its mode and why, the plan, and about how long both strategies take."""
     return "\n".join(_lines(compiled, plan, steps, seconds))
+
+
+def explained_workers(cutting: Cutting) -> str:
+    """How many workers a run would have by default, and what that is predicted to gain."""
+    if cutting.workers == 1:
+        return "one worker: more are not expected to pay"
+    pieces = len(cutting.cuts) + 1
+    gain = f"expected to be {cutting.gain:.1f} times as fast as one"
+    return f"{cutting.workers} workers on {pieces} sub-plans, {gain}"
 
 
 def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) -> float:

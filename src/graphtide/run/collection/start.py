@@ -18,7 +18,12 @@ from graphtide.optimize.cutting import Cutting
 from graphtide.optimize.strategy import Chooser
 from graphtide.plan.collection import CollectionPlan
 from graphtide.plan.sub_plans import cut_plan
-from graphtide.run.collection.estimate import estimated_seconds, explained_run, time_one_view
+from graphtide.run.collection.estimate import (
+    estimated_seconds,
+    explained_run,
+    explained_workers,
+    time_one_view,
+)
 from graphtide.run.collection.facts import RunFacts, Strategy
 from graphtide.run.collection.pieces import (
     EVERYTHING,
@@ -55,12 +60,14 @@ BYTES_AN_EDGE = 24
 class Workers:
     """How many workers a run is to have, None as many as pay, and the strategy of each.
 
-    `cuts` are those of a run that is resumed: it goes on with the sub-plans that it has.
+    `cuts` are those of a run that is resumed: it goes on with the sub-plans that it has. Where it
+    is `asked_only` what would be done, the plan stays whole.
     """
 
     count: int | None = 1
     strategy: Strategy = "adaptive"
     cuts: tuple[int, ...] | None = None
+    asked_only: bool = False
 
 
 class RunInHand:
@@ -78,7 +85,7 @@ class RunInHand:
         self._pieces = count_pieces(compiled, versions.known.resident.vertices)
         self._sub_plans: SubPlanRun | None = None
         self.cuts = self.cutting.cuts if self._workers.cuts is None else self._workers.cuts
-        if self.cuts:
+        if self.cuts and not self._workers.asked_only:
             self._cut_plan()
 
     @cached_property
@@ -175,7 +182,8 @@ class RunInHand:
         vertices = self._prepared.graph.vertices
         each = time_one_view(self._prepared, self.steps, self._deltas)
         seconds = estimated_seconds(self.steps, vertices, each)
-        return explained_run(self.compiled, plan, self.steps, seconds)
+        text = explained_run(self.compiled, plan, self.steps, seconds)
+        return f"{text}\n{explained_workers(self.cutting)}"
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """What decides how steps are reached."""

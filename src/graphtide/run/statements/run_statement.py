@@ -19,7 +19,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import run_name
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import check_verify
+from graphtide.run.collection.start import check_verify, check_workers
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.statements.answers import Answer, Made
 from graphtide.run.statements.computations import chosen_computation, error_place, said_outright
@@ -55,6 +55,7 @@ def _run_program(
         RunSettings(verify=strategy.verify),
         forced_splits(stored.plan, statement),
         kept=statement.results != "noresults",
+        workers=statement.workers,
     )
     try:
         return run_collection(space, stored, request)
@@ -70,11 +71,17 @@ def _run_program(
 
 def check_run(statement: s.Run) -> None:
     """Refuse what contradicts itself."""
-    if statement.verify is not None:
+    for field, check in (("verify", check_verify), ("workers", check_workers)):
         try:
-            check_verify(statement.verify)
+            check(getattr(statement, field))
         except InputError as error:
-            raise language_error(error.what, statement.place("verify"), error.hint) from None
+            raise language_error(error.what, statement.place(field), error.hint) from None
+    if statement.indices is not None and (statement.workers or 1) > 1:
+        raise language_error(
+            "'indices' says where a run begins anew, and workers begin anew elsewhere",
+            statement.place("workers"),
+            "leave out one of the two",
+        )
     if statement.results != "noresults":
         return
     for field, word in (("save_to", "save results to"), ("name", "as"), ("resume", "resume")):
