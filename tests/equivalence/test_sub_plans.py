@@ -134,7 +134,7 @@ def test_resumed_with_another_number_of_workers(
 
 def _counting(hand: RunInHand) -> list[int]:
     """Counts the steps that are made from now on."""
-    sub_plans: Any = hand._sub_plans
+    sub_plans: Any = hand.sub_plans
     made, told = [0], type(sub_plans).walk
 
     class Counted(PartsInMemory):
@@ -174,7 +174,7 @@ def test_on_disk_and_killed_between_attempt_and_part(
     attempted = parts.attempted()
     assert attempted
     for number, behind in attempted.items():
-        firsts = hand._sub_plans.cut.firsts  # type: ignore[union-attr]
+        firsts = hand.sub_plans.cut.firsts  # type: ignore[union-attr]
         assert firsts[number] < behind <= firsts[number + 1]
     assert walked(in_hand(given, program, "chain", Workers(3, cuts=cuts)), parts) == whole
     assert not list(tmp_path.rglob("sub-plans"))

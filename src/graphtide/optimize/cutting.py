@@ -27,6 +27,9 @@ SUB_PLANS_A_WORKER = (4, 2, 1)
 """How many are tried. With one each, com-dblp's 252 views kept the busier of two workers for 0.62
 of the time of one; with four for 0.53."""
 
+MORE = 1.05
+"""More sub-plans are taken, for what predictions do not know, as long as that costs no more."""
+
 SLACK = 0.4
 """A cut may be moved by this share of a sub-plan to where it costs less."""
 
@@ -87,19 +90,27 @@ def step_costs(sizes: StepSizes, *, scratch: bool, dearer: float = 1.0) -> StepC
     return StepCosts(steps, begin, dearer)
 
 
-def choose_cutting(costs: StepCosts, workers: int, *, forced: bool = False) -> Cutting:
+def choose_cutting(
+    costs: StepCosts,
+    workers: int,
+    *,
+    each: Sequence[int] = SUB_PLANS_A_WORKER,
+    forced: bool = False,
+) -> Cutting:
     """The cuts for which so many workers are predicted to be done first.
 
-    Without any where one worker is, unless it is `forced`.
+    None where one worker is, unless it is `forced`. `each` lists how many sub-plans a worker may
+    have.
     """
     alone = float(costs.steps.sum())
     ways: list[tuple[float, tuple[int, ...]]] = []
-    for each in SUB_PLANS_A_WORKER if workers > 1 and len(costs.steps) else ():
-        cuts = cuts_into(costs, workers * each)
+    for count in each if workers > 1 and len(costs.steps) else ():
+        cuts = cuts_into(costs, workers * count)
         ways.append((_busiest(costs, cuts, workers), cuts))
     if not (forced and ways):
         ways.append((alone, ()))
-    together, cuts = min(ways)
+    least = min(ways)[0]
+    together, cuts = next(way for way in ways if way[0] <= MORE * least)
     return Cutting(min(workers, len(cuts) + 1), cuts, costs.seconds(alone), costs.seconds(together))
 
 

@@ -37,7 +37,7 @@ PARTS = "parts"
 _RECORD, _BEHIND = "record.parquet", "behind"
 _LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
-_PIECES, _SUB_PLANS = "pieces", "sub-plans"
+_PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
 _KEPT = "make room; what is finished is kept, and the run can be resumed"
 
 
@@ -149,6 +149,19 @@ class PartsOnDisk:
             return dict(given.files)
 
         self._add(link, int(given.manifest[_BEHIND]))
+
+    def stop_attempts(self) -> None:
+        """Ask everybody who is at an attempt to end it; what is finished is kept."""
+        with contextlib.suppress(OSError):
+            (self._folder / _SUB_PLANS / _STOP).touch()
+
+    def attempts_stopped(self) -> bool:
+        """True where attempts are to end, or have been given up."""
+        return not self._folder.exists() or (self._folder / _SUB_PLANS / _STOP).exists()
+
+    def begin_attempts(self) -> None:
+        """Let attempts go on that were stopped."""
+        (self._folder / _SUB_PLANS / _STOP).unlink(missing_ok=True)
 
     def end_attempts(self) -> None:
         """Remove all attempts from the disk."""

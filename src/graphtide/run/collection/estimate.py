@@ -29,13 +29,15 @@ def explained_run(
     return "\n".join(_lines(compiled, plan, steps, seconds))
 
 
-def explained_workers(cutting: Cutting) -> str:
-    """How many workers a run would have by default, and what that is predicted to gain."""
+def explained_workers(cutting: Cutting, *, on_spark: bool) -> str:
+    """How many workers a run would have, and what they are expected to gain."""
+    if cutting.workers == 1 and on_spark:
+        return "in this process: Spark is not expected to be done before it"
     if cutting.workers == 1:
         return "one worker: more are not expected to pay"
-    pieces = len(cutting.cuts) + 1
+    pieces, who = len(cutting.cuts) + 1, "slots of Spark" if on_spark else "workers"
     gain = f"expected to be {cutting.gain:.1f} times as fast as one"
-    return f"{cutting.workers} workers on {pieces} sub-plans, {gain}"
+    return f"{cutting.workers} {who} on {pieces} sub-plans, {gain}"
 
 
 def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) -> float:

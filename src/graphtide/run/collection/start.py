@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,6 @@ from graphtide.model.memory import available_bytes
 from graphtide.optimize.cutting import Cutting
 from graphtide.optimize.strategy import Chooser
 from graphtide.plan.collection import CollectionPlan
-from graphtide.plan.sub_plans import cut_plan
 from graphtide.run.collection.estimate import (
     estimated_seconds,
     explained_run,
@@ -39,7 +38,13 @@ from graphtide.run.collection.reading import Differences, numpy_column
 from graphtide.run.collection.row_sets import counted_rows, rows_between, rows_table
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
-from graphtide.run.collection.sub_plans import SubPlanRun, chosen_cutting, run_costs
+from graphtide.run.collection.sub_plans import (
+    SubPlanRun,
+    chosen_cutting,
+    cutting_for_slots,
+    run_costs,
+    sub_plan_run,
+)
 from graphtide.run.collection.threads import ThreadedRun
 from graphtide.run.collection.versions import Versions
 from graphtide.run.collection.walking import CHOOSERS, Visited, chooser_of, walk
@@ -52,6 +57,9 @@ from graphtide.store.results import BaseTables
 if TYPE_CHECKING:
     from graphtide.run.collection.grid import GridVersions
 
+On = Literal["spark"]
+"""Where steps are made, if not in this process."""
+
 BYTES_AN_EDGE = 24
 """What another worker takes beside the states of its programs."""
 
@@ -61,13 +69,14 @@ class Workers:
     """How many workers a run is to have, None as many as pay, and the strategy of each.
 
     `cuts` are those of a run that is resumed: it goes on with the sub-plans that it has. Where it
-    is `asked_only` what would be done, the plan stays whole.
+    is `asked_only` what would be done, the plan stays whole. `on_spark` they are slots of Spark.
     """
 
     count: int | None = 1
     strategy: Strategy = "adaptive"
     cuts: tuple[int, ...] | None = None
     asked_only: bool = False
+    on_spark: bool = False
 
 
 class RunInHand:
@@ -83,7 +92,7 @@ class RunInHand:
         self.steps: RunSteps = run_steps(versions.plan, versions.names, self._deltas)
         self._prepared: PreparedProgram = prepare(compiled, versions.known)
         self._pieces = count_pieces(compiled, versions.known.resident.vertices)
-        self._sub_plans: SubPlanRun | None = None
+        self.sub_plans: SubPlanRun | None = None
         self.cuts = self.cutting.cuts if self._workers.cuts is None else self._workers.cuts
         if self.cuts and not self._workers.asked_only:
             self._cut_plan()
@@ -93,6 +102,8 @@ class RunInHand:
         """How many workers there are, and where they cut the plan."""
         wanted = self._workers
         costs = run_costs(self.steps, self._prepared, wanted.strategy)
+        if self._pieces == 1 and wanted.on_spark:
+            return cutting_for_slots(costs, wanted.count or 1)
         if self._pieces == 1:
             return chosen_cutting(costs, wanted.count, self._most_workers())
         if wanted.count not in (None, 1):
@@ -109,11 +120,11 @@ class RunInHand:
 
     def _cut_plan(self) -> None:
         """Have the cut plan in place of the plan."""
-        versions, names = self._versions, self._versions.names
-        cut = cut_plan(versions.plan, self.cuts, names)
-        self._sub_plans = SubPlanRun(cut, names, versions.grouped, self._workers.strategy)
-        self._deltas = Deltas(cut.plan, versions.grouped)
-        self.steps = run_steps(cut.plan, names, self._deltas)
+        versions = self._versions
+        self.sub_plans = sub_plan_run(versions, self.cuts, self._workers.strategy)
+        plan = self.sub_plans.cut.plan
+        self._deltas = Deltas(plan, versions.grouped)
+        self.steps = run_steps(plan, versions.names, self._deltas)
 
     @property
     def pairs(self) -> Pairs | None:
@@ -128,9 +139,9 @@ class RunInHand:
     def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
         """All steps that are not finished yet; in pieces where pairs are more than fit."""
         first = Differences(parts, self.compiled.results).finished
-        if self._sub_plans is not None:
+        if self.sub_plans is not None:
             workers = self._workers.count or self._most_workers()
-            ThreadedRun(self._sub_plans, base, parts, settings).run(self._prepared, workers)
+            ThreadedRun(self.sub_plans, base, parts, settings).run(self._prepared, workers)
             return
         divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
         if len(divided) == 1 or first == len(self.steps):
@@ -183,7 +194,7 @@ class RunInHand:
         each = time_one_view(self._prepared, self.steps, self._deltas)
         seconds = estimated_seconds(self.steps, vertices, each)
         text = explained_run(self.compiled, plan, self.steps, seconds)
-        return f"{text}\n{explained_workers(self.cutting)}"
+        return f"{text}\n{explained_workers(self.cutting, on_spark=self._workers.on_spark)}"
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """What decides how steps are reached."""
@@ -224,6 +235,20 @@ def check_workers(workers: int | None, grid: object = None) -> None:
             "the views of a grid are followed together, by one worker",
             hint="leave out `workers`, or `grid`",
         )
+
+
+def check_on(on: str | None, *, grid: object = None, results: bool = True) -> None:
+    """InputError if steps cannot be made there."""
+    if on is None:
+        return
+    if on not in get_args(On):
+        raise InputError(f"on cannot be {on!r}", hint="use 'spark', or leave it out")
+    for given, word in ((grid is not None, "grid"), (not results, "results=False")):
+        if given:
+            raise InputError(
+                f"tasks of Spark write the results of views one by one: there is no {word}",
+                hint=f"leave out on='spark', or {word}",
+            )
 
 
 def check_kept(results: bool, name: str | None, resume: bool) -> None:

@@ -14,17 +14,26 @@ import pyarrow as pa
 
 from graphtide.engine.changes import Values
 from graphtide.optimize.cutting import Cutting, StepCosts, choose_cutting, paying, step_costs
-from graphtide.plan.sub_plans import CutPlan
+from graphtide.plan.sub_plans import CutPlan, cut_plan
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
+from graphtide.run.collection.versions import Versions
 from graphtide.run.collection.walking import Visited, chooser_of, program_sizes, walk
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.parts import KeptParts, Part, Parts
 
 DEARER = {"fixpoint": 1.0, "exact": 2.0, "walk": 10.0, "dataflow": 20.0}
 """What a program of each mode takes beside components, a vertex and edge."""
+
+
+SUB_PLANS_A_SLOT = (8, 6, 4, 2, 1)
+"""Sub-plans that are tried for each slot of Spark: more than for a thread, since machines differ
+and tasks are lost."""
+
+SPARK_SECONDS = 4.0
+"""What a run on Spark takes beside its steps: Python workers begin, and each reads the graph."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,12 @@ class SubPlanRun:
 
     def _views_before(self, number: int) -> int:
         return sum(len(plan.steps) - plan.stones for plan in self.cut.sub_plans[:number])
+
+
+def sub_plan_run(versions: Versions, cuts: tuple[int, ...], strategy: Strategy) -> SubPlanRun:
+    """The versions of a run in the sub-plans that these cuts make."""
+    cut = cut_plan(versions.plan, cuts, versions.names)
+    return SubPlanRun(cut, versions.names, versions.grouped, strategy)
 
 
 class OwnSteps:
@@ -128,6 +143,13 @@ def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) ->
     dearer = DEARER[prepared.compiled.choice.mode]
     sizes = program_sizes(steps, prepared)
     return step_costs(sizes, scratch=strategy == "scratch", dearer=dearer)
+
+
+def cutting_for_slots(costs: StepCosts, slots: int) -> Cutting:
+    """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before."""
+    found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT)
+    pays = found.alone >= found.together + SPARK_SECONDS
+    return found if pays else choose_cutting(costs, 1)
 
 
 def chosen_cutting(costs: StepCosts, workers: int | None, most: int) -> Cutting:

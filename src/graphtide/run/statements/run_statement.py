@@ -56,6 +56,7 @@ def _run_program(
         forced_splits(stored.plan, statement),
         kept=statement.results != "noresults",
         workers=statement.workers,
+        on=statement.on,
     )
     try:
         return run_collection(space, stored, request)
@@ -76,10 +77,18 @@ def check_run(statement: s.Run) -> None:
             check(getattr(statement, field))
         except InputError as error:
             raise language_error(error.what, statement.place(field), error.hint) from None
-    if statement.indices is not None and (statement.workers or 1) > 1:
+    several = {"workers": (statement.workers or 1) > 1, "on": statement.on is not None}
+    for field in (name for name, given in several.items() if given):
+        if statement.indices is not None:
+            raise language_error(
+                "'indices' says where a run begins anew, and workers begin anew elsewhere",
+                statement.place(field),
+                "leave out one of the two",
+            )
+    if statement.results == "noresults" and statement.on is not None:
         raise language_error(
-            "'indices' says where a run begins anew, and workers begin anew elsewhere",
-            statement.place("workers"),
+            "'noresults' keeps nothing, and tasks of Spark hand results over in files",
+            statement.place("on"),
             "leave out one of the two",
         )
     if statement.results != "noresults":
