@@ -154,6 +154,25 @@ def _counting(hand: RunInHand) -> list[int]:
 
 
 @pytest.mark.interpreted
+def test_interrupted_while_threads_work() -> None:
+    pick = random.Random("main")
+    given = many_views(pick)
+    program = gt.algorithms.WCC()
+    whole = walked(in_hand(given, program, "chain", Workers()), PartsInMemory())
+    cuts, parts = some_cuts(pick, len(whole), 5), PartsInMemory()
+    hand = in_hand(given, program, "chain", Workers(2, cuts=cuts))
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings(kept=_stop))
+    assert threading.active_count() == before
+    assert walked(in_hand(given, program, "chain", Workers(2, cuts=cuts)), parts) == whole
+
+
+def _stop(finished: int) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.interpreted
 def test_on_disk_and_killed_between_attempt_and_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +239,12 @@ def test_workers_are_chosen_and_asked_for(monkeypatch: pytest.MonkeyPatch) -> No
     two = graph.run(program, given.versions, workers=2)
     assert two._contents.facts.cuts
     assert two.to_arrow().equals(alone.to_arrow())
+    rows = two.workers()
+    assert set(rows.column("worker").to_pylist()) <= {"thread 1", "thread 2"}
+    assert sum(rows.column("steps").to_pylist()) == two.record().num_rows
+    assert all(row["began"] <= row["ended"] for row in rows.to_pylist())
+    assert f" on {len(two._contents.facts.cuts) + 1} sub-plans" in two.explain()
+    assert alone.workers().column("worker").to_pylist() == ["this process"]
     monkeypatch.setattr(start, "usable_cores", lambda: 2)
     assert graph.run(program, given.versions)._contents.facts.cuts
     monkeypatch.setattr(start, "available_bytes", lambda: 0)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.outlook import LOOKS, STATE
+from graphtide.optimize.outlook import STATE
 from graphtide.optimize.strategy import StepSizes
 
 Float64 = NDArray[np.float64]
@@ -32,6 +32,10 @@ MORE = 1.05
 
 SLACK = 0.4
 """A cut may be moved by this share of a sub-plan to where it costs less."""
+
+FOLLOW = 16.0
+"""Following an edge of a delta: 20 for components of com-dblp's 252 views, where most deltas delete,
+and less where they insert."""
 
 STEP = 2500.0
 """What a step costs beside its edges: 50 microseconds, in units of 20 nanoseconds."""
@@ -84,7 +88,7 @@ def step_costs(sizes: StepSizes, *, scratch: bool, dearer: float = 1.0) -> StepC
         steps = np.where(free, delta, version + delta)
     else:
         anew = STATE * version
-        steps = np.minimum(LOOKS * delta, anew) + np.where(sizes.parent < 0, anew, 0)
+        steps = np.minimum(FOLLOW * delta, anew) + np.where(sizes.parent < 0, anew, 0)
     steps = steps + STEP
     begin = np.where(sizes.parent < 0, 0.0, anew) + _copied(sizes, steps)
     return StepCosts(steps, begin, dearer)

@@ -8,19 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
 
 
+class Made(NamedTuple):
+    """Who made a part, from when to when (seconds of the epoch), in how much processor time."""
+
+    worker: str
+    began: float
+    ended: float
+    processor: float
+
+
 @dataclass(frozen=True)
 class Part:
-    """Finished steps: their record, and the differences of each field."""
+    """Finished steps: their record, the differences of each field, and who made them."""
 
     record: pa.Table
     differences: Mapping[str, pa.Table]
+    made: Made | None = None
 
 
 class KeptParts(Protocol):
@@ -39,6 +49,9 @@ class KeptParts(Protocol):
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
+
+    def made(self, part: int) -> Made | None:
+        """Who made a part; None where nobody has said so."""
 
 
 class Parts(KeptParts, Protocol):
@@ -87,6 +100,10 @@ class PartsInMemory:
         """The differences of a field in one part."""
         return self._parts[part].differences[field]
 
+    def made(self, part: int) -> Made | None:
+        """Who made a part."""
+        return self._parts[part].made
+
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece: as many as were begun, if any."""
         self._pieces = self._pieces or [PartsInMemory() for _ in range(wanted)]
@@ -115,7 +132,7 @@ class RecordOnly(PartsInMemory):
 
     def append(self, part: Part) -> None:
         """Keep the record of the steps, and drop their differences."""
-        super().append(Part(part.record, {}))
+        super().append(Part(part.record, {}, part.made))
 
     def differences(self, part: int, field: str) -> pa.Table:
         """InputError: there are none."""

@@ -29,12 +29,18 @@ from graphtide.model.disk import disk_errors
 from graphtide.model.errors import GraphtideError
 from graphtide.store import pointer as pointers
 from graphtide.store.files import Damage, FileFacts, inventory_from
-from graphtide.store.generation import MANIFEST, Generation, read_manifest, write_manifest
-from graphtide.store.parts import KeptParts, Part, Parts
+from graphtide.store.generation import (
+    MANIFEST,
+    Generation,
+    Manifest,
+    read_manifest,
+    write_manifest,
+)
+from graphtide.store.parts import KeptParts, Made, Part, Parts
 from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 
 PARTS = "parts"
-_RECORD, _BEHIND = "record.parquet", "behind"
+_RECORD, _BEHIND, _MADE = "record.parquet", "behind", "made"
 _LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
 _PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
@@ -62,7 +68,8 @@ class PartsOnDisk:
                 write_differences(table, folder / f"{field}.field.parquet")
             return {}
 
-        self._add(write, int(part.record.column("step")[-1].as_py()) + 1)
+        behind = int(part.record.column("step")[-1].as_py()) + 1
+        self._add(write, {_BEHIND: behind, _MADE: part.made})
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
@@ -76,6 +83,11 @@ class PartsOnDisk:
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
         return self.generations[part].table(f"{field}.field.parquet")
+
+    def made(self, part: int) -> Made | None:
+        """Who made a part."""
+        found = self.generations[part].manifest.get(_MADE)
+        return None if found is None else Made(*found)
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece, in folders of their own: as many as were begun, if any.
@@ -148,7 +160,7 @@ class PartsOnDisk:
                 _link(given.path / name, folder / name)
             return dict(given.files)
 
-        self._add(link, int(given.manifest[_BEHIND]))
+        self._add(link, {name: given.manifest.get(name) for name in (_BEHIND, _MADE)})
 
     def stop_attempts(self) -> None:
         """Ask everybody who is at an attempt to end it; what is finished is kept."""
@@ -192,15 +204,15 @@ class PartsOnDisk:
             raise self._run.damaged(Damage(found[-1].path / MANIFEST, "is that of another run"))
         return found[::-1]
 
-    def _add(self, fill: Callable[[Path], dict[str, FileFacts]], behind: int) -> None:
+    def _add(self, fill: Callable[[Path], dict[str, FileFacts]], told: Manifest) -> None:
         """One more part, whose files `fill` puts into a folder; it returns those listed before.
 
-        `behind` is the first step behind the part.
+        `told` is the first step behind the part, and who made it.
         """
         final = self._folder / f"part-{len(self):06d}"
         partial = final.with_name(final.name + _PARTIAL)
         before = self._last.checksum if len(self) else self._root
-        content = {"part": len(self), "follows": before, _BEHIND: behind}
+        content = {"part": len(self), "follows": before, **told}
         with disk_errors(f"the results of {self._run.what}", partial, _KEPT):
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir(parents=True)

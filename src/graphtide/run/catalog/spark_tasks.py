@@ -17,7 +17,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, process_time, time
+from time import monotonic, thread_time, time
 from typing import Any
 
 from graphtide.kernels.jit import kernels_digest
@@ -60,16 +60,13 @@ class Order:
 
 @dataclass(frozen=True)
 class Report:
-    """What a task has done: its attempt, or its error; who did it, when, and with what."""
+    """What a task has done: its attempt, or its error; and how many edges it has read for that."""
 
     number: int
     attempt: str = ""
     stopped: bool = False
     error: tuple[str, str, str | None, str | None] | None = None
     worker: str = ""
-    began: float = 0.0
-    ended: float = 0.0
-    processor: float = 0.0
     edges_read: int = 0
 
     def failure(self) -> GraphtideError:
@@ -106,11 +103,11 @@ def this_code() -> str:
 
 def carry_out(order: bytes, number: int) -> bytes:
     """Walk a sub-plan; the entry of a task."""
-    began, worked, read = time(), process_time(), READ_EDGES.count
+    began, worked, read = time(), thread_time(), READ_EDGES.count
     given: Order = pickle.loads(order)
     told: dict[str, Any] = {}
     try:
-        told["attempt"] = _walk(given, number)
+        told["attempt"] = _walk(given, number, (began, worked))
     except StoppedError:
         told["stopped"] = True
     except GraphtideError as error:
@@ -121,21 +118,26 @@ def carry_out(order: bytes, number: int) -> bytes:
         Report(
             number,
             **told,
-            worker=f"{socket.gethostname()} {os.getpid()}",
-            began=began,
-            ended=time(),
-            processor=process_time() - worked,
+            worker=_this_worker(),
             edges_read=READ_EDGES.count - read,
         )
     )
 
 
-def _walk(order: Order, number: int) -> str:
-    """The name of the attempt that has all steps of a sub-plan."""
+def _this_worker() -> str:
+    return f"{socket.gethostname()} {os.getpid()}"
+
+
+def _walk(order: Order, number: int, since: tuple[float, float]) -> str:
+    """The name of the attempt that has all steps of a sub-plan, begun with `since` then."""
     opened = _opened(order)
     attempt = opened.parts.attempt(number)
     settings = RunSettings(
-        verify=order.verify, keep_every=order.keep_every, go_on=_watch(opened.parts)
+        verify=order.verify,
+        keep_every=order.keep_every,
+        go_on=_watch(opened.parts),
+        worker=_this_worker(),
+        since=since,
     )
     opened.run.walk(number, opened.base, opened.prepared, attempt, settings)
     return attempt.name

@@ -22,10 +22,11 @@ from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.versions import Versions
 from graphtide.run.collection.walking import Visited, chooser_of, program_sizes, walk
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.parts import KeptParts, Part, Parts
+from graphtide.store.parts import KeptParts, Made, Part, Parts
 
-DEARER = {"fixpoint": 1.0, "exact": 2.0, "walk": 10.0, "dataflow": 20.0}
-"""What a program of each mode takes beside components, a vertex and edge."""
+DEARER = {"fixpoint": 1.0, "exact": 0.5, "walk": 10.0, "dataflow": 20.0}
+"""What a program of each mode takes beside components, a vertex and edge: ten rounds of PageRank in
+lanes took 0.33 over 2,351 daily windows."""
 
 
 SUB_PLANS_A_SLOT = (8, 6, 4, 2, 1)
@@ -88,7 +89,7 @@ class OwnSteps:
     def append(self, part: Part) -> None:
         """Keep a part."""
         differences = {name: _moved(table, self._first) for name, table in part.differences.items()}
-        self._parts.append(Part(_moved(part.record, self._first), differences))
+        self._parts.append(Part(_moved(part.record, self._first), differences, part.made))
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
@@ -102,6 +103,10 @@ class OwnSteps:
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
         return _moved(self._parts.differences(part, field), -self._first)
+
+    def made(self, part: int) -> Made | None:
+        """Who made a part."""
+        return self._parts.made(part)
 
 
 class Joined:

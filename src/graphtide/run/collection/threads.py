@@ -55,7 +55,10 @@ class ThreadedRun:
         """Walk all of them with so many threads; the graph of `prepared` is that of the first."""
         count = min(workers, len(self._waiting))
         copies = [prepared, *(prepared.twin() for _ in range(count - 1))][:count]
-        threads = [threading.Thread(target=self._work, args=(copy,)) for copy in copies]
+        threads = [
+            threading.Thread(target=self._work, args=(copy, f"thread {number}"))
+            for number, copy in enumerate(copies, 1)
+        ]
         try:
             with self._ending(threads):
                 for thread in threads:
@@ -89,12 +92,15 @@ class ThreadedRun:
                 self._joined.take_over(self._ended)
                 self._settings.kept(self._joined.finished)
 
-    def _work(self, prepared: PreparedProgram) -> None:
+    def _work(self, prepared: PreparedProgram, worker: str) -> None:
         """One sub-plan after the other, until none is left or the run has ended."""
         while (number := self._next()) is not None:
             try:
                 settings = replace(
-                    self._settings, report=self._progress.of(number), go_on=self._go_on
+                    self._settings,
+                    report=self._progress.of(number),
+                    go_on=self._go_on,
+                    worker=worker,
                 )
                 attempt = self._attempts[number]
                 self._run.walk(number, self._base, prepared, attempt, settings)
