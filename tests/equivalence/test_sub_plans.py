@@ -15,7 +15,7 @@ import graphtide as gt
 from graphtide.model.errors import InputError
 from graphtide.run.collection import start
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.runner import Runner, RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
 from graphtide.run.collection.start import RunInHand, Workers
 from graphtide.run.collection.states import States
@@ -226,6 +226,25 @@ def test_the_error_of_the_first_sub_plan_is_told(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
         hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
     assert "upto-2" in str(caught.value)
+
+
+@pytest.mark.interpreted
+def test_every_third_view_is_verified_wherever_the_plan_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = gt.Graph(range(9), range(1, 10))
+    versions = {f"upto-{at}": np.arange(9) <= at for at in range(9)}
+    compared: list[str] = []
+    monkeypatch.setattr(
+        Runner, "_compare", lambda self, step, values: compared.append(self._steps.label(step))
+    )
+    compiled = compiled_program(gt.algorithms.WCC(), "auto")
+    for cuts in ((), (4,), (2, 3, 7)):
+        chain = arranged(graph._snapshot(), versions, "manual")
+        hand = RunInHand(compiled, chain, Workers(1, "differential", cuts))
+        hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
+        assert sorted(compared) == ["upto-2", "upto-5", "upto-8"]
+        compared.clear()
 
 
 @pytest.mark.interpreted

@@ -34,8 +34,8 @@ SLACK = 0.4
 """A cut may be moved by this share of a sub-plan to where it costs less."""
 
 FOLLOW = 16.0
-"""Following an edge of a delta: 20 for components of com-dblp's 252 views, where most deltas delete,
-and less where they insert."""
+"""Following an edge of a delta: 20 for components of com-dblp's 252 views, where most deltas
+delete, and less where they insert."""
 
 STEP = 2500.0
 """What a step costs beside its edges: 50 microseconds, in units of 20 nanoseconds."""
