@@ -263,6 +263,8 @@ def test_workers_are_chosen_and_asked_for(monkeypatch: pytest.MonkeyPatch) -> No
     assert sum(rows.column("steps").to_pylist()) == two.record().num_rows
     assert all(row["began"] <= row["ended"] for row in rows.to_pylist())
     assert f" on {len(two._contents.facts.cuts) + 1} sub-plans" in two.explain()
+    picture = two.picture(of="workers")
+    assert len(picture.figure.axes[0].patches) == rows.num_rows
     assert alone.workers().column("worker").to_pylist() == ["this process"]
     monkeypatch.setattr(start, "usable_cores", lambda: 2)
     assert graph.run(program, given.versions)._contents.facts.cuts

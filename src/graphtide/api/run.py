@@ -253,9 +253,9 @@ class Run:
 
         `of="summary"` is what was found view by view; `of="top"` the values of the `count`
         vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
-        `reference`, a run from scratch, or beside what that was predicted to take. Views whose
-        names do not go up, such as outages, are bars and dots rather than lines, unless `bars`
-        says otherwise.
+        `reference`, a run from scratch, or beside what that was predicted to take; `of="workers"`
+        who made what when. Views whose names do not go up, such as outages, are bars and dots
+        rather than lines, unless `bars` says otherwise.
         """
         if reference is not None and not isinstance(reference, Run):
             raise InputError(

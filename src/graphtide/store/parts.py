@@ -16,9 +16,13 @@ from graphtide.model.errors import InputError
 
 
 class Made(NamedTuple):
-    """Who made a part, from when to when (seconds of the epoch), in how much processor time."""
+    """Who made a part, and from when to when (seconds of the epoch), in how much processor time.
+
+    `sub_plan` is the number of the one that its steps belong to.
+    """
 
     worker: str
+    sub_plan: int
     began: float
     ended: float
     processor: float

@@ -61,8 +61,8 @@ class RunSettings:
     `verify`: every so many views, compare with a plain run from scratch; `seen` views before the
     first one count. `keep_every`: seconds between parts. `kept` is told the number of finished
     steps whenever they have been kept. `go_on` is called between steps, and raises to end the run.
-    `worker` is who makes them, and `since` when it began with that (seconds of the epoch, and of
-    its processor time).
+    `worker` is who makes them, of which `sub_plan`, and `since` when it began with that (seconds of
+    the epoch, and of its processor time).
     """
 
     verify: int | None = None
@@ -72,6 +72,7 @@ class RunSettings:
     kept: Callable[[int], None] = lambda finished: None
     go_on: Callable[[], None] = lambda: None
     worker: str = ALONE
+    sub_plan: int = 0
     since: tuple[float, float] | None = None
 
 
@@ -295,7 +296,7 @@ class Runner:
         """Make the finished steps a part."""
         if len(self._buffer):
             (began, worked), now = self._since, _now()
-            made = Made(settings.worker, began, now[0], now[1] - worked)
+            made = Made(settings.worker, settings.sub_plan, began, now[0], now[1] - worked)
             self._since = now
             self._parts.append(self._buffer.take(made))
         if finished >= 0:

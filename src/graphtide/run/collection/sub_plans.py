@@ -58,7 +58,8 @@ class SubPlanRun:
         plan = self.cut.sub_plans[number]
         deltas = Deltas(plan, self.grouped)
         steps = run_steps(plan, self.names, deltas)
-        settings = replace(settings, seen=self._views_before(number), kept=lambda finished: None)
+        seen = self._views_before(number)
+        settings = replace(settings, seen=seen, sub_plan=number, kept=lambda finished: None)
         own = OwnSteps(parts, self.cut.firsts[number])
         chooser = chooser_of(self.strategy, steps, prepared)
         try:

@@ -14,6 +14,7 @@ from graphtide.run.collection.contents import RunContents
 _SCHEMA = pa.schema(
     [
         ("worker", pa.string()),
+        ("sub_plan", pa.int64()),
         ("view", pa.string()),
         ("steps", pa.int64()),
         ("began", pa.float64()),
@@ -32,7 +33,8 @@ def workers_table(contents: RunContents) -> pa.Table:
     for part, (first, behind) in enumerate(pairwise([*firsts, differences.finished])):
         made = parts.made(part)
         if made is not None:
-            rows.append((made.worker, steps.label(first), behind - first, *made[1:]))
+            told = made.worker, made.sub_plan, steps.label(first), behind - first
+            rows.append((*told, *made[2:]))
     columns = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
     arrays = [pa.array(column, item.type) for column, item in zip(columns, _SCHEMA, strict=True)]
     return pa.table(arrays, schema=_SCHEMA)
