@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 from graphtide.model.cache import cache_root
-from graphtide.model.errors import GraphtideError, InputError
+from graphtide.model.errors import GraphtideError, InputError, StoreError
 from graphtide.model.progress import Report as Telling
 from graphtide.run.catalog.spark_tasks import Order, Report
 from graphtide.run.catalog.workspace import Workspace
@@ -57,9 +57,11 @@ class SparkRun:
         if failed:
             self._leave()
             raise min(failed, key=lambda item: item.number).failure()
+        if any(item.stopped for item in reports):
+            raise StoreError("the run was stopped elsewhere", hint="resume it: resume=True")
         attempts = {item.number: self._parts.named_attempt(item.attempt) for item in reports}
         self._joined.take_over(dict[int, Parts](attempts))
-        self._parts.end_attempts()
+        self._joined.end_attempts()
         return reports
 
     def _tasks(self, numbers: Sequence[int]) -> list[Report]:

@@ -132,6 +132,11 @@ class Joined:
             if self.finished < self._cut.firsts[number + 1]:
                 return
 
+    def end_attempts(self) -> None:
+        """Give all attempts up, of which the run has every step now."""
+        assert not self.missing()
+        self._parts.end_attempts()
+
     def _take_over(self, attempt: Parts) -> None:
         record = attempt.record()
         if record is None:

@@ -49,7 +49,6 @@ class ThreadedRun:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._progress = SharedProgress(settings.report, run, self._joined.finished)
-        self._parts = parts
 
     def run(self, prepared: PreparedProgram, workers: int) -> None:
         """Walk all of them with so many threads; the graph of `prepared` is that of the first."""
@@ -64,12 +63,14 @@ class ThreadedRun:
                 for thread in threads:
                     thread.start()
                 self._listen(threads)
-        finally:
+            self._raise_first()
+        except BaseException:
             # Threads have ended: what they have of the steps that come next can be read.
             with contextlib.suppress(GraphtideError):
                 self._joined.take_over(self._attempts)
-        self._raise_first()
-        self._parts.end_attempts()
+            raise
+        self._joined.take_over(self._attempts)
+        self._joined.end_attempts()
         self._settings.kept(self._joined.finished)
 
     @contextlib.contextmanager
