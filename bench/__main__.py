@@ -21,6 +21,7 @@ BENCHMARKS = (
     "live",
     "durable",
     "streams",
+    "cluster",
 )
 MODULES = {"durable": "live_durable", "streams": "live_streams"}
 

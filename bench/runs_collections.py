@@ -83,7 +83,7 @@ def removals(
 
     The views are planned, or run in the `given` order.
     """
-    touched = {f"t{at}": _touches(table, members) for at, members in enumerate(communities)}
+    touched = {f"t{at}": touches(table, members) for at, members in enumerate(communities)}
     half = list(itertools.combinations(touched, len(communities) // 2))
     places = range(len(half)) if given is None else given
     removed = [half[place] for place in places]
@@ -126,7 +126,8 @@ def _views(name: str, table: EdgeTable, collection: Any, holds: Holds) -> Views:
     return Views(f"{table.name}, {name}", table, collection, holds)
 
 
-def _touches(table: EdgeTable, members: list[int]) -> NDArray[np.bool_]:
+def touches(table: EdgeTable, members: list[int]) -> NDArray[np.bool_]:
+    """Of each edge, whether one of its ends is a member."""
     inside = np.isin(table.ids, members)
     return np.asarray(inside[table.src] | inside[table.dst])
 

@@ -17,7 +17,7 @@ from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.steps import RunSteps, steps_from
-from graphtide.store.results import PartsInMemory
+from graphtide.store.parts import PartsInMemory
 from tests.unit.pictures.made_runs import Made
 
 KINDS = ("labels", "truths", "hops", "distances", "widths", "odd", "whole", "large", "ranks")

@@ -13,7 +13,7 @@ import graphtide as gt
 from graphtide.optimize import plan_collection
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.grid import grid_plans
-from graphtide.store.results import PartsInMemory
+from graphtide.store.parts import PartsInMemory
 from tests.oracle.dataflow import strong_components
 from tests.property.view_matrices import check_fits
 

@@ -18,7 +18,7 @@ from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
-from graphtide.store.results import PartsInMemory
+from graphtide.store.parts import PartsInMemory
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, WALKS, Case
 from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful

@@ -308,6 +308,8 @@ statements = short(
                 name=st.none() | names,
                 resume=flags,
                 verify=optional_count,
+                workers=optional_count,
+                on=st.sampled_from([None, "spark"]),
             ),
             st.builds(s.UseGraph, names),
             st.builds(

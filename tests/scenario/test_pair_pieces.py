@@ -20,7 +20,8 @@ from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import bytes_a_source
 from graphtide.store.catalog import Catalog
-from graphtide.store.results import BaseTables, Parts, PartsInMemory, begin_run, open_run
+from graphtide.store.parts import Parts, PartsInMemory
+from graphtide.store.results import BaseTables, begin_run, open_run
 
 pytestmark = pytest.mark.interpreted
 

@@ -15,7 +15,14 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.arranged_views import plan_flips
 from graphtide.run.collection.facts import Strategy, run_name
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import check_kept, check_strategy, check_verify
+from graphtide.run.collection.start import (
+    On,
+    check_kept,
+    check_on,
+    check_strategy,
+    check_verify,
+    check_workers,
+)
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.statements.run_answers import left_off
@@ -81,8 +88,10 @@ class Collection(ViewSequence[View]):
         results: bool = True,
         grid: tuple[int, int] | None = None,
         replace: bool = True,
+        workers: int | None = None,
+        on: On | None = None,
     ) -> Run:
-        """Run a program on every view, and return its results. Needs no Spark.
+        """Run a program on every view, and return its results. Needs no Spark but `on="spark"`.
 
         `strategy` is `differential` (share the work with the parent of each view), `scratch`, or
         `adaptive`: whichever is expected to be faster, view by view. `verify=n` compares every
@@ -92,16 +101,31 @@ class Collection(ViewSequence[View]):
         is none (`replace=False`); what is finished
         when a run is interrupted is kept, and `resume=True` goes on from there. `results=False`
         writes nothing: the run has its record, and of pairs its results. `grid`, rows and columns,
-        feeds the views to a dataflow as versions of two coordinates: for products.
+        feeds the views to a dataflow as versions of two coordinates: for products. `workers` is how
+        many threads share the work: one a core where that is expected to pay, if it is left out.
+        With `on="spark"` tasks of Spark do it, as many at a time as it has slots (or `workers`); a
+        run that is expected to take a few seconds stays in this process. All of them must see the
+        folder of the session.
         """
         check_strategy(strategy, grid)
         check_verify(verify)
+        check_workers(workers, grid)
+        check_on(on, grid=grid, results=results)
         check_kept(results, name, resume)
         compiled = compiled_program(program, mode)
         name = run_name(self.name, compiled.bound) if name is None else name
         settings = RunSettings(verify=verify)
         request = RunRequest(
-            name, compiled, strategy, resume, settings, grid=grid, kept=results, replace=replace
+            name,
+            compiled,
+            strategy,
+            resume,
+            settings,
+            grid=grid,
+            kept=results,
+            replace=replace,
+            workers=workers,
+            on=on,
         )
         try:
             found = run_collection(self._space, self._stored, request)
@@ -111,12 +135,23 @@ class Collection(ViewSequence[View]):
             raise
         return Run(found, lambda: self._space.gateway.session)
 
-    def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
+    def explain_run(
+        self,
+        program: AnyProgram,
+        *,
+        mode: Mode = "auto",
+        workers: int | None = None,
+        on: On | None = None,
+    ) -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
 
-        Reads the collection and runs the program on one view.
+        Reads the collection and runs the program on one view. `workers` and `on` are those of
+        `run`; the last line says what they are expected to gain.
         """
-        return explain_run(self._space.catalog, self._stored, compiled_program(program, mode))
+        check_workers(workers)
+        check_on(on)
+        compiled = compiled_program(program, mode)
+        return explain_run(self._space, self._stored, compiled, workers, on)
 
     def check(self) -> None:
         """Raise if the graph is gone or has been loaded anew since."""

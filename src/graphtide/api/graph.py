@@ -219,6 +219,7 @@ class Graph(MemoryGraph):
         verify: int | None = None,
         grid: tuple[int, int] | None = None,
         progress: bool | None = None,
+        workers: int | None = None,
     ) -> Run:
         """Run a program on many versions of the graph, and return all results, in memory.
 
@@ -231,7 +232,7 @@ class Graph(MemoryGraph):
         from graphtide.api.run import Run
         from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
 
-        asked = AskedRun(program, mode, strategy, verify, grid, progress)
+        asked = AskedRun(program, mode, strategy, verify, grid, progress, workers)
         return Run(run_in_memory(asked, lambda: arranged(self._snapshot(), versions, order)))
 
     @overload

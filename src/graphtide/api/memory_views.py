@@ -130,6 +130,7 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         verify: int | None = None,
         grid: tuple[int, int] | None = None,
         progress: bool | None = None,
+        workers: int | None = None,
     ) -> Run:
         """Run a program on every view, and return all results, in memory.
 
@@ -139,7 +140,7 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         from graphtide.api.run import Run
         from graphtide.run.collection.runs_in_memory import AskedRun, run_in_memory
 
-        asked = AskedRun(program, mode, strategy, verify, grid, progress)
+        asked = AskedRun(program, mode, strategy, verify, grid, progress, workers)
         return Run(run_in_memory(asked, self._made.versions, self.name))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
@@ -148,10 +149,11 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         Runs the program on one view.
         """
         # Imported here: runs are 100 modules that looking at views does not need.
-        from graphtide.run.collection.start import RunInHand
+        from graphtide.run.collection.start import RunInHand, Workers
 
         compiled = compiled_program(program, mode)
-        return RunInHand(compiled, self._made.versions()).explain(self.plan)
+        workers = Workers(None, asked_only=True)
+        return RunInHand(compiled, self._made.versions(), workers).explain(self.plan)
 
     def _view(self, position: int) -> MemoryView[MadeGraph]:
         return MemoryView(self._made, position, self._make_graph)

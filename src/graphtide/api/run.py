@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
-from graphtide.run.collection import leaders, summaries, tables
+from graphtide.run.collection import leaders, summaries, tables, worker_rows
 from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.losses import losses_table
@@ -101,6 +101,13 @@ class Run:
     def record(self) -> pa.Table:
         """A row a step in the order of the plan: sizes, predictions, strategy, time, work."""
         return tables.record_table(self._contents)
+
+    def workers(self) -> pa.Table:
+        """A row for some steps in a row: who made them, from which view on, when, and in how long.
+
+        `began` and `ended` are seconds of the epoch, `processor` is processor time.
+        """
+        return worker_rows.workers_table(self._contents)
 
     def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
         """A result of every vertex (or pair) in one view, as an array in their order."""
@@ -246,9 +253,9 @@ class Run:
 
         `of="summary"` is what was found view by view; `of="top"` the values of the `count`
         vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
-        `reference`, a run from scratch, or beside what that was predicted to take. Views whose
-        names do not go up, such as outages, are bars and dots rather than lines, unless `bars`
-        says otherwise.
+        `reference`, a run from scratch, or beside what that was predicted to take; `of="workers"`
+        who made what when. Views whose names do not go up, such as outages, are bars and dots
+        rather than lines, unless `bars` says otherwise.
         """
         if reference is not None and not isinstance(reference, Run):
             raise InputError(

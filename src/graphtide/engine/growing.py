@@ -9,6 +9,7 @@ their room: these stay the same arrays, and so need not be handed over again, un
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,16 @@ class GrowingSlabs:
             slot=self._slot.room,
         )
 
+    def twin(self) -> GrowingSlabs:
+        """The same slabs with a live prefix of their own, for as long as neither grows."""
+        made = copy.copy(self)
+        made._live = GrowingArray(self._live.view.copy())
+        made._neighbour, made._edge, made._slot = (
+            GrowingArray(_copied(array.room, self.top))
+            for array in (self._neighbour, self._edge, self._slot)
+        )
+        return made
+
     def resize(self, vertices: int) -> None:
         """More or fewer vertices; those that go must have no entries left."""
         for array in (self._start, self._live, self._used, self._room):
@@ -125,6 +136,13 @@ class GrowingSlabs:
         for pool in (self._neighbour, self._edge):
             pool.resize(len(pool.room))
             pool.reserve(wanted)
+
+
+def _copied(room: NDArray[Any], used: int) -> NDArray[Any]:
+    """As much room with the same entries in use; the rest is not written to, and costs nothing."""
+    found = np.empty_like(room)
+    found[:used] = room[:used]
+    return found
 
 
 def check_entries(count: int) -> None:

@@ -35,6 +35,7 @@ from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSourc
 from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
+from graphtide.spark.tasks import count_slots, run_tasks
 
 
 class CountedTables(GraphTables, Protocol):
@@ -193,6 +194,16 @@ class SparkGateway:
     def checksums(self, paths: Sequence[Path]) -> list[str]:
         """The checksums of files, read where tasks run if that is quicker."""
         return checksums(self.private, paths)
+
+    def slots(self) -> int:
+        """How many tasks run at once."""
+        return count_slots(self.private)
+
+    def run_tasks(
+        self, entry: str, order: bytes, numbers: Sequence[int], cache: str
+    ) -> list[bytes]:
+        """Call a function, MODULE:NAME, with the order and each number, a task each."""
+        return run_tasks(self.private, entry, order, numbers, cache)
 
     def _class_edges(self, collection: ClassTables) -> DataFrame:
         path = reading_path(collection.edges_folder(self.checksums))

@@ -38,6 +38,7 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
 from graphtide.store.files import Damage, FileFacts
 from graphtide.store.generation import MANIFEST, Generation, Manifest
+from graphtide.store.read_edges import READ_EDGES
 
 Kind = Literal["view", "collection"]
 EDGES = "edges"
@@ -95,9 +96,15 @@ class StoredCollection:
     def grouped_edges(self) -> GroupedEdges:
         """The edges by class, read from disk and grouped on first use. O(edges)."""
         table = self.generation.table(EDGES)
+        READ_EDGES.add(table.num_rows)
         edges = table.column("_edge").to_numpy().astype(np.int32, copy=False)
         classes = table.column("_class").to_numpy().astype(np.int32, copy=False)
         return group_edges(edges, classes, len(self.weights))
+
+    @property
+    def grouped_sizes(self) -> GroupedEdges:
+        """How many edges each class has, without the edges."""
+        return GroupedEdges(no_edges(), np.concatenate([[0], np.cumsum(self.weights)]))
 
     def delta(self, step: int) -> Delta:
         """The edges that enter and leave at a step of the plan, by number, in no order."""

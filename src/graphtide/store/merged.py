@@ -19,10 +19,11 @@ from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.graph_folders import CHANGED, DELETED, KEYS
 from graphtide.model.schema import PropertyType
 from graphtide.store.graph import StoredGraph
+from graphtide.store.read_edges import READ_EDGES
 
 TableName = Literal["vertices", "edges"]
 
-_TYPES = {
+ARROW_TYPES = {
     PropertyType.STRING: pa.string(),
     PropertyType.INT: pa.int64(),
     PropertyType.FLOAT: pa.float64(),
@@ -41,6 +42,7 @@ def vertex_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> p
 def edge_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
     """All edges, each at its number, those that are deleted included."""
     table = read_rows(stored, "edges", columns).slice(0, stored.numbers)
+    READ_EDGES.add(table.num_rows)
     return put_changed(table, changed_rows(stored, "edges", columns), 0)
 
 
@@ -115,11 +117,11 @@ def table_schema(stored: StoredGraph, table: TableName) -> pa.Schema:
     if parts:
         path = stored.generation.file(parts[0][0])
         return _unmarked(pq.read_schema(path))
-    fixed = [("_vertex", pa.int32()), ("_id", _TYPES[stored.schema.id_type])]
+    fixed = [("_vertex", pa.int32()), ("_id", ARROW_TYPES[stored.schema.id_type])]
     if table == "edges":
         fixed = [(name, pa.int32()) for name in ("_edge", "_src", "_dst")]
     properties = stored.schema.vertex if table == "vertices" else stored.schema.edge
-    named = [(item.name, _TYPES[item.type]) for item in properties]
+    named = [(item.name, ARROW_TYPES[item.type]) for item in properties]
     return pa.schema([*fixed, ("_label", pa.string()), *named])
 
 

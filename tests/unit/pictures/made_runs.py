@@ -17,7 +17,7 @@ from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.facts import RunFacts
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.steps import steps_from
-from graphtide.store.results import PartsInMemory
+from graphtide.store.parts import PartsInMemory
 
 
 class Vertices:

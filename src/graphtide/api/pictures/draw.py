@@ -11,12 +11,13 @@ from graphtide.api.pictures.similarity import draw_similarity
 from graphtide.api.pictures.style import styled
 from graphtide.api.pictures.summary import draw_summary, draw_top
 from graphtide.api.pictures.times import draw_times
+from graphtide.api.pictures.workers import draw_workers
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.collection.arranged_views import ArrangedViews
 from graphtide.run.collection.contents import RunContents
 
-Drawn = Literal["summary", "times", "top"]
+Drawn = Literal["summary", "times", "top", "workers"]
 
 
 def draw_run(
@@ -29,7 +30,8 @@ def draw_run(
     reference: RunContents | None = None,
     bars: bool | None = None,
 ) -> Picture:
-    """A picture of a run: its `summary` or the `top` vertices by view, or the `times` it took.
+    """A picture of a run: its `summary` or the `top` vertices by view, the `times` that it took, or
+    what its `workers` did when.
 
     Saved if there is a path.
     """
@@ -38,6 +40,8 @@ def draw_run(
         raise InputError(f"a run has no picture of {of!r}", hint=f"use one of {known}")
     if of == "times":
         return _drawn(path, lambda: draw_times(run, reference))
+    if of == "workers":
+        return _drawn(path, lambda: draw_workers(run))
     if of == "top":
         return _drawn(path, lambda: draw_top(run, field, count, bars))
     return _drawn(path, lambda: draw_summary(run, field, bars))

@@ -79,14 +79,16 @@ def _reference(
 def _measured(run: RunContents, record: pa.Table, other: RunContents) -> Float:
     theirs = record_table(other)
     same = other.facts.collection == run.facts.collection and other.steps.names == run.steps.names
-    if not same or theirs.num_rows < record.num_rows:
+    if not same or len(other.finished_views()) < len(run.finished_views()):
         raise InputError(
             f"the run '{other.facts.name}' is no reference for '{run.facts.name}': "
             + ("it has fewer views" if same else f"it is on '{other.facts.collection}'"),
             hint=f"run {run.facts.program} on '{run.facts.collection}' with strategy='scratch'",
         )
-    found: Float = theirs.column("seconds").to_numpy()[: record.num_rows]
-    return found
+    # Plans that are cut elsewhere have other stepping stones.
+    names = theirs.column("view").to_pylist()
+    took = dict(zip(names, theirs.column("seconds").to_pylist(), strict=True))
+    return np.array([took.get(name, 0.0) for name in record.column("view").to_pylist()])
 
 
 def _draw_steps(axes: Axes, record: pa.Table, seconds: Float) -> None:

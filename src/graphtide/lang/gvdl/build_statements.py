@@ -189,6 +189,12 @@ class Builder(LiveBuilder):
     def verify(self, word: Token) -> Option:
         return self.option("verify", int(word), word)
 
+    def workers(self, word: Token) -> Option:
+        return self.option("workers", int(word), word)
+
+    def on_spark(self, word: Token) -> Option:
+        return self.option("on", "spark", word)
+
     def results(self, word: Token) -> Option:
         return self.option("results", word.lower(), word)
 

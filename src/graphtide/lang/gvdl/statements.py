@@ -146,6 +146,8 @@ class Run(Node):
     name: str | None = None
     resume: bool = False
     verify: int | None = None
+    workers: int | None = None
+    on: OneOf["spark"] | None = None
     places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
 
     def place(self, what: str) -> Span | None:

@@ -175,6 +175,10 @@ def _run(node: statements.Run) -> str:
     parts += ["resume"] * node.resume
     if node.verify is not None:
         parts.append(f"verify {node.verify}")
+    if node.workers is not None:
+        parts.append(f"workers {node.workers}")
+    if node.on is not None:
+        parts.append(f"on {node.on}")
     if node.results is not None:
         parts.append(node.results)
     if node.save_to is not None:

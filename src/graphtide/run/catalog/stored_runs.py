@@ -9,16 +9,16 @@ from functools import partial
 from graphtide.engine.changes import Values
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.optimize.strategy import Chooser
+from graphtide.run.catalog.stored_versions import edgeless_versions, stored_versions
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, base_tables, base_values
+from graphtide.run.collection.start import On, RunInHand, Workers, base_tables, base_values
 from graphtide.run.collection.steps import steps_from, steps_table
-from graphtide.run.collection.stored_graph import StoredVertices, load_graph
+from graphtide.run.collection.stored_graph import StoredVertices
 from graphtide.run.collection.touched import TouchedVertices
-from graphtide.run.collection.versions import Versions
 from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
 from graphtide.run.progress import shown
@@ -28,15 +28,9 @@ from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.history import find_state
 from graphtide.store.merged import edge_table
-from graphtide.store.results import (
-    Parts,
-    PartsInMemory,
-    RecordOnly,
-    StoredRun,
-    begin_run,
-    continue_run,
-    open_run,
-)
+from graphtide.store.parts import Parts, PartsInMemory, RecordOnly
+from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 
 
 @dataclass(frozen=True)
@@ -45,7 +39,9 @@ class RunRequest:
 
     With `grid`, rows and columns, the views are fed as versions of two coordinates. Where results
     are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
-    An earlier run of the name is an error unless it is to `replace` it.
+    An earlier run of the name is an error unless it is to `replace` it. `workers` is how many there
+    are, None as many as pay. `on` Spark, tasks make the steps: where that pays, for it takes a few
+    seconds to begin.
     """
 
     name: str
@@ -57,6 +53,8 @@ class RunRequest:
     grid: tuple[int, int] | None = None
     kept: bool = True
     replace: bool = True
+    workers: int | None = None
+    on: On | None = None
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,12 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
     with shown(f"run {request.name}", enabled=space.progress) as report:
         report("reading the collection")
         request = replace(request, settings=replace(request.settings, report=report))
-        work = _work(space.catalog, stored, request)
+        if request.resume:
+            _check_begun(space.catalog, request.name)
+        work = _work(space, stored, request)
         if not request.kept:
             return _run_unkept(space.catalog, stored, work)
         if request.resume:
-            _check_begun(space.catalog, request.name)
             with continue_run(space.catalog, request.name) as run:
                 _check_same(run, work.facts)
                 work.go(base_values(run.base()), run.parts)
@@ -91,9 +90,18 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
     return open_stored_run(space.catalog, request.name)
 
 
-def explain_run(catalog: Catalog, stored: StoredCollection, compiled: Compiled) -> str:
+def explain_run(
+    space: Workspace,
+    stored: StoredCollection,
+    compiled: Compiled,
+    workers: int | None = None,
+    on: On | None = None,
+) -> str:
     """What a run would do, and about how long it would take; runs on one view."""
-    return RunInHand(compiled, _versions(catalog, stored, compiled)).explain(stored.plan)
+    count = workers or space.gateway.slots() if on == "spark" else workers
+    asked = Workers(count, asked_only=True, on_spark=on == "spark")
+    versions = stored_versions(space.catalog, stored, compiled)
+    return RunInHand(compiled, versions, asked).explain(stored.plan)
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:
@@ -147,21 +155,19 @@ def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
     return vertices if pairs is None else PairRows(vertices, pairs)
 
 
-def _versions(catalog: Catalog, stored: StoredCollection, compiled: Compiled) -> Versions:
-    graph = graph_behind(catalog, stored)
-    known, grouped = load_graph(graph, stored, compiled.needed)
-    names = tuple(view.name for view in stored.views)
-    return Versions(stored.plan, names, known, grouped)
-
-
-def _work(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> _Work:
+def _work(space: Workspace, stored: StoredCollection, request: RunRequest) -> _Work:
     """Everything that can be refused is refused here, before anything is written."""
-    versions, settings = _versions(catalog, stored, request.compiled), request.settings
+    if request.on == "spark":
+        work = _spark_work(space, stored, request)
+        if work is not None:
+            return work
+    catalog = space.catalog
+    versions, settings = stored_versions(catalog, stored, request.compiled), request.settings
     if request.grid is None:
-        hand = RunInHand(request.compiled, versions)
+        hand = RunInHand(request.compiled, versions, _workers(catalog, stored, request))
         chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
-        facts = _facts(stored, request, hand.pairs, request.compiled.choice.reason)
-        return _Work(hand, facts, lambda base, parts: hand.run(base, parts, chooser, settings))
+        facts = _facts(stored, request, hand.pairs, request.compiled.choice.reason, hand.cuts)
+        return _Work(hand, facts, lambda base, run: hand.run(base, run, chooser, settings))
     # Imported here: the dataflow machine takes a second that other runs do not need.
     from graphtide.run.collection.grid import as_grid
 
@@ -169,6 +175,55 @@ def _work(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> _W
     hand = RunInHand(request.compiled, versions)
     facts = _facts(stored, request, hand.pairs, grid.reason)
     return _Work(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
+
+
+def _spark_work(space: Workspace, stored: StoredCollection, request: RunRequest) -> _Work | None:
+    """The work of a run whose steps tasks of Spark make; None where it stays in this process."""
+    catalog, compiled, settings = space.catalog, request.compiled, request.settings
+    versions = edgeless_versions(catalog, stored, compiled)
+    workers = _workers(catalog, stored, request)
+    slots = workers.count or space.gateway.slots()
+    hand = RunInHand(compiled, versions, replace(workers, count=slots, on_spark=True))
+    if hand.sub_plans is None:
+        return None
+    # Imported here: runs in this process need no Spark.
+    from graphtide.run.catalog.spark_runs import SparkRun
+    from graphtide.run.catalog.spark_tasks import Order
+
+    def go(base: Values, parts: Parts) -> None:
+        assert isinstance(parts, PartsOnDisk)
+        assert hand.sub_plans is not None
+        order = Order(
+            folder=catalog.root,
+            run=request.name,
+            checksum=open_run(catalog, request.name).generation.checksum,
+            collection=stored.name,
+            program=compiled.bound,
+            mode=compiled.choice.mode if compiled.choice.mode in ("fixpoint", "exact") else "auto",
+            strategy=request.strategy,
+            cuts=hand.cuts,
+            verify=settings.verify,
+            keep_every=settings.keep_every,
+        )
+        SparkRun(space, order, hand.sub_plans, parts, settings.report).run()
+
+    facts = _facts(stored, request, hand.pairs, compiled.choice.reason, hand.cuts)
+    return _Work(hand, facts, go)
+
+
+def _workers(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> Workers:
+    """As many as were asked for; a run that is resumed has the sub-plans that it was begun with.
+
+    Where a chooser is given, it knows the steps of the plan: that is not cut then.
+    """
+    cuts = None
+    if request.resume:
+        begun = facts_from(request.name, open_run(catalog, request.name).manifest)
+        same = begun.versions == _versions_text(stored)
+        # Whatever is not the same is refused in a moment, by its identity.
+        cuts = begun.cuts if same else ()
+    count = 1 if request.chooser else request.workers
+    return Workers(count, request.strategy, cuts)
 
 
 def _run_unkept(catalog: Catalog, stored: StoredCollection, work: _Work) -> RunContents:
@@ -203,7 +258,11 @@ def _check_same(run: StoredRun, wanted: RunFacts) -> None:
 
 
 def _facts(
-    stored: StoredCollection, request: RunRequest, pairs: Pairs | None, reason: str
+    stored: StoredCollection,
+    request: RunRequest,
+    pairs: Pairs | None,
+    reason: str,
+    cuts: tuple[int, ...] = (),
 ) -> RunFacts:
     versions = _versions_text(stored)
     return begun_facts(
@@ -211,6 +270,7 @@ def _facts(
         request.strategy,
         pairs,
         versions if request.grid is None else f"{versions}|{request.grid}",
+        cuts,
         name=request.name,
         collection=stored.name,
         reason=reason,

@@ -18,7 +18,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.row_sets import rows_table
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.store.results import Part
+from graphtide.store.parts import Made, Part
 
 RECORD_SCHEMA = pa.schema(
     [
@@ -59,8 +59,8 @@ class PartBuffer:
         self.rows += int(counts.sum())
         self._pieces.append(_Piece(columns, counts, changes))
 
-    def take(self) -> Part:
-        """All finished steps as a part; the buffer is empty afterwards."""
+    def take(self, made: Made | None = None) -> Part:
+        """All finished steps as a part, made so; the buffer is empty afterwards."""
         pieces = self._pieces
         record = _record(pieces)
         steps = record.column("step").to_numpy()
@@ -69,7 +69,7 @@ class PartBuffer:
             rows: list[Any] = [piece.changes[name] for piece in pieces]
             differences[name] = rows_table(kinds, steps, rows)
         self._clear()
-        return Part(record, differences)
+        return Part(record, differences, made)
 
     def _clear(self) -> None:
         self._pieces: list[_Piece] = []

@@ -19,7 +19,7 @@ from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.result_rows import ResultRows
-from graphtide.store.results import RecordOnly
+from graphtide.store.parts import RecordOnly
 
 _LISTED = 5
 

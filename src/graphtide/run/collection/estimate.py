@@ -12,6 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
+from graphtide.optimize.cutting import Cutting
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.steps import Deltas, RunSteps
@@ -26,6 +27,17 @@ def explained_run(
 ) -> str:
     """The program, its mode and why, the plan, and about how long both strategies take."""
     return "\n".join(_lines(compiled, plan, steps, seconds))
+
+
+def explained_workers(cutting: Cutting, *, on_spark: bool) -> str:
+    """How many workers a run would have, and what they are expected to gain."""
+    if cutting.workers == 1 and on_spark:
+        return "in this process: Spark is not expected to be done before it"
+    if cutting.workers == 1:
+        return "one worker: more are not expected to pay"
+    pieces, who = len(cutting.cuts) + 1, "slots of Spark" if on_spark else "workers"
+    gain = f"expected to be {cutting.gain:.1f} times as fast as one"
+    return f"{cutting.workers} {who} on {pieces} sub-plans, {gain}"
 
 
 def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) -> float:

@@ -25,7 +25,8 @@ class RunFacts:
     same can be resumed. `labels` names the result that holds components, if one does. `pairs` are
     those that results belong to, by the numbers of their vertices; None where they are vertices'.
     `versions` is the collection as of the run; empty where none is stored. `fields` are results of
-    vertices or pairs, `globals` those of the whole graph.
+    vertices or pairs, `globals` those of the whole graph. `cuts` are the steps of the collection's
+    plan before which it was cut into sub-plans.
     """
 
     name: str
@@ -44,6 +45,7 @@ class RunFacts:
     versions: str = ""
     globals: tuple[str, ...] = ()
     matches: tuple[Matches, ...] = ()
+    cuts: tuple[int, ...] = ()
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -53,6 +55,7 @@ class RunFacts:
     def to_json(self) -> dict[str, Any]:
         """As a manifest holds it."""
         lists: dict[str, Any] = {"fields": list(self.fields), "globals": list(self.globals)}
+        lists["cuts"] = list(self.cuts)
         lists["matches"] = [
             [item.name, [[name, str(kind)] for name, kind in item.columns], item.limit]
             for item in self.matches
@@ -66,7 +69,12 @@ def run_name(collection: str, bound: Bound) -> str:
 
 
 def begun_facts(
-    compiled: Compiled, strategy: Strategy, pairs: Pairs | None, visited: str = "", **known: str
+    compiled: Compiled,
+    strategy: Strategy,
+    pairs: Pairs | None,
+    visited: str = "",
+    cuts: tuple[int, ...] = (),
+    **known: str,
 ) -> RunFacts:
     """The facts of a run that begins now; `visited` is what it visits, as text.
 
@@ -85,6 +93,7 @@ def begun_facts(
         pairs=pairs,
         globals=compiled.globals,
         matches=compiled.match_plans,
+        cuts=cuts,
         **(told | known),
     )
 
@@ -93,12 +102,13 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
         given = manifest["run"]
-        later = ("pairs", "versions", "globals", "matches")
+        later = ("pairs", "versions", "globals", "matches", "cuts")
         known = {item.name: given[item.name] for item in fields(RunFacts) if item.name not in later}
         known |= {"name": name, "fields": tuple(given["fields"])}
         pairs = given.get("pairs")
         pairs = None if pairs is None else tuple(map(tuple, pairs))
         known |= {"globals": tuple(given.get("globals", ())), "versions": given.get("versions", "")}
+        known["cuts"] = tuple(given.get("cuts", ()))
         return RunFacts(**known, pairs=pairs, matches=_matches(given.get("matches", ())))
     except (KeyError, TypeError) as error:
         raise StoreError(

@@ -36,7 +36,7 @@ from graphtide.run.dataflow.running import BuiltDataflow
 from graphtide.run.dataflow.vertex_values import VertexValues
 from graphtide.run.live.programs import Compiled
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.results import Parts
+from graphtide.store.parts import Parts
 
 Int64 = NDArray[np.int64]
 

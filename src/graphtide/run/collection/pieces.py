@@ -29,7 +29,7 @@ from graphtide.run.collection.reading import Differences
 from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import Pairs
 from graphtide.run.live.source_memory import bytes_a_source
-from graphtide.store.results import Parts
+from graphtide.store.parts import Parts
 
 if TYPE_CHECKING:
     from graphtide.run.collection.runner import RunSettings

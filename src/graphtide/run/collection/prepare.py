@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,10 @@ begin, 0.15 ms and 10 microseconds an edge to follow.
 """
 
 
+_COMPILING = Lock()
+"""One of the threads of a run compiles what is compiled late; the others wait for it."""
+
+
 class PreparedProgram:
     """Makes as many maintainers of a program as a run needs, all on one graph."""
 
@@ -71,6 +76,15 @@ class PreparedProgram:
             for kind, value in zip(kinds, self.parameters, strict=True)
         )
         return PreparedProgram(self.compiled, self.graph, parameters, self._ids)
+
+    def twin(self) -> PreparedProgram:
+        """The same program on a graph of the same edges that another thread may change.
+
+        Whatever the program reads of edges and vertices is at hand when this returns.
+        """
+        made = PreparedProgram(self.compiled, self.graph.twin(), self.parameters, self._ids)
+        assert made.stateless
+        return made
 
     def maintained(self) -> Maintained:
         """One more maintainer, not started."""
@@ -127,13 +141,14 @@ class PreparedProgram:
     @cached_property
     def lanes(self) -> LaneGroups:
         """What runs several versions at once; compiled when it is first asked for."""
-        small, found = _lanes_of(_small(self)), _lanes_of(self)
-        assert small is not None
-        assert found is not None
-        small.begin()
-        small.flip(np.arange(2, dtype=np.int32))
-        small.take()
-        small.run()
+        with _COMPILING:
+            small, found = _lanes_of(_small(self)), _lanes_of(self)
+            assert small is not None
+            assert found is not None
+            small.begin()
+            small.flip(np.arange(2, dtype=np.int32))
+            small.take()
+            small.run()
         return found
 
     @property

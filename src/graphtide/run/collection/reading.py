@@ -20,7 +20,7 @@ from graphtide.engine.changes import Change, Values
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.row_sets import RowsField
 from graphtide.run.collection.steps import RunSteps
-from graphtide.store.results import Parts
+from graphtide.store.parts import KeptParts
 
 _PARTS_AT_HAND = 8
 
@@ -28,7 +28,7 @@ _PARTS_AT_HAND = 8
 class Differences:
     """The finished steps of a run, and what each of them changed."""
 
-    def __init__(self, parts: Parts, fields: tuple[str, ...]) -> None:
+    def __init__(self, parts: KeptParts, fields: tuple[str, ...]) -> None:
         self.parts = parts
         self.fields = fields
         self._loaded: OrderedDict[tuple[int, str], Any] = OrderedDict()

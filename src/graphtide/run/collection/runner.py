@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter, thread_time
+from time import perf_counter, thread_time, time
 from typing import NamedTuple
 
 from graphtide.engine.changes import Changes, Values
@@ -35,7 +35,10 @@ from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.states import States
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
 from graphtide.run.collection.stretches import RunParts, Stretches
-from graphtide.store.results import Parts
+from graphtide.store.parts import KeptParts, Made
+
+ALONE = "this process"
+"""Who makes the steps of a run that has one worker."""
 
 KEEP_EVERY = 1.0
 _MOST_ROWS = 1 << 22
@@ -55,14 +58,22 @@ class PathStep(NamedTuple):
 class RunSettings:
     """How a run is kept and watched.
 
-    `verify`: every so many views, compare with a plain run from scratch. `keep_every`: seconds
-    between parts. `kept` is told the number of finished steps whenever they have been kept.
+    `verify`: every so many views, compare with a plain run from scratch; `seen` views before the
+    first one count. `keep_every`: seconds between parts. `kept` is told the number of finished
+    steps whenever they have been kept. `go_on` is called between steps, and raises to end the run.
+    `worker` is who makes them, of which `sub_plan`, and `since` when it began with that (seconds of
+    the epoch, and of its processor time).
     """
 
     verify: int | None = None
+    seen: int = 0
     keep_every: float = KEEP_EVERY
     report: Report = silent
     kept: Callable[[int], None] = lambda finished: None
+    go_on: Callable[[], None] = lambda: None
+    worker: str = ALONE
+    sub_plan: int = 0
+    since: tuple[float, float] | None = None
 
 
 class Runner:
@@ -74,7 +85,7 @@ class Runner:
         deltas: Deltas,
         prepared: PreparedProgram,
         current: CurrentResults,
-        parts: Parts,
+        parts: KeptParts,
     ) -> None:
         self._steps = steps
         self._parent: list[int] = steps.parent.tolist()
@@ -98,6 +109,7 @@ class Runner:
         self._unknown: set[int] = set()
         self._nothing = current.no_differences()
         self._views = 0
+        self._since = _now()
 
     def descend(self, step: int, changes: Changes, passed: bool) -> None:
         """Go to a child of the current step whose differences are known. For resuming.
@@ -115,8 +127,11 @@ class Runner:
         """All steps from `first` on, whose parent is on the path."""
         began = kept = told = perf_counter()
         step = first
+        self._views = settings.seen
+        self._since = settings.since or _now()
         try:
             while step < len(self._steps):
+                settings.go_on()
                 self._return_to(self._parent[step])
                 worked = thread_time()
                 move, made = self._stretch(step, chooser, settings)
@@ -280,9 +295,17 @@ class Runner:
     def _keep(self, finished: int, settings: RunSettings) -> None:
         """Make the finished steps a part."""
         if len(self._buffer):
-            self._parts.append(self._buffer.take())
+            (began, worked), now = self._since, _now()
+            made = Made(settings.worker, settings.sub_plan, began, now[0], now[1] - worked)
+            self._since = now
+            self._parts.append(self._buffer.take(made))
         if finished >= 0:
             settings.kept(finished)
+
+
+def _now() -> tuple[float, float]:
+    """The time of day, and the processor time of this thread."""
+    return time(), thread_time()
 
 
 def _seen(move: Move, seconds: float, started: float) -> Observation:

@@ -24,7 +24,13 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import Strategy, begun_facts, run_name
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import RunInHand, check_strategy, check_verify
+from graphtide.run.collection.start import (
+    RunInHand,
+    Workers,
+    check_strategy,
+    check_verify,
+    check_workers,
+)
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.collection.versions import Versions
 from graphtide.run.live.modes import Mode
@@ -33,7 +39,7 @@ from graphtide.run.live.result_rows import GraphVertices, PairRows
 from graphtide.run.progress import shown
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
-from graphtide.store.results import PartsInMemory
+from graphtide.store.parts import PartsInMemory
 
 GivenVersions = Mapping[str, Any] | Sequence[Any]
 
@@ -60,6 +66,7 @@ class AskedRun:
     verify: int | None = None
     grid: tuple[int, int] | None = None
     progress: bool | None = None
+    workers: int | None = None
 
 
 def run_in_memory(
@@ -71,6 +78,7 @@ def run_in_memory(
     """
     check_strategy(asked.strategy, asked.grid)
     check_verify(asked.verify)
+    check_workers(asked.workers, asked.grid)
     compiled = compiled_program(asked.program, asked.mode)
     title = compiled.bound.program.name
     if collection is not None:
@@ -90,7 +98,7 @@ def _run_versions(
 ) -> RunContents:
     ids, parts, reason = versions.known.ids, PartsInMemory(), compiled.choice.reason
     if asked.grid is None:
-        hand = RunInHand(compiled, versions)
+        hand = RunInHand(compiled, versions, Workers(asked.workers, asked.strategy))
         base = hand.base()
         hand.run(base, parts, hand.chooser(asked.strategy), settings)
     else:
@@ -107,6 +115,7 @@ def _run_versions(
         compiled,
         asked.strategy,
         hand.pairs,
+        cuts=hand.cuts,
         name="in memory" if collection is None else run_name(collection, compiled.bound),
         collection=collection or "versions of a graph in memory",
         reason=reason,

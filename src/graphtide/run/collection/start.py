@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from graphtide.engine.changes import Values
+from graphtide.model.cores import usable_cores
 from graphtide.model.errors import InputError
-from graphtide.optimize.adaptive import Adaptive
-from graphtide.optimize.strategy import (
-    AlwaysScratch,
-    AlwaysTogether,
-    Chooser,
-    Move,
-    Observation,
-    StepSizes,
-)
+from graphtide.model.memory import available_bytes
+from graphtide.optimize.cutting import Cutting
+from graphtide.optimize.strategy import Chooser
 from graphtide.plan.collection import CollectionPlan
-from graphtide.run.collection.current import CurrentResults
-from graphtide.run.collection.estimate import estimated_seconds, explained_run, time_one_view
+from graphtide.run.collection.estimate import (
+    estimated_seconds,
+    explained_run,
+    explained_workers,
+    time_one_view,
+)
 from graphtide.run.collection.facts import RunFacts, Strategy
 from graphtide.run.collection.pieces import (
     EVERYTHING,
@@ -37,33 +36,95 @@ from graphtide.run.collection.pieces import (
 from graphtide.run.collection.prepare import PreparedProgram, prepare
 from graphtide.run.collection.reading import Differences, numpy_column
 from graphtide.run.collection.row_sets import counted_rows, rows_between, rows_table
-from graphtide.run.collection.runner import Runner, RunSettings
+from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
+from graphtide.run.collection.sub_plans import (
+    SubPlanRun,
+    chosen_cutting,
+    cutting_for_slots,
+    run_costs,
+    sub_plan_run,
+)
+from graphtide.run.collection.threads import ThreadedRun
 from graphtide.run.collection.versions import Versions
+from graphtide.run.collection.walking import CHOOSERS, Visited, chooser_of, walk
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.programs import Compiled, pair_numbers
 from graphtide.run.live.result_rows import Pairs
-from graphtide.store.results import BaseTables, Parts
+from graphtide.store.parts import Parts
+from graphtide.store.results import BaseTables
 
 if TYPE_CHECKING:
     from graphtide.run.collection.grid import GridVersions
 
-CHOOSERS: dict[str, Callable[[StepSizes], Chooser]] = {
-    "adaptive": Adaptive,
-    "differential": lambda sizes: AlwaysTogether(),
-    "scratch": lambda sizes: AlwaysScratch(),
-}
+On = Literal["spark"]
+"""Where steps are made, if not in this process."""
+
+BYTES_AN_EDGE = 24
+"""What another worker takes beside the states of its programs."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many workers a run is to have, None as many as pay, and the strategy of each.
+
+    `cuts` are those of a run that is resumed: it goes on with the sub-plans that it has. Where it
+    is `asked_only` what would be done, the plan stays whole. `on_spark` they are slots of Spark.
+    """
+
+    count: int | None = 1
+    strategy: Strategy = "adaptive"
+    cuts: tuple[int, ...] | None = None
+    asked_only: bool = False
+    on_spark: bool = False
 
 
 class RunInHand:
     """A program and its versions, ready to run."""
 
-    def __init__(self, compiled: Compiled, versions: Versions) -> None:
+    def __init__(
+        self, compiled: Compiled, versions: Versions, workers: Workers | None = None
+    ) -> None:
         self.compiled = compiled
+        self._versions = versions
+        self._workers = workers or Workers()
         self._deltas = Deltas(versions.plan, versions.grouped)
         self.steps: RunSteps = run_steps(versions.plan, versions.names, self._deltas)
         self._prepared: PreparedProgram = prepare(compiled, versions.known)
         self._pieces = count_pieces(compiled, versions.known.resident.vertices)
+        self.sub_plans: SubPlanRun | None = None
+        self.cuts = self.cutting.cuts if self._workers.cuts is None else self._workers.cuts
+        if self.cuts and not self._workers.asked_only:
+            self._cut_plan()
+
+    @cached_property
+    def cutting(self) -> Cutting:
+        """How many workers there are, and where they cut the plan."""
+        wanted = self._workers
+        costs = run_costs(self.steps, self._prepared, wanted.strategy)
+        if self._pieces == 1 and wanted.on_spark:
+            return cutting_for_slots(costs, wanted.count or 1)
+        if self._pieces == 1:
+            return chosen_cutting(costs, wanted.count, self._most_workers())
+        if wanted.count not in (None, 1):
+            raise InputError(
+                f"there are too many pairs for {wanted.count} workers: one fills the memory",
+                hint="leave out `workers`, or ask for fewer pairs",
+            )
+        return chosen_cutting(costs, 1, 1)
+
+    def _most_workers(self) -> int:
+        """One a core, as long as their copies of the graph take no more than half of the memory."""
+        each = BYTES_AN_EDGE * max(1, self._prepared.graph.edges)
+        return max(1, min(usable_cores(), 1 + available_bytes() // (2 * each)))
+
+    def _cut_plan(self) -> None:
+        """Have the cut plan in place of the plan."""
+        versions = self._versions
+        self.sub_plans = sub_plan_run(versions, self.cuts, self._workers.strategy)
+        plan = self.sub_plans.cut.plan
+        self._deltas = Deltas(plan, versions.grouped)
+        self.steps = run_steps(plan, versions.names, self._deltas)
 
     @property
     def pairs(self) -> Pairs | None:
@@ -78,6 +139,10 @@ class RunInHand:
     def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
         """All steps that are not finished yet; in pieces where pairs are more than fit."""
         first = Differences(parts, self.compiled.results).finished
+        if self.sub_plans is not None:
+            workers = self._workers.count or self._most_workers()
+            ThreadedRun(self.sub_plans, base, parts, settings).run(self._prepared, workers)
+            return
         divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
         if len(divided) == 1 or first == len(self.steps):
             self._walk(self._prepared, base, parts, chooser, settings)
@@ -112,16 +177,7 @@ class RunInHand:
         settings: RunSettings,
     ) -> None:
         """All steps that the parts do not have yet."""
-        steps, known = self.steps, Differences(parts, self.compiled.results)
-        runner = Runner(steps, self._deltas, prepared, CurrentResults(base), parts)
-        first = known.finished
-        if first:
-            _recall(known.record, chooser)
-        if first < len(steps):
-            moves = [] if known.record is None else known.record.column("move").to_pylist()
-            for step in steps.path(int(steps.parent[first])):
-                runner.descend(step, known.of(step), moves[step] == Move.PASS)
-            runner.run(first, chooser, settings)
+        walk(Visited(self.steps, self._deltas, base), prepared, parts, chooser, settings)
 
     def run_grid(self, grid: GridVersions, base: Values, parts: Parts, how: RunSettings) -> None:
         """All views of a grid that are not finished yet; the steps are those of the grid."""
@@ -137,13 +193,12 @@ class RunInHand:
         vertices = self._prepared.graph.vertices
         each = time_one_view(self._prepared, self.steps, self._deltas)
         seconds = estimated_seconds(self.steps, vertices, each)
-        return explained_run(self.compiled, plan, self.steps, seconds)
+        text = explained_run(self.compiled, plan, self.steps, seconds)
+        return f"{text}\n{explained_workers(self.cutting, on_spark=self._workers.on_spark)}"
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """What decides how steps are reached."""
-        prepared = self._prepared
-        sizes = self.steps.sizes(prepared.graph.vertices)
-        return CHOOSERS[strategy](replace(sizes, spreads=prepared.adds_up, prices=prepared.prices))
+        return chooser_of(strategy, self.steps, self._prepared)
 
 
 def check_strategy(strategy: str, grid: object = None) -> None:
@@ -164,6 +219,36 @@ def check_verify(verify: int | None) -> None:
         raise InputError(f"verify cannot be {verify!r}", hint="give a number: 10 is every tenth")
     if verify is not None and verify < 1:
         raise InputError(f"verify cannot be {verify}", hint="1 verifies every view, None none")
+
+
+def check_workers(workers: int | None, grid: object = None) -> None:
+    """InputError if there cannot be so many workers."""
+    if workers is None:
+        return
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise InputError(
+            f"workers cannot be {workers!r}",
+            hint="give a number from 1 on, or None: as many as pay",
+        )
+    if grid is not None and workers > 1:
+        raise InputError(
+            "the views of a grid are followed together, by one worker",
+            hint="leave out `workers`, or `grid`",
+        )
+
+
+def check_on(on: str | None, *, grid: object = None, results: bool = True) -> None:
+    """InputError if steps cannot be made there."""
+    if on is None:
+        return
+    if on not in get_args(On):
+        raise InputError(f"on cannot be {on!r}", hint="use 'spark', or leave it out")
+    for given, word in ((grid is not None, "grid"), (not results, "results=False")):
+        if given:
+            raise InputError(
+                f"tasks of Spark write the results of views one by one: there is no {word}",
+                hint=f"leave out on='spark', or {word}",
+            )
 
 
 def check_kept(results: bool, name: str | None, resume: bool) -> None:
@@ -198,14 +283,3 @@ def base_values(tables: BaseTables) -> Values:
         for name in table.column_names
     }
     return found | {name: counted_rows(table) for name, table in tables.matches.items()}
-
-
-def _recall(record: Any, chooser: Chooser) -> None:
-    """Teach the models what the steps took that were finished before."""
-    columns = [record.column(name).to_pylist() for name in ("step", "move", "seconds")]
-    for step, code, seconds in zip(*columns, strict=True):
-        move = Move(code)
-        if move == Move.FOLLOW:
-            chooser.observe(step, Observation(move, 0.0, seconds))
-        elif move != Move.RESTART:
-            chooser.observe(step, Observation(move, seconds, 0.0))

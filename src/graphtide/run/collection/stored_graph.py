@@ -26,7 +26,7 @@ from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import edge_table, vertex_table
+from graphtide.store.merged import ARROW_TYPES, edge_table, vertex_table
 
 _TOLD = 3
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
@@ -114,10 +114,7 @@ def load_graph(
     stored: StoredGraph, collection: StoredCollection, needed: Conditions
 ) -> tuple[KnownEdges, GroupedEdges]:
     """The graph, none of its edges live, and the edges of each class by their inside numbers."""
-    kinds = {item.name: _KINDS[item.type] for item in stored.schema.edge if item.type in _KINDS}
-    kinds |= {ENDS: np.int64} if ENDS in needed.properties else {}
-    coded = {item.name: item.type for item in stored.schema.edge if item.type not in _KINDS}
-    needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()}, coded)
+    _check_columns(stored, needed)
     grouped = collection.grouped_edges
     wanted = [name for name in needed.properties if name != ENDS]
     table = edge_table(stored, ["_src", "_dst", *wanted])
@@ -128,6 +125,35 @@ def load_graph(
         chosen = np.sort(grouped.edges)
         places = np.searchsorted(chosen, grouped.edges).astype(np.int32)
         table = table.take(pa.array(chosen))
+    known = _known_edges(stored, table, needed)
+    return known, GroupedEdges(known.resident.numbers[places], grouped.offsets)
+
+
+def load_vertices(stored: StoredGraph, needed: Conditions) -> KnownEdges:
+    """The graph without any of its edges; columns have the types that they have with them."""
+    _check_columns(stored, needed)
+    types = {item.name: ARROW_TYPES[item.type] for item in stored.schema.edge}
+    types |= {ENDS: pa.int64(), "_src": pa.int32(), "_dst": pa.int32()}
+    wanted = ("_src", "_dst", *needed.properties)
+    table = pa.table({name: pa.array([], types[name]) for name in wanted})
+    return _known_edges(stored, table, needed)
+
+
+def _check_columns(stored: StoredGraph, needed: Conditions) -> None:
+    """Refuse a graph whose edges lack a property, or have it in another type."""
+    kinds = {item.name: _KINDS[item.type] for item in stored.schema.edge if item.type in _KINDS}
+    kinds |= {ENDS: np.int64} if ENDS in needed.properties else {}
+    needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()}, _coded(stored))
+
+
+def _coded(stored: StoredGraph) -> dict[str, PropertyType]:
+    """The edge properties that programs read as codes."""
+    return {item.name: item.type for item in stored.schema.edge if item.type not in _KINDS}
+
+
+def _known_edges(stored: StoredGraph, table: pa.Table, needed: Conditions) -> KnownEdges:
+    """Some edges as a graph, none of them live, with what a program reads."""
+    coded = _coded(stored)
     properties = {
         name: property_column(table.column(name), name, f"the graph '{stored.name}'")
         for name in needed.properties
@@ -140,8 +166,7 @@ def load_graph(
     resident = ResidentGraph(stored.vertices, src, dst, properties, live=False)
     names = ColumnNames("src", "dst", tuple(properties))
     vertices = _vertex_table(stored, needed)
-    known = KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)
-    return known, GroupedEdges(resident.numbers[places], grouped.offsets)
+    return KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)
 
 
 def _vertex_table(stored: StoredGraph, needed: Conditions) -> pa.Table:

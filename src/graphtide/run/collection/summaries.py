@@ -15,6 +15,7 @@ from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertice
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, is_little, whole_figures
 from graphtide.run.collection.tables import globals_table, match_counts
+from graphtide.run.collection.worker_rows import explained_workers
 
 
 def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
@@ -119,6 +120,7 @@ def _explained(contents: RunContents) -> Iterator[str]:
     splits = np.count_nonzero(moves == Move.SPLIT)
     found = f"{counted(_rows(contents), 'difference')} {'kept' if contents.kept else 'found'}"
     yield f"  {counted(int(splits), 'time')} a new state was begun, {found}"
+    yield from explained_workers(contents)
 
 
 _WORDS = {"differential": "differentially", "scratch": "from scratch"}

@@ -88,7 +88,8 @@ def _run(space: Workspace, statement: s.Run) -> str:
     chosen = chosen_computation(
         said_outright(graph_behind(space.catalog, stored).schema, statement)
     )
-    told = explain_run(space.catalog, stored, compiled_program(chosen.program, "auto"))
+    compiled = compiled_program(chosen.program, "auto")
+    told = explain_run(space, stored, compiled, statement.workers, statement.on)
     if statement.library is None:
         return told
     return f"{told}\nto find the program, {statement.library} was carried out as Python"

@@ -19,7 +19,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import run_name
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import check_verify
+from graphtide.run.collection.start import check_verify, check_workers
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.statements.answers import Answer, Made
 from graphtide.run.statements.computations import chosen_computation, error_place, said_outright
@@ -55,6 +55,8 @@ def _run_program(
         RunSettings(verify=strategy.verify),
         forced_splits(stored.plan, statement),
         kept=statement.results != "noresults",
+        workers=statement.workers,
+        on=statement.on,
     )
     try:
         return run_collection(space, stored, request)
@@ -70,11 +72,25 @@ def _run_program(
 
 def check_run(statement: s.Run) -> None:
     """Refuse what contradicts itself."""
-    if statement.verify is not None:
+    for field, check in (("verify", check_verify), ("workers", check_workers)):
         try:
-            check_verify(statement.verify)
+            check(getattr(statement, field))
         except InputError as error:
-            raise language_error(error.what, statement.place("verify"), error.hint) from None
+            raise language_error(error.what, statement.place(field), error.hint) from None
+    several = {"workers": (statement.workers or 1) > 1, "on": statement.on is not None}
+    for field in (name for name, given in several.items() if given):
+        if statement.indices is not None:
+            raise language_error(
+                "'indices' says where a run begins anew, and workers begin anew elsewhere",
+                statement.place(field),
+                "leave out one of the two",
+            )
+    if statement.results == "noresults" and statement.on is not None:
+        raise language_error(
+            "'noresults' keeps nothing, and tasks of Spark hand results over in files",
+            statement.place("on"),
+            "leave out one of the two",
+        )
     if statement.results != "noresults":
         return
     for field, word in (("save_to", "save results to"), ("name", "as"), ("resume", "resume")):

@@ -1,0 +1,178 @@
+"""Runs by several workers: `python -m bench cluster`.
+
+Other work loads most machines, so that the clock says little of how fast two threads are. What is
+compared is processor time: all that a run by one worker takes, with what one has to wait for of a
+run by two: the thread that asked for it, which prepares and joins, and the busier of its workers.
+Caches and memory that two threads share slow both down, and so are part of it. The clock is told
+in the notes. Runs of one and of two take turns; medians.
+
+The part `spark` runs the same views by tasks on a cluster of two processes of this machine, in a
+process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench import data
+from bench.figures import Figure
+from bench.runs_collections import Views, expanding, removals
+from bench.runs_graphs import read_edges
+from bench.runs_programs import COMPONENTS, PATHS, RANKS, tasks
+
+PARTS = ("threads", "spark")
+FASTER, ROUNDS = 1.6, 3
+AUTHORS, COMMUNITIES = "com-dblp.txt.gz", "com-dblp-communities.txt.gz"
+WINDOWS = "sx-mathoverflow.txt.gz"
+
+
+def run(*, quick: bool, part: str | None = None) -> list[Figure]:
+    """All figures, or those of one part."""
+    if quick:
+        with data.stand_ins():
+            return _figures(quick=True, part=part)
+    return _figures(quick=False, part=part)
+
+
+def _figures(*, quick: bool, part: str | None) -> list[Figure]:
+    found: list[Figure] = []
+    if part in (None, "threads"):
+        found += threads(quick)
+    if part in (None, "spark") and not (quick and part is None):
+        found += _spark(quick)
+    return found
+
+
+def threads(quick: bool) -> list[Figure]:
+    """One worker and two: components of removals, ranks and paths of daily windows."""
+    figures: list[Figure] = []
+    removed, windows = removal_views(quick), window_views(quick)
+    for views, title, more in (
+        (removed, COMPONENTS, {}),
+        (windows, RANKS, {}),
+        (windows, PATHS, {"strategy": "scratch"}),
+    ):
+        name = f"{title}, two threads over one"
+        if views is None:
+            figures.append(Figure(name, None, "at least", FASTER, "x", data.missing(AUTHORS)))
+            continue
+        figures.append(_compared(name, views, tasks(views.graph)[title].program, more, quick))
+    if removed is not None:
+        figures.append(_memory(removed))
+    return figures
+
+
+def removal_views(quick: bool) -> Views | None:
+    """Half of ten communities of com-dblp removed, in all 252 ways."""
+    table, groups = read_edges(AUTHORS, directed=False), data.find(COMMUNITIES)
+    if table is None or groups is None:
+        return None
+    return removals(table, data.largest_communities(groups, communities_of(quick)))
+
+
+def communities_of(quick: bool) -> int:
+    """How many communities there are, half of which are removed."""
+    return 4 if quick else 10
+
+
+def window_views(quick: bool) -> Views | None:
+    """2,351 windows of sx-mathoverflow that grow by a day."""
+    table = read_edges(WINDOWS, directed=True)
+    return None if table is None else expanding(table, "day", 365 if quick else 1)
+
+
+class Waited:
+    """Processor time that somebody waits for, and the clock."""
+
+    def __init__(self) -> None:
+        self.threads: list[float] = []
+        self.asking = self.clock = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Who asked, and the busiest of the threads."""
+        return self.asking + max(self.threads, default=0.0)
+
+
+@contextmanager
+def waiting() -> Iterator[Waited]:
+    """Watch this thread, and all that are begun in the block."""
+    found, plain = Waited(), threading.Thread.run
+
+    def watched(thread: threading.Thread) -> None:
+        try:
+            plain(thread)
+        finally:
+            found.threads.append(time.thread_time())
+
+    threading.Thread.run = watched  # type: ignore[assignment,method-assign]
+    asked, began = time.thread_time(), time.perf_counter()
+    try:
+        yield found
+    finally:
+        threading.Thread.run = plain  # type: ignore[method-assign]
+        found.asking = time.thread_time() - asked
+        found.clock = time.perf_counter() - began
+
+
+def _compared(name: str, views: Views, program: Any, more: Any, quick: bool) -> Figure:
+    rows: dict[int, list[Waited]] = {1: [], 2: []}
+
+    def once(workers: int) -> Waited:
+        with waiting() as waited:
+            views.collection.run(program, workers=workers, progress=False, **more)
+        return waited
+
+    for turn in range(1 if quick else ROUNDS + 1):
+        for workers, found in rows.items():
+            took = once(workers)
+            if turn or quick:
+                found.append(took)
+    one, two = (statistics.median(item.seconds for item in found) for found in rows.values())
+    clocks = [statistics.median(item.clock for item in found) for found in rows.values()]
+    waits = f"{clocks[0]:.3g} and {clocks[1]:.3g} s by the clock"
+    note = f"{one:.3g} and {two:.3g} s of processor time, {waits}"
+    return Figure(name, one / two, "at least", FASTER, "x", note, views.section)
+
+
+def _memory(views: Views) -> Figure:
+    """What a second worker takes at the peak, its states and results included."""
+    program = tasks(views.graph)[COMPONENTS].program
+
+    def run(workers: int) -> object:
+        return views.collection.run(program, workers=workers, progress=False)
+
+    peaks = [_peak(partial(run, workers)) for workers in (1, 2)]
+    more = (peaks[1] - peaks[0]) / max(1, views.graph.edges)
+    note = f"{peaks[0] / 1e6:.0f} and {peaks[1] / 1e6:.0f} MB at the peak, results included"
+    return Figure("a second worker", more, "at most", None, "bytes an edge", note, views.section)
+
+
+def _peak(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _spark(quick: bool) -> list[Figure]:
+    """The figures of a process of its own: one process has one Spark."""
+    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
+        report = Path(folder) / "figures.json"
+        words = [sys.executable, "-m", "bench.cluster_spark", str(report), *["quick"] * quick]
+        subprocess.run(words, check=True)
+        return [Figure(**item) for item in json.loads(report.read_text())]

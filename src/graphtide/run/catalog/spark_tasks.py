@@ -1,0 +1,182 @@
+"""What a task of Spark does for a run: open the stored graph once, and walk a sub-plan.
+
+A Python worker of Spark carries out one task after the other. It opens the collection and prepares
+the program with the first, and keeps both for the next ones of the same run. Each task writes the
+parts of an attempt of its own, and never touches what another one wrote: whoever is killed leaves
+parts that the next attempt begins with, or nothing.
+
+An error of ours is handed back as a report, because trying again would not help; any other one ends
+the task, and Spark tries again.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, thread_time, time
+from typing import Any
+
+from graphtide.kernels.jit import kernels_digest
+from graphtide.model import errors
+from graphtide.model.errors import GraphtideError, SetupError, StoreError
+from graphtide.run.catalog.stored_versions import stored_versions
+from graphtide.run.collection.facts import Strategy
+from graphtide.run.collection.prepare import PreparedProgram, prepare
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.start import base_values
+from graphtide.run.collection.sub_plans import SubPlanRun, sub_plan_run
+from graphtide.run.live.modes import Mode
+from graphtide.run.live.programs import Bound, compiled_program
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import open_collection
+from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.results import open_run
+from graphtide.version import __version__
+
+_LOOK_EVERY = 1.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run as its tasks are told of it."""
+
+    folder: Path
+    run: str
+    checksum: str
+    collection: str
+    program: Bound
+    mode: Mode
+    strategy: Strategy
+    cuts: tuple[int, ...]
+    verify: int | None
+    keep_every: float
+    made_by: str = field(default_factory=lambda: this_code())
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a task has done: its attempt, or its error; and how many edges it has read for that."""
+
+    number: int
+    attempt: str = ""
+    stopped: bool = False
+    error: tuple[str, str, str | None, str | None] | None = None
+    worker: str = ""
+    edges_read: int = 0
+
+    def failure(self) -> GraphtideError:
+        """The error of ours that ended the task."""
+        assert self.error is not None
+        name, what, where, hint = self.error
+        kind: Any = getattr(errors, name, StoreError)
+        found: GraphtideError = kind(what, where=where, hint=hint)
+        return found
+
+
+class StoppedError(Exception):
+    """The run has ended elsewhere."""
+
+
+@dataclass
+class _Opened:
+    """What a Python worker keeps from task to task."""
+
+    order: Order
+    prepared: PreparedProgram
+    run: SubPlanRun
+    base: Any
+    parts: PartsOnDisk
+
+
+_OPENED: list[_Opened] = []
+
+
+def this_code() -> str:
+    """The code that runs here: results of another one might differ."""
+    return f"{__version__} {kernels_digest()}"
+
+
+def carry_out(order: bytes, number: int) -> bytes:
+    """Walk a sub-plan; the entry of a task."""
+    began, worked, read = time(), thread_time(), READ_EDGES.count
+    given: Order = pickle.loads(order)
+    told: dict[str, Any] = {}
+    try:
+        told["attempt"] = _walk(given, number, (began, worked))
+    except StoppedError:
+        told["stopped"] = True
+    except GraphtideError as error:
+        told["error"] = type(error).__name__, error.what, error.where, error.hint
+        for opened in _OPENED:
+            opened.parts.stop_attempts()
+    return pickle.dumps(
+        Report(
+            number,
+            **told,
+            worker=_this_worker(),
+            edges_read=READ_EDGES.count - read,
+        )
+    )
+
+
+def _this_worker() -> str:
+    return f"{socket.gethostname()} {os.getpid()}"
+
+
+def _walk(order: Order, number: int, since: tuple[float, float]) -> str:
+    """The name of the attempt that has all steps of a sub-plan, begun with `since` then."""
+    opened = _opened(order)
+    attempt = opened.parts.attempt(number)
+    settings = RunSettings(
+        verify=order.verify,
+        keep_every=order.keep_every,
+        go_on=_watch(opened.parts),
+        worker=_this_worker(),
+        since=since,
+    )
+    opened.run.walk(number, opened.base, opened.prepared, attempt, settings)
+    return attempt.name
+
+
+def _opened(order: Order) -> _Opened:
+    """The run as this process knows it; opened with its first task."""
+    if not _OPENED or _OPENED[0].order != order:
+        _OPENED[:] = [_open(order)]
+    return _OPENED[0]
+
+
+def _open(order: Order) -> _Opened:
+    if order.made_by != this_code():
+        raise SetupError(
+            f"a worker has another Graphtide ({this_code()}) than the driver ({order.made_by})",
+            where=socket.gethostname(),
+            hint="install the same one where tasks run",
+        )
+    catalog = Catalog(order.folder)
+    run, stored = open_run(catalog, order.run), open_collection(catalog, order.collection)
+    if run.generation.checksum != order.checksum:
+        raise StoreError(f"the run '{order.run}' has been begun anew since", hint="run it again")
+    compiled = compiled_program(order.program, order.mode)
+    versions = stored_versions(catalog, stored, compiled)
+    prepared = prepare(compiled, versions.known)
+    sub_plans = sub_plan_run(versions, order.cuts, order.strategy)
+    return _Opened(order, prepared, sub_plans, base_values(run.base()), run.parts)
+
+
+def _watch(parts: PartsOnDisk) -> Callable[[], None]:
+    """Ends the task, within a second or so, once the run has ended elsewhere."""
+    looked = [monotonic()]
+
+    def go_on() -> None:
+        now = monotonic()
+        if now - looked[0] > _LOOK_EVERY:
+            looked[0] = now
+            if parts.attempts_stopped():
+                raise StoppedError
+
+    return go_on

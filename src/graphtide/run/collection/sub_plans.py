@@ -1,0 +1,180 @@
+"""The sub-plans of a run: each a plan of its own, walked by whoever has a copy of the graph.
+
+Threads of this process and tasks of Spark do the same with a sub-plan: walk it from the empty
+version, into an attempt beside the parts of the run. Attempts number steps as the cut plan does, so
+that their parts become parts of the run as they are; whoever walks a sub-plan counts its own steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.engine.changes import Values
+from graphtide.optimize.cutting import Cutting, StepCosts, choose_cutting, paying, step_costs
+from graphtide.plan.sub_plans import CutPlan, cut_plan
+from graphtide.run.collection.facts import Strategy
+from graphtide.run.collection.prepare import PreparedProgram
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
+from graphtide.run.collection.versions import Versions
+from graphtide.run.collection.walking import Visited, chooser_of, program_sizes, walk
+from graphtide.store.collection import GroupedEdges
+from graphtide.store.parts import KeptParts, Made, Part, Parts
+
+DEARER = {"fixpoint": 1.0, "exact": 0.5, "walk": 10.0, "dataflow": 20.0}
+"""What a program of each mode takes beside components, a vertex and edge: ten rounds of PageRank in
+lanes took 0.33 over 2,351 daily windows."""
+
+
+SUB_PLANS_A_SLOT = (8, 6, 4, 2, 1)
+"""Sub-plans that are tried for each slot of Spark: more than for a thread, since machines differ
+and tasks are lost."""
+
+SPARK_SECONDS = 4.0
+"""What a run on Spark takes beside its steps: Python workers begin, and each reads the graph."""
+
+
+@dataclass(frozen=True)
+class SubPlanRun:
+    """A run whose plan is cut, as all of its workers know it."""
+
+    cut: CutPlan
+    names: tuple[str, ...]
+    grouped: GroupedEdges
+    strategy: Strategy
+
+    def walk(
+        self,
+        number: int,
+        base: Values,
+        prepared: PreparedProgram,
+        parts: KeptParts,
+        settings: RunSettings,
+    ) -> None:
+        """All steps of a sub-plan that its attempt does not have yet; the graph is empty then."""
+        plan = self.cut.sub_plans[number]
+        deltas = Deltas(plan, self.grouped)
+        steps = run_steps(plan, self.names, deltas)
+        seen = self._views_before(number)
+        settings = replace(settings, seen=seen, sub_plan=number, kept=lambda finished: None)
+        own = OwnSteps(parts, self.cut.firsts[number])
+        chooser = chooser_of(self.strategy, steps, prepared)
+        try:
+            walk(Visited(steps, deltas, base), prepared, own, chooser, settings)
+        finally:
+            prepared.graph.clear()
+
+    def _views_before(self, number: int) -> int:
+        return sum(len(plan.steps) - plan.stones for plan in self.cut.sub_plans[:number])
+
+
+def sub_plan_run(versions: Versions, cuts: tuple[int, ...], strategy: Strategy) -> SubPlanRun:
+    """The versions of a run in the sub-plans that these cuts make."""
+    cut = cut_plan(versions.plan, cuts, versions.names)
+    return SubPlanRun(cut, versions.names, versions.grouped, strategy)
+
+
+class OwnSteps:
+    """The parts of an attempt, with steps counted from the first one of its sub-plan."""
+
+    def __init__(self, parts: KeptParts, first: int) -> None:
+        self._parts = parts
+        self._first = first
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def append(self, part: Part) -> None:
+        """Keep a part."""
+        differences = {name: _moved(table, self._first) for name, table in part.differences.items()}
+        self._parts.append(Part(_moved(part.record, self._first), differences, part.made))
+
+    def record(self) -> pa.Table | None:
+        """The records of all finished steps."""
+        found = self._parts.record()
+        return None if found is None else _moved(found, -self._first)
+
+    def first_step(self, part: int) -> int:
+        """The first of the steps that a part holds."""
+        return self._parts.first_step(part) - self._first
+
+    def differences(self, part: int, field: str) -> pa.Table:
+        """The differences of a field in one part."""
+        return _moved(self._parts.differences(part, field), -self._first)
+
+    def made(self, part: int) -> Made | None:
+        """Who made a part."""
+        return self._parts.made(part)
+
+
+class Joined:
+    """Attempts on their way to become parts of the run, in the order of its plan."""
+
+    def __init__(self, parts: Parts, cut: CutPlan) -> None:
+        record = parts.record()
+        self._parts = parts
+        self._cut = cut
+        self.finished = 0 if record is None else int(record.num_rows)
+        """How many steps are parts of the run: the first ones of the cut plan."""
+
+    def missing(self) -> list[int]:
+        """The sub-plans that are not, or not wholly, part of the run."""
+        return [at for at in range(len(self._cut)) if self._cut.firsts[at + 1] > self.finished]
+
+    def take_over(self, attempts: dict[int, Parts]) -> None:
+        """All that attempts have of the steps that come next."""
+        for number in self.missing():
+            if number in attempts:
+                self._take_over(attempts[number])
+            if self.finished < self._cut.firsts[number + 1]:
+                return
+
+    def end_attempts(self) -> None:
+        """Give all attempts up, of which the run has every step now."""
+        assert not self.missing()
+        self._parts.end_attempts()
+
+    def _take_over(self, attempt: Parts) -> None:
+        record = attempt.record()
+        if record is None:
+            return
+        firsts = [attempt.first_step(part) for part in range(len(attempt))]
+        behind = [*firsts[1:], int(record.column("step")[-1].as_py()) + 1]
+        for part, last in enumerate(behind):
+            if last > self.finished:
+                self._parts.take_over(attempt, part)
+                self.finished = last
+
+
+def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) -> StepCosts:
+    """What the steps of a run are predicted to take."""
+    dearer = DEARER[prepared.compiled.choice.mode]
+    sizes = program_sizes(steps, prepared)
+    return step_costs(sizes, scratch=strategy == "scratch", dearer=dearer)
+
+
+def cutting_for_slots(costs: StepCosts, slots: int) -> Cutting:
+    """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before."""
+    found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT)
+    pays = found.alone >= found.together + SPARK_SECONDS
+    return found if pays else choose_cutting(costs, 1)
+
+
+def chosen_cutting(costs: StepCosts, workers: int | None, most: int) -> Cutting:
+    """Where a plan is cut for so many workers; None takes up to `most` where that pays."""
+    if workers is not None:
+        return choose_cutting(costs, workers, forced=True)
+    found = choose_cutting(costs, most)
+    return found if paying(found) else choose_cutting(costs, 1)
+
+
+def _moved(table: pa.Table, by: int) -> pa.Table:
+    """The table with other numbers of steps."""
+    if not by:
+        return table
+    place = table.schema.get_field_index("step")
+    steps = table.column(place).to_numpy() + np.int32(by)
+    return table.set_column(place, table.schema.field(place), pa.array(steps, pa.int32()))
