@@ -1,0 +1,136 @@
+"""`gt.datalog`: a Datalog program, its facts, and what follows from them, kept current."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphtide.lang.datalog.program import DatalogText, read_datalog
+from graphtide.model.errors import InputError
+from graphtide.run.staying import StaysInDataflow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphtide.run.dataflow.outputs import Change
+    from graphtide.run.rules.standing import StandingRules
+
+
+def datalog(
+    text: str | PathLike[str],
+    *,
+    facts: str | PathLike[str] | None = None,
+    **settings: Any,
+) -> Datalog:
+    """The Datalog program that a text says, or the file of that name if it ends in `.dl`.
+
+        rules = gt.datalog('''
+            .decl edge(x: number, y: number)
+            .decl tc(x: number, y: number)
+            tc(x, y) :- edge(x, y).
+            tc(x, z) :- tc(x, y), edge(y, z).
+            .output tc
+        ''')
+        rules.insert("edge", [(1, 2), (2, 3)])
+        rules.advance()
+        rules.facts("tc")       # [(1, 2), (1, 3), (2, 3)]
+
+    `facts` is the folder of the files that `.input` names, which are read at once. `settings` are
+    those of `gt.Dataflow`, such as `memory`. See docs/reference/datalog.md.
+    """
+    return Datalog(read_datalog(text), facts, settings)
+
+
+class Datalog(StaysInDataflow):
+    """Facts that users change, and relations that rules derive from them.
+
+    Relations are sets: a fact is there or is not, however often it was inserted. What is inserted
+    and deleted counts from the next `advance` on.
+    """
+
+    def __init__(
+        self,
+        program: DatalogText,
+        facts: str | PathLike[str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.program = program
+        self._settings = dict(settings or {})
+        self._standing: StandingRules | None = None
+        if facts is not None:
+            self._rules().read_files(Path(facts))
+
+    @property
+    def relations(self) -> dict[str, tuple[str, ...]]:
+        """The names of all relations, with those of their columns."""
+        return {item.name: item.names for item in self.program.plan.relations}
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The relations that are kept current: those of `.output` and `.printsize`."""
+        return self.program.plan.wanted
+
+    def insert(self, relation: str, rows: Any) -> int:
+        """Facts that are there from the next version on; how many were not there before.
+
+        Rows are tuples, or a table: pandas, Arrow, or a mapping of names to columns.
+        """
+        return self._rules().fact_set(relation).insert(rows)
+
+    def delete(self, relation: str, rows: Any) -> int:
+        """Facts that are not there from the next version on; how many were there before."""
+        return self._rules().fact_set(relation).delete(rows)
+
+    def advance(self) -> None:
+        """Derive what follows from what has changed."""
+        self._rules().advance()
+
+    def facts(self, relation: str) -> list[tuple[Any, ...]]:
+        """The facts of a relation that is put out, in order, as of the last advance."""
+        return self._rules().rows(relation)
+
+    def size(self, relation: str) -> int:
+        """How many facts a relation that is put out has."""
+        return len(self._rules().output(relation).records())
+
+    def table(self, relation: str) -> pa.Table:
+        """The same as a table of Arrow."""
+        from graphtide.run.rules.tables import facts_table
+
+        rules = self._rules()
+        return facts_table(rules.relation(relation), rules.rows(relation))
+
+    def changes(self, relation: str) -> list[Change]:
+        """What has come (1) and gone (-1) since the last call, with the version of each."""
+        return self._rules().changes(relation)
+
+    def explain(self) -> str:
+        """Strata, rules, in which order each joins its atoms, and how many rows it sent."""
+        from graphtide.run.rules.explain import explain_rules
+
+        rules = self._rules()
+        return explain_rules(rules.flow, rules.built(), rules.told)
+
+    def close(self) -> None:
+        """Give all memory back; nothing can be read or changed any more."""
+        if self._standing is not None:
+            self._standing.close()
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name}({', '.join(columns)})" for name, columns in self.relations.items())
+        return f"<Datalog {self.program.name}: {listed}>"
+
+    def _rules(self) -> StandingRules:
+        if self._standing is None:
+            from graphtide.run.rules.standing import StandingRules
+
+            unknown = set(self._settings) - {"memory", "effort", "fuel", "most_rounds", "debug"}
+            if unknown:
+                raise InputError(
+                    f"gt.datalog has no setting '{sorted(unknown)[0]}'",
+                    hint="it takes facts, memory, effort, fuel, most_rounds and debug",
+                )
+            self._standing = StandingRules(self.program, self._settings)
+        return self._standing
