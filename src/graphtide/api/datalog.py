@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram, graph_rules
 from graphtide.lang.datalog.program import DatalogText, read_datalog
 from graphtide.model.errors import InputError
 from graphtide.run.staying import StaysInDataflow
@@ -71,6 +72,15 @@ class Datalog(StaysInDataflow):
     def outputs(self) -> tuple[str, ...]:
         """The relations that are kept current: those of `.output` and `.printsize`."""
         return self.program.plan.wanted
+
+    @property
+    def on_graphs(self) -> RuleProgram:
+        """The program over a graph or its views; InputError where the text is none."""
+        return graph_rules(self.program)
+
+    def __call__(self, /, **parameters: object) -> BoundRules:
+        """The program over graphs with its parameters: `years.run(rules(root=["ann"]))`."""
+        return self.on_graphs(**parameters)
 
     def insert(self, relation: str, rows: Any) -> int:
         """Facts that are there from the next version on; how many were not there before.

@@ -30,6 +30,7 @@ from graphtide.lang.datalog.types import (
     NUMBER,
     REAL,
     SYMBOL,
+    VERTEX,
     Kind,
     Primitive,
     RecordKind,
@@ -121,6 +122,12 @@ class Inference:
             case Record():
                 self._record(term, kind)
                 return
+            case Literal() if kind is VERTEX:
+                raise refuse(
+                    "a vertex has no name in the text",
+                    term,
+                    "let a relation hold it, `.decl root(v: vertex)`, and give that: root=[...]",
+                )
         if isinstance(term, Call) and isinstance(kind, Primitive):
             self._operands(term, kind)
         found = self.kind(term)
@@ -212,7 +219,8 @@ class Inference:
 
 
 def _check_number(kind: Kind, term: Term, what: str) -> None:
-    if isinstance(kind, RecordKind) or kind is SYMBOL:
+    ordered = kind is VERTEX and what.split()[0] in ("`min`", "`max`", "min", "max")
+    if kind not in (NUMBER, REAL) and not ordered:
         raise refuse(f"{what} a {kind.name} has no value", term, "give numbers or floats")
 
 

@@ -173,5 +173,7 @@ class _Resolving:
 def _kinds_of(relation: plan.Relation) -> tuple[Kind, ...]:
     """The types of the columns, records taken apart."""
     by_column = {item.column: item for item in (NUMBER, REAL, SYMBOL)}
-    return tuple(by_column[kind] for _, kind in relation.columns)
+    return tuple(
+        VERTEX if name in relation.vertices else by_column[kind] for name, kind in relation.columns
+    )
 

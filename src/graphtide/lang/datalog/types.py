@@ -43,9 +43,7 @@ _PRIMITIVES = {item.name: item for item in (NUMBER, REAL, SYMBOL, VERTEX)}
 
 
 def same_kind(one: Kind, other: Kind) -> bool:
-    """Whether values of two types can be compared: vertices are numbers."""
-    if isinstance(one, Primitive) and isinstance(other, Primitive):
-        return one.column is other.column
+    """Whether values of two types can be compared."""
     return one == other
 
 
