@@ -23,6 +23,7 @@ def datalog(
     text: str | PathLike[str],
     *,
     facts: str | PathLike[str] | None = None,
+    magic: bool = True,
     **settings: Any,
 ) -> Datalog:
     """The Datalog program that a text says, or the file of that name if it ends in `.dl`.
@@ -38,10 +39,11 @@ def datalog(
         rules.advance()
         rules.facts("tc")       # [(1, 2), (1, 3), (2, 3)]
 
-    `facts` is the folder of the files that `.input` names, which are read at once. `settings` are
-    those of `gt.Dataflow`, such as `memory`. See docs/reference/datalog.md.
+    `facts` is the folder of the files that `.input` names, which are read at once. Without `magic`,
+    every relation that is needed is derived in full. `settings` are those of `gt.Dataflow`, such as
+    `memory`. See docs/reference/datalog.md.
     """
-    return Datalog(read_datalog(text), facts, settings)
+    return Datalog(read_datalog(text), facts, settings, magic=magic)
 
 
 class Datalog(StaysInDataflow):
@@ -56,8 +58,11 @@ class Datalog(StaysInDataflow):
         program: DatalogText,
         facts: str | PathLike[str] | None = None,
         settings: Mapping[str, Any] | None = None,
+        *,
+        magic: bool = True,
     ) -> None:
         self.program = program
+        self._magic = magic
         self._settings = dict(settings or {})
         self._standing: StandingRules | None = None
         if facts is not None:
@@ -142,5 +147,5 @@ class Datalog(StaysInDataflow):
                     f"gt.datalog has no setting '{sorted(unknown)[0]}'",
                     hint="it takes facts, memory, effort, fuel, most_rounds and debug",
                 )
-            self._standing = StandingRules(self.program, self._settings)
+            self._standing = StandingRules(self.program, self._settings, magic=self._magic)
         return self._standing

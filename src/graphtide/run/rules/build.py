@@ -73,7 +73,8 @@ class RuleBuilder:
         self._flow = flow
         self._plan = plan
         self._given = given
-        self._sizes = dict(sizes)
+        demands = {item.name: 0 for item in plan.relations if item.name.endswith("?")}
+        self._sizes = {**sizes, **demands}
         self._relations = Relations(flow, plan.relations, unit)
         self._built = BuiltRules(self._relations)
 

@@ -14,6 +14,7 @@ from typing import Any
 from graphtide.lang.datalog.program import DatalogText
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Relation
 from graphtide.run.dataflow.collection import Arrangement
 from graphtide.run.dataflow.flow import Dataflow
@@ -27,7 +28,10 @@ from graphtide.run.rules.relations import UNIT, flow_columns
 class StandingRules:
     """One program with its facts; see `api.datalog.Datalog` for what users do with it."""
 
-    def __init__(self, program: DatalogText, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, program: DatalogText, settings: Mapping[str, Any], *, magic: bool = True
+    ) -> None:
+        self._magic = magic
         self.program = program
         self.plan = program.plan
         self.flow = Dataflow(program.name, **settings)
@@ -87,7 +91,10 @@ class StandingRules:
         }
         unit = flow.input("unit", **{UNIT: int})
         sizes = {name: len(item) for name, item in self.facts.items()}
-        builder = RuleBuilder(flow, self.plan, inputs, unit, sizes)
+        plan = self.plan
+        if self._magic:
+            plan = demanded(plan, plan.wanted, (), asked=False)
+        builder = RuleBuilder(flow, plan, inputs, unit, sizes)
         built = builder.build(self.plan.wanted)
         for name in self.plan.wanted:
             self.outputs[name] = built.collection(name).output(name)
