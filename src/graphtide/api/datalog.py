@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram, graph_rules
+from graphtide.lang.datalog.parse import parse_goal
 from graphtide.lang.datalog.program import DatalogText, read_datalog
+from graphtide.lang.datalog.resolve import lower_goal
 from graphtide.model.errors import InputError
 from graphtide.run.staying import StaysInDataflow
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphtide.run.dataflow.outputs import Change
+    from graphtide.run.rules.queries import Indexes, StandingQuery
     from graphtide.run.rules.standing import StandingRules
 
 
@@ -65,6 +68,7 @@ class Datalog(StaysInDataflow):
         self._magic = magic
         self._settings = dict(settings or {})
         self._standing: StandingRules | None = None
+        self._indexes: Indexes | None = None
         if facts is not None:
             self._rules().read_files(Path(facts))
 
@@ -121,6 +125,21 @@ class Datalog(StaysInDataflow):
         """What has come (1) and gone (-1) since the last call, with the version of each."""
         return self._rules().changes(relation)
 
+    def query(self, goal: str) -> DatalogQuery:
+        """Ask for the facts of a relation with some values given: `query('tc("david", x)')`.
+
+        The answer is there at once and is kept current until the query is closed. It closes the
+        open version: what was inserted and deleted before counts. Any relation can be asked for,
+        also one that is not put out; only what the answer needs of it is derived.
+        """
+        from graphtide.run.rules.queries import Indexes, StandingQuery
+
+        rules = self._rules()
+        if self._indexes is None:
+            self._indexes = Indexes(rules)
+        asked = lower_goal(parse_goal(goal), rules.plan.relations)
+        return DatalogQuery(StandingQuery(rules, self._indexes, asked, magic=self._magic))
+
     def explain(self) -> str:
         """Strata, rules, in which order each joins its atoms, and how many rows it sent."""
         from graphtide.run.rules.explain import explain_rules
@@ -149,3 +168,46 @@ class Datalog(StaysInDataflow):
                 )
             self._standing = StandingRules(self.program, self._settings, magic=self._magic)
         return self._standing
+
+
+class DatalogQuery(StaysInDataflow):
+    """The answer to a goal: the values of its variables, in the order in which it names them."""
+
+    def __init__(self, asked: StandingQuery) -> None:
+        self._asked = asked
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The variables of the goal."""
+        return self._asked.relation.names
+
+    def facts(self) -> list[tuple[Any, ...]]:
+        """The values for which the goal holds, in order; `[()]` for a goal without variables."""
+        return self._asked.rows()
+
+    def table(self) -> pa.Table:
+        """The same as a table of Arrow."""
+        from graphtide.run.rules.tables import facts_table
+
+        return facts_table(self._asked.relation, self._asked.rows())
+
+    def changes(self) -> list[Change]:
+        """What has come (1) and gone (-1) since the last call, with the version of each."""
+        return self._asked.changes()
+
+    def explain(self) -> str:
+        """The rules of the query, its demands among them, and in which order each joins."""
+        return self._asked.explain()
+
+    def close(self) -> None:
+        """Stop keeping the answer current, and give its memory back."""
+        self._asked.close()
+
+    def __enter__(self) -> DatalogQuery:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<query {self._asked.flow.name}>"

@@ -72,7 +72,7 @@ class BodyBuilder:
         return Bindings(self._relations.unit(), {}) if found is None else found
 
     def _literal(self, found: Bindings | None, literal: Literal, later: set[str]) -> Bindings:
-        if isinstance(literal, Match) and found is None:
+        if isinstance(literal, Match) and found is None and not self._is_lookup(literal):
             return self._first(literal)
         given = Bindings(self._relations.unit(), {}) if found is None else found
         match literal:
@@ -91,6 +91,11 @@ class BodyBuilder:
                 return self._aggregate(given, literal)
 
     # ---- atoms
+
+    def _is_lookup(self, atom: Match) -> bool:
+        """Whether an atom with values is found by them, and not by going through its relation."""
+        valued = any(isinstance(item, Constant) for item in atom.arguments)
+        return valued and self._relations.is_indexed(atom.relation)
 
     def _first(self, atom: Match) -> Bindings:
         """The relation itself, with names for its columns; filtered by values and repetitions."""
@@ -119,7 +124,7 @@ class BodyBuilder:
             right = self._relations.with_unit(atom.relation)
             left, ons = _extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
         else:
-            right = self._relations.stage(atom.relation)
+            right = self._relations.keyed(atom.relation, [name for _, name in ons])
         pair = joined(left.stage, right, dict(ons))
         return self._after(left, pair, atom, {name for _, name in ons}, later)
 

@@ -31,7 +31,7 @@ from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.dataflow.operators import concatenated
 from graphtide.run.dataflow.stages import Stage, mapped
 from graphtide.run.rules.bodies import BodyBuilder
-from graphtide.run.rules.relations import UNIT, Relations, flow_columns
+from graphtide.run.rules.relations import UNIT, Keyed, Relations, flow_columns
 
 
 @dataclass
@@ -60,6 +60,7 @@ class RuleBuilder:
     """Adds a program to a dataflow; `given` are the collections that come from outside, as sets.
 
     `sizes` are how many facts relations have, as far as that is known. `unit` has one record.
+    `keyed` finds relations that are there by some columns already.
     """
 
     def __init__(
@@ -69,13 +70,14 @@ class RuleBuilder:
         given: Mapping[str, Collection],
         unit: Collection,
         sizes: Sizes,
+        keyed: Keyed | None = None,
     ) -> None:
         self._flow = flow
         self._plan = plan
         self._given = given
         demands = {item.name: 0 for item in plan.relations if item.name.endswith("?")}
         self._sizes = {**sizes, **demands}
-        self._relations = Relations(flow, plan.relations, unit)
+        self._relations = Relations(flow, plan.relations, unit, keyed)
         self._built = BuiltRules(self._relations)
 
     def build(self, wanted: Sequence[str]) -> BuiltRules:

@@ -6,7 +6,7 @@ rule sees, since a record has one at least; joins of nothing in common meet in s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from graphtide.plan.dataflow_terms import col
@@ -16,6 +16,8 @@ from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.dataflow.stages import Stage, mapped, selected
 
 UNIT = " unit"
+Keyed = Callable[[str, Sequence[str]], Stage | None]
+"""A relation that is indexed by some columns already; None where it is not."""
 
 
 def flow_columns(relation: Relation) -> dict[str, Any]:
@@ -27,7 +29,14 @@ def flow_columns(relation: Relation) -> dict[str, Any]:
 class Relations:
     """The collections of relations, and projections of them that several rules need."""
 
-    def __init__(self, flow: GrowingFlow, relations: Iterable[Relation], unit: Collection) -> None:
+    def __init__(
+        self,
+        flow: GrowingFlow,
+        relations: Iterable[Relation],
+        unit: Collection,
+        keyed: Keyed | None = None,
+    ) -> None:
+        self._keyed = keyed
         self.flow = flow
         self._declared = {item.name: item for item in relations}
         self._stages: dict[str, Stage] = {}
@@ -54,6 +63,15 @@ class Relations:
         """The collection of a relation."""
         return self._stages[name]
 
+    def keyed(self, name: str, keys: Sequence[str]) -> Stage:
+        """A relation to be looked up by some columns."""
+        found = self._keyed(name, keys) if self._keyed is not None else None
+        return self.stage(name) if found is None else found
+
+    def is_indexed(self, name: str) -> bool:
+        """Whether a relation is there by whatever columns it is asked for."""
+        return self._keyed is not None and self._keyed(name, ()) is not None
+
     def unit(self) -> Stage:
         """A collection of one record."""
         return self._unit
@@ -71,7 +89,7 @@ class Relations:
         """Some columns of a relation, each record once; the relation itself where it is all."""
         stage = self.stage(name)
         if list(columns) == list(self.names(name)) or not self.names(name):
-            return stage
+            return self.keyed(name, columns) if columns else stage
         key = (stage.number, ("distinct", *columns))
         if key not in self._made:
             if columns:
@@ -80,10 +98,4 @@ class Relations:
                 chosen = mapped(stage, {UNIT: 0})
             self._made[key] = Collection(chosen.flow, chosen.number).distinct()
         return self._made[key]
-
-
-def unit_type() -> dict[str, Any]:
-    """The columns of the collection of one record."""
-    return {UNIT: int}
-
 
