@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import graphtide as gt
 from graphtide.lang.datalog import read_datalog
@@ -25,6 +26,67 @@ def check_program(seed: int) -> int:
         derived += _compare(rules, program, facts, f"seed {seed}, step {step}")
     rules.close()
     return derived
+
+
+def check_demand(seed: int) -> int:
+    """The same of a program that puts its last level out alone, with queries that come and go."""
+    chance = random.Random(seed)
+    program = random_program(chance)
+    rules = gt.Datalog(read_datalog(program.text(program.levels[-1])))
+    facts: Facts = {name: set() for name in GIVEN}
+    standing: list[tuple[str, list[Any], gt.DatalogQuery]] = []
+    answered = 0
+    for step in range(STEPS):
+        change_facts(rules, facts, chance, deleting=step > 0)
+        relation = chance.choice(list(program.relations))
+        goal = [_argument(chance, kind) for kind in program.relations[relation]]
+        text = f"{relation}({', '.join(shown for shown, _ in goal)})"
+        standing.append((relation, goal, rules.query(text)))
+        rules.advance()
+        answered += _compare(rules, program, facts, f"seed {seed}, step {step}")
+        expected = evaluate(program.levels, program.rules, facts, program.best)
+        for name, asked, query in standing:
+            wanted = {fact for fact in expected[name] if _fits(fact, asked)}
+            found = query.facts()
+            assert set(found) == {_variables(fact, asked) for fact in wanted}, (
+                f"seed {seed}, step {step}: {query}\n{program.text()}\n{facts}\n{query.explain()}"
+            )
+            answered += len(found)
+        if chance.random() < 0.4:
+            standing.pop(chance.randrange(len(standing)))[2].close()
+    rules.close()
+    return answered
+
+
+def _argument(chance: random.Random, kind: str) -> tuple[str, Any]:
+    """How an argument of a goal is written, and the value that it asks for; None for any."""
+    roll = chance.random()
+    if roll < 0.5:
+        return (f'"{chance.choice(["a", "ab"])}"', None) if kind == "t" else _number(chance)
+    name = chance.choice("xy") if kind == "n" else chance.choice("pq")
+    return ("_" if roll < 0.6 else name, None)
+
+
+def _number(chance: random.Random) -> tuple[str, Any]:
+    value = chance.randrange(0, 4)
+    return str(value), value
+
+
+def _fits(fact: tuple[Any, ...], goal: list[tuple[str, Any]]) -> bool:
+    known: dict[str, Any] = {}
+    for value, (shown, wanted) in zip(fact, goal, strict=True):
+        if shown.startswith('"') and shown != f'"{value}"':
+            return False
+        if wanted is not None and value != wanted:
+            return False
+        if shown.isalpha() and known.setdefault(shown, value) != value:
+            return False
+    return True
+
+
+def _variables(fact: tuple[Any, ...], goal: list[tuple[str, Any]]) -> tuple[Any, ...]:
+    found = {shown: value for value, (shown, _) in zip(fact, goal, strict=True) if shown.isalpha()}
+    return tuple(found.values())
 
 
 def change_facts(rules: gt.Datalog, facts: Facts, chance: random.Random, *, deleting: bool) -> None:

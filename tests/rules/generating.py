@@ -26,8 +26,8 @@ class RandomProgram:
     rules: list[Any] = field(default_factory=list)
     best: dict[str, str] = field(default_factory=dict)
 
-    def text(self) -> str:
-        """The program as users write it."""
+    def text(self, outputs: list[str] | None = None) -> str:
+        """The program as users write it; it puts all out, or these relations alone."""
         lines = []
         for name, kinds in self.relations.items():
             places = ", ".join(f"c{at}: {_TYPES[kind]}" for at, kind in enumerate(kinds))
@@ -38,7 +38,8 @@ class RandomProgram:
             sign = "b <= a" if kind == "min" else "b >= a"
             lines.append(f"{name}({one}) <= {name}({other}) :- {sign}.")
         lines += [rule_text(rule) for rule in self.rules]
-        lines += [f".output {name}" for level in self.levels for name in level]
+        every = [name for level in self.levels for name in level]
+        lines += [f".output {name}" for name in (every if outputs is None else outputs)]
         return "\n".join(lines)
 
 

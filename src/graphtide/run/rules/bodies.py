@@ -126,7 +126,10 @@ class BodyBuilder:
         else:
             right = self._relations.keyed(atom.relation, [name for _, name in ons])
         pair = joined(left.stage, right, dict(ons))
-        return self._after(left, pair, atom, {name for _, name in ons}, later)
+        # An index has the columns of its relation in an order of its own.
+        keys = [name for _, name in ons]
+        rest = [name for name in right.names if name not in keys]
+        return self._after(left, pair, atom, rest, later)
 
     def _keyed(
         self, given: Bindings, keyed: Sequence[tuple[str, Any]]
@@ -151,12 +154,14 @@ class BodyBuilder:
         left: Bindings,
         pair: Stage,
         atom: Match,
-        keys: set[str],
+        rest: Sequence[str],
         later: set[str],
     ) -> Bindings:
-        """What is needed later of a joined pair, under the names of its variables."""
+        """What is needed later of a joined pair, under the names of its variables.
+
+        `rest` are the columns that the relation adds to the left side, in their order.
+        """
         names = self._relations.names(atom.relation)
-        rest = [name for name in names if name not in keys]
         fresh = dict(zip(rest, pair.names[len(left.stage.names) :], strict=True))
         columns, stage = dict(left.columns), pair
         for name, item in zip(names, atom.arguments, strict=True):
