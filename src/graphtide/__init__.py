@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection
-    from graphtide.api.datalog import Datalog, DatalogQuery, datalog
+    from graphtide.api.datalog import Datalog, DatalogProof, DatalogQuery, datalog
     from graphtide.api.graph import Graph
     from graphtide.api.live import Live
     from graphtide.api.live_graph import LiveGraph
@@ -89,6 +89,7 @@ _HOMES = {
     "without_each_value": "graphtide.lang.gvdl.generators",
     "Dataflow": "graphtide.dataflow",
     "Datalog": "graphtide.api.datalog",
+    "DatalogProof": "graphtide.api.datalog",
     "DatalogQuery": "graphtide.api.datalog",
     "datalog": "graphtide.api.datalog",
     "CatalogGraph": "graphtide.api.catalog_graph",
@@ -143,6 +144,7 @@ __all__ = [
     "Count",
     "Dataflow",
     "Datalog",
+    "DatalogProof",
     "DatalogQuery",
     "Date",
     "Delta",

@@ -54,6 +54,31 @@ def evaluate(
     return facts
 
 
+def derived_by(rule: Any, held: Facts, whole: Facts) -> set[tuple[Any, ...]]:
+    """What one rule derives from some facts, where negations and aggregates read all of them."""
+    _, terms, body = rule
+    both = {name: set(found) for name, found in held.items()}
+    both |= {f"all {name}": set(found) for name, found in whole.items()}
+    return set(_derived(terms, [_reading_all(item) for item in body], both))
+
+
+def _reading_all(literal: Any) -> Any:
+    match literal:
+        case ("not", relation, terms):
+            return ("not", f"all {relation}", terms)
+        case ("aggregate", variable, operation, target, inner):
+            return ("aggregate", variable, operation, target, [_inner_all(item) for item in inner])
+        case ("or", parts):
+            return ("or", [[_reading_all(item) for item in part] for part in parts])
+    return literal
+
+
+def _inner_all(literal: Any) -> Any:
+    if literal[0] in ("atom", "not"):
+        return (literal[0], f"all {literal[1]}", literal[2])
+    return literal
+
+
 def _kept(facts: set[tuple[Any, ...]], best: str | None) -> set[tuple[Any, ...]]:
     if best is None:
         return facts

@@ -7,8 +7,8 @@ from typing import Any
 
 import graphtide as gt
 from graphtide.lang.datalog import read_datalog
-from tests.oracle.datalog import Facts, evaluate
-from tests.rules.generating import GIVEN, RandomProgram, random_facts, random_program
+from tests.oracle.datalog import Facts, derived_by, evaluate
+from tests.rules.generating import GIVEN, RandomProgram, random_facts, random_program, rule_text
 
 STEPS = 4
 
@@ -52,10 +52,42 @@ def check_demand(seed: int) -> int:
                 f"seed {seed}, step {step}: {query}\n{program.text()}\n{facts}\n{query.explain()}"
             )
             answered += len(found)
+        _check_proofs(rules, program, facts, expected, chance)
         if chance.random() < 0.4:
             standing.pop(chance.randrange(len(standing)))[2].close()
     rules.close()
     return answered
+
+
+def _check_proofs(
+    rules: gt.Datalog, program: RandomProgram, facts: Facts, expected: Facts, chance: random.Random
+) -> None:
+    """Facts that hold have proofs, by rules that derive them from their premises; others none."""
+    name = chance.choice([name for level in program.levels for name in level])
+    if not expected[name]:
+        return
+    fact = chance.choice(sorted(expected[name]))
+    told = ", ".join(f'"{item}"' if isinstance(item, str) else str(item) for item in fact)
+    _check_proof(rules.why(f"{name}({told})"), program, facts, expected)
+
+
+def _check_proof(
+    proof: gt.DatalogProof, program: RandomProgram, facts: Facts, expected: Facts
+) -> None:
+    name, fact = proof.fact
+    if proof.rule is None:
+        assert fact in facts[name], f"{name}{fact} is not given"
+        return
+    first = program.text().splitlines().index(rule_text(program.rules[0]))
+    rule = program.rules[proof.line - 1 - first]
+    # What the rule needs is what its premises hold; what it denies and counts, is read in full.
+    held: Facts = {one: set() for one in program.relations}
+    for premise in proof.premises:
+        assert premise.height < proof.height
+        held[premise.fact[0]].add(premise.fact[1])
+    assert fact in derived_by(rule, held, expected), f"{name}{fact} does not follow by {rule}"
+    for premise in proof.premises:
+        _check_proof(premise, program, facts, expected)
 
 
 def _argument(chance: random.Random, kind: str) -> tuple[str, Any]:

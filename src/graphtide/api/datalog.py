@@ -12,12 +12,15 @@ from graphtide.lang.datalog.parse import parse_goal
 from graphtide.lang.datalog.program import DatalogText, read_datalog
 from graphtide.lang.datalog.resolve import lower_goal
 from graphtide.model.errors import InputError
+from graphtide.plan.dataflow_expressions import Constant
 from graphtide.run.staying import StaysInDataflow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from graphtide.api.pictures.picture import Picture
     from graphtide.run.dataflow.outputs import Change
+    from graphtide.run.rules.proofs import Proof
     from graphtide.run.rules.queries import Indexes, StandingQuery
     from graphtide.run.rules.standing import StandingRules
 
@@ -132,13 +135,38 @@ class Datalog(StaysInDataflow):
         open version: what was inserted and deleted before counts. Any relation can be asked for,
         also one that is not put out; only what the answer needs of it is derived.
         """
-        from graphtide.run.rules.queries import Indexes, StandingQuery
+        from graphtide.run.rules.queries import StandingQuery
 
         rules = self._rules()
-        if self._indexes is None:
-            self._indexes = Indexes(rules)
         asked = lower_goal(parse_goal(goal), rules.plan.relations)
-        return DatalogQuery(StandingQuery(rules, self._indexes, asked, magic=self._magic))
+        return DatalogQuery(StandingQuery(rules, self._shared(), asked, magic=self._magic))
+
+    def why(self, fact: str) -> DatalogProof:
+        """One proof of a fact, by as few rules after one another as there can be: `why("tc(1, 3)")`.
+
+        It prints as a tree, and `draw()` makes a picture of it. InputError where the fact does not
+        hold.
+        """
+        from graphtide.run.rules.queries import proof_of
+
+        rules = self._rules()
+        goal = lower_goal(parse_goal(fact), rules.plan.relations)
+        if not all(isinstance(item, Constant) for item in goal.arguments):
+            raise InputError(
+                f"{goal.text} is no fact: it leaves values open",
+                hint="give all values; query() finds those for which it holds",
+            )
+        found = proof_of(rules, self._shared(), goal)
+        if found is None:
+            raise InputError(f"{goal.text} does not hold", hint="query() finds what does")
+        return DatalogProof(found)
+
+    def _shared(self) -> Indexes:
+        if self._indexes is None:
+            from graphtide.run.rules.queries import Indexes
+
+            self._indexes = Indexes(self._rules())
+        return self._indexes
 
     def explain(self) -> str:
         """Strata, rules, in which order each joins its atoms, and how many rows it sent."""
@@ -211,3 +239,47 @@ class DatalogQuery(StaysInDataflow):
 
     def __repr__(self) -> str:
         return f"<query {self._asked.flow.name}>"
+
+
+class DatalogProof:
+    """Why a fact holds: the rule that derives it, and why its premises hold."""
+
+    def __init__(self, proof: Proof) -> None:
+        self._proof = proof
+
+    @property
+    def fact(self) -> tuple[str, tuple[Any, ...]]:
+        """The relation and the values."""
+        return self._proof.relation, self._proof.fact
+
+    @property
+    def rule(self) -> str | None:
+        """The rule as text; None for a fact that was given."""
+        return self._proof.rule
+
+    @property
+    def line(self) -> int:
+        """The line of the rule in its text; 0 for a fact that was given."""
+        return self._proof.line
+
+    @property
+    def premises(self) -> tuple[DatalogProof, ...]:
+        """The facts that the rule needs, with their proofs."""
+        return tuple(map(DatalogProof, self._proof.premises))
+
+    @property
+    def height(self) -> int:
+        """How many rules follow each other at most; 0 for a fact that was given."""
+        return self._proof.height
+
+    def draw(self) -> Picture:
+        """The proof as a picture, the fact on top; `save("proof.svg")` writes it."""
+        from graphtide.api.pictures.proofs import draw_proof
+
+        return draw_proof(self._proof)
+
+    def __str__(self) -> str:
+        return str(self._proof)
+
+    def __repr__(self) -> str:
+        return f"<proof of {str(self._proof).split('    ')[0]}, {self.height} high>"

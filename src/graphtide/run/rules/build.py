@@ -8,8 +8,10 @@ were in the round before, through variables, and all others as they are.
 from __future__ import annotations
 
 from collections.abc import Collection as Group
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from graphtide.plan.dataflow import Join
 from graphtide.plan.dataflow_expressions import Column
@@ -32,6 +34,10 @@ from graphtide.run.dataflow.operators import concatenated
 from graphtide.run.dataflow.stages import Stage, mapped
 from graphtide.run.rules.bodies import BodyBuilder
 from graphtide.run.rules.relations import UNIT, Keyed, Relations, flow_columns
+
+
+Watch = Callable[[str, tuple[Any, ...], Any, int], None]
+"""Is given the relation, the record, the version with the round, and the difference."""
 
 
 @dataclass
@@ -60,7 +66,8 @@ class RuleBuilder:
     """Adds a program to a dataflow; `given` are the collections that come from outside, as sets.
 
     `sizes` are how many facts relations have, as far as that is known. `unit` has one record.
-    `keyed` finds relations that are there by some columns already.
+    `keyed` finds relations that are there by some columns already. `watch` is told of the facts of
+    loops, as `inspect` tells them.
     """
 
     def __init__(
@@ -71,7 +78,9 @@ class RuleBuilder:
         unit: Collection,
         sizes: Sizes,
         keyed: Keyed | None = None,
+        watch: Watch | None = None,
     ) -> None:
+        self._watch = watch
         self._flow = flow
         self._plan = plan
         self._given = given
@@ -123,6 +132,8 @@ class RuleBuilder:
             if name in self._given:
                 parts.append(self._given[name])
             found[name] = _reduced(self._relations.relation(name), parts)
+            if self._watch is not None:
+                found[name] = _collection(found[name]).inspect(partial(self._watch, name))
         for name, variable in variables.items():
             variable.set(_collection(found[name]))
         loop.close()

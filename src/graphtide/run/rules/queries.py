@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graphtide.engine.dataflow.definitions import value_of
 from graphtide.plan.dataflow_expressions import Column, ColumnType
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Goal, Match, Relation, Rule, RulePlan
 from graphtide.run.dataflow.collection import Arrangement
 from graphtide.run.dataflow.flow import Dataflow
-from graphtide.run.dataflow.outputs import Change
+from graphtide.run.dataflow.outputs import Change, Output
 from graphtide.run.dataflow.stages import Stage
-from graphtide.run.rules.build import RuleBuilder, needed_relations
+from graphtide.run.rules.build import RuleBuilder, Watch, needed_relations
 from graphtide.run.rules.explain import explain_rules
+from graphtide.run.rules.proofs import Proof, Prover
 from graphtide.run.rules.relations import UNIT
 from graphtide.run.rules.standing import StandingRules
 
@@ -48,7 +50,15 @@ class Indexes:
 class StandingQuery:
     """One goal, answered and kept current until it is closed."""
 
-    def __init__(self, standing: StandingRules, indexes: Indexes, goal: Goal, *, magic: bool) -> None:
+    def __init__(
+        self,
+        standing: StandingRules,
+        indexes: Indexes,
+        goal: Goal,
+        *,
+        magic: bool,
+        watch: Watch | None = None,
+    ) -> None:
         standing.bring_up()
         self._standing = standing
         self.relation = _answer(standing.plan, goal)
@@ -73,11 +83,31 @@ class StandingQuery:
         }
         unit = self.flow.input("unit", **{UNIT: int})
         sizes = {name: len(item) for name, item in standing.facts.items()}
-        builder = RuleBuilder(self.flow, plan, bases, unit, sizes, keyed)
+        builder = RuleBuilder(self.flow, plan, bases, unit, sizes, keyed, watch)
         self.built = builder.build([ANSWER])
         self.output = self.built.collection(ANSWER).output(ANSWER)
+        self.plan = plan
+        self._sides: dict[str, Output] = {}
+        self._given: dict[str, Output] = {}
+        if watch is not None:
+            for name in sorted(needed):
+                self._sides[name] = self.built.collection(name).output(name)
+            self._given = {name: bases[name].output(f"given {name}") for name in sorted(bases)}
         unit.insert([(0,)])
         self.flow.advance()
+
+    def all_facts(self) -> dict[str, set[tuple[Any, ...]]]:
+        """The facts of all relations that the answer needs, where it is watched."""
+        return {name: self._facts(name, output) for name, output in self._sides.items()}
+
+    def given_facts(self) -> dict[str, set[tuple[Any, ...]]]:
+        """Those of them that users gave."""
+        return {name: self._facts(name, output) for name, output in self._given.items()}
+
+    def _facts(self, name: str, output: Output) -> set[tuple[Any, ...]]:
+        columns = [own for own, _ in output.schema]
+        order = [columns.index(own) for own in self.plan.relation(name).names]
+        return {tuple(row[at] for at in order) for row in output.records()}
 
     def rows(self) -> list[tuple[Any, ...]]:
         """The values of the variables, in order."""
@@ -116,3 +146,20 @@ def _with_goal(plan: RulePlan, goal: Goal, answer: Relation) -> RulePlan:
     return RulePlan(
         (*plan.relations, answer), (*plan.rules, rule), plan.facts, plan.inputs, (), (ANSWER,)
     )
+
+
+def proof_of(standing: StandingRules, indexes: Indexes, goal: Goal) -> Proof | None:
+    """One proof of a fact; None where it does not hold."""
+    rounds: dict[tuple[str, tuple[Any, ...]], int] = {}
+
+    def watch(name: str, record: tuple[Any, ...], time: Any, diff: int) -> None:
+        if diff > 0:
+            rounds[name, record] = time[-1]
+
+    query = StandingQuery(standing, indexes, goal, magic=True, watch=watch)
+    facts, given, plan = query.all_facts(), query.given_facts(), query.plan
+    query.close()
+    fact = tuple(value_of(item, {}) for item in goal.arguments if item is not None)
+    rule = next(rule for rule in plan.rules if rule.head == ANSWER)
+    (atom,) = [item for item in rule.body if isinstance(item, Match)]
+    return Prover(plan, facts, given, rounds).prove(atom.relation, fact)
