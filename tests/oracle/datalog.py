@@ -3,7 +3,8 @@
 A program is plain data, as `tests.rules.generating` makes it, and shares no code with the product:
 
     rule      (head, terms, literals)
-    literal   ("atom", relation, terms), ("not", relation, terms), ("compare", operator, one, other),
+    literal   ("atom", relation, terms), ("not", relation, terms),
+              ("compare", operator, one, other),
               ("aggregate", variable, operation, target, literals), ("or", [literals, ...]),
               ("test", name, terms, wanted)
     term      ("variable", name), ("value", value), ("any",), (operator or function, term, ...)

@@ -18,9 +18,7 @@ _values = st.one_of(
     _texts,
     st.sampled_from(['"', "\\", "\n\t"]),
 )
-_simple = st.one_of(
-    _names.map(t.Variable), st.just(t.Anonymous()), _values.map(t.Literal)
-)
+_simple = st.one_of(_names.map(t.Variable), st.just(t.Anonymous()), _values.map(t.Literal))
 
 
 def _deeper(terms: st.SearchStrategy[t.Term]) -> st.SearchStrategy[t.Term]:

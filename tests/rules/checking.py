@@ -129,7 +129,10 @@ def change_facts(rules: gt.Datalog, facts: Facts, chance: random.Random, *, dele
         facts[name] |= set(new)
         if deleting:
             there = sorted(facts[name])
-            gone = [*chance.sample(there, chance.randint(0, len(there))), random_facts(chance, name)]
+            gone = [
+                *chance.sample(there, chance.randint(0, len(there))),
+                random_facts(chance, name),
+            ]
             rules.delete(name, gone)
             facts[name] -= set(gone)
 

@@ -138,7 +138,9 @@ class _Rule:
         for kind in self.program.relations[relation]:
             known = self._known(kind)
             pick = self.chance.random()
-            terms.append(known if known and pick < 0.7 else ("any",) if pick < 0.9 else self._value(kind))
+            terms.append(
+                known if known and pick < 0.7 else ("any",) if pick < 0.9 else self._value(kind)
+            )
         return ("not", relation, tuple(terms))
 
     def _comparison(self) -> Any:
@@ -180,8 +182,17 @@ class _Rule:
 
     def _test(self) -> Any:
         name = self.chance.choice(["contains", "match"])
-        first = self._value("t") if name == "contains" else ("value", self.chance.choice(["a.*", "[ab]"]))
-        return ("test", name, (first, self._known("t") or self._value("t")), self.chance.random() < 0.7)
+        first = (
+            self._value("t")
+            if name == "contains"
+            else ("value", self.chance.choice(["a.*", "[ab]"]))
+        )
+        return (
+            "test",
+            name,
+            (first, self._known("t") or self._value("t")),
+            self.chance.random() < 0.7,
+        )
 
     def _head_term(self, kind: str) -> Any:
         if kind == "t":

@@ -85,7 +85,9 @@ def test_the_least_value_of_a_key_is_kept_in_a_loop() -> None:
         far(y, d + w) :- far(x, d), road(x, y, w).
         .output far
     """)
-    rules.insert("road", [("home", "a", 5.0), ("home", "b", 1.0), ("b", "a", 1.5), ("a", "home", 0.1)])
+    rules.insert(
+        "road", [("home", "a", 5.0), ("home", "b", 1.0), ("b", "a", 1.5), ("a", "home", 0.1)]
+    )
     assert rules.facts("far") == [("a", 2.5), ("b", 1.0), ("home", 0.0)]
     rules.delete("road", [("b", "a", 1.5)])
     rules.advance()
@@ -152,10 +154,14 @@ def test_rules_over_collections_check_what_they_are_given() -> None:
 
 
 def test_explain_tells_strata_orders_and_rows() -> None:
-    rules = gt.datalog(CLOSURE + "\n.decl big(n: number)\nbig(n) :- n = count : { tc(_, _) }.\n.output big")
+    rules = gt.datalog(
+        CLOSURE + "\n.decl big(n: number)\nbig(n) :- n = count : { tc(_, _) }.\n.output big"
+    )
     rules.insert("edge", [(1, 2), (2, 3)])
     rules.advance()
-    assert rules.explain() == """\
+    assert (
+        rules.explain()
+        == """\
 rules rules
 stratum 1: edge, 2 facts given
 stratum 2: tc, a loop
@@ -166,9 +172,10 @@ stratum 2: tc, a loop
 stratum 3: big, derived
   line 9: big(n) :- n = count : { tc(_, _) }.
     joins count by nothing  [1 row]"""
+    )
 
 
 def test_a_plan_says_in_which_order_atoms_are_joined() -> None:
-    text = ".decl a(x: number)\n.decl b(x: number)\n.decl c(x: number)\nc(x) :- a(x), b(x).{}\n.output c"
+    text = ".decl a, b, c(x: number)\nc(x) :- a(x), b(x).{}\n.output c"
     for plan, order in ((" .plan 0:(2, 1)", "joins b, then a by x"), ("", "joins a, then b by x")):
         assert order in gt.datalog(text.format(plan)).explain()

@@ -142,7 +142,7 @@ class Datalog(StaysInDataflow):
         return DatalogQuery(StandingQuery(rules, self._shared(), asked, magic=self._magic))
 
     def why(self, fact: str) -> DatalogProof:
-        """One proof of a fact, by as few rules after one another as there can be: `why("tc(1, 3)")`.
+        """One proof of a fact, by as few rules after one another as can be: `why("tc(1, 3)")`.
 
         It prints as a tree, and `draw()` makes a picture of it. InputError where the fact does not
         hold.
@@ -181,7 +181,9 @@ class Datalog(StaysInDataflow):
             self._standing.close()
 
     def __repr__(self) -> str:
-        listed = ", ".join(f"{name}({', '.join(columns)})" for name, columns in self.relations.items())
+        listed = ", ".join(
+            f"{name}({', '.join(columns)})" for name, columns in self.relations.items()
+        )
         return f"<Datalog {self.program.name}: {listed}>"
 
     def _rules(self) -> StandingRules:

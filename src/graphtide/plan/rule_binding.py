@@ -2,8 +2,8 @@
 
 Two variables that are equal become one, and a variable that is equal to a value becomes the value:
 atoms then meet by it. An equality whose one side is a variable that nothing else binds becomes an
-assignment; all others are tests. `keep` are variables of what is around an aggregate, which its body
-may use and must not rename.
+assignment; all others are tests. `keep` are variables of what is around an aggregate, which its
+body may use and must not rename.
 """
 
 from __future__ import annotations
@@ -180,9 +180,9 @@ def _as_assign(item: Equality, available: set[str]) -> Literal | None:
     if {*variables_of(item.left), *variables_of(item.right)} <= available:
         return _as_test(item)
     for one, other in ((item.left, item.right), (item.right, item.left)):
-        if isinstance(one, Column) and one.name not in available:
-            if set(variables_of(other)) <= available:
-                return Assign(one.name, other)
+        known = set(variables_of(other)) <= available
+        if known and isinstance(one, Column) and one.name not in available:
+            return Assign(one.name, other)
     return None
 
 

@@ -1,8 +1,9 @@
 """Magic sets: derive of a relation only what is asked for, by the arguments that are known.
 
 An atom of which some arguments are bound, by values or by what stands beside it in its body, is
-replaced by one of a copy of its relation, `tc^bf`, whose rules begin with the *demand* `tc^bf?`: the
-bound arguments that somebody asks for. The demand has rules of its own, from the bodies that ask.
+replaced by one of a copy of its relation, `tc^bf`, whose rules begin with the *demand* `tc^bf?`:
+the bound arguments that somebody asks for. The demand has rules of its own, from the bodies that
+ask.
 
 Which arguments to bind matters more than that some are. An argument that every recursive rule hands
 on as it is, is *stable*: a demand for it never grows, and the copy derives facts of the full
@@ -79,8 +80,8 @@ class _Demand:
         self._reached = _reached(plan)
         negated = {name for rule in plan.rules for name, ok, _ in reads(rule.body) if not ok}
         self._plain = negated.union(*(self._reached[name] for name in negated))
-        """What a negation or aggregate reads, at any distance: in full, and never by a demand, which
-        could come to depend on that negation."""
+        """What a negation or aggregate reads, at any distance: in full, and never by a demand,
+        which could come to depend on that negation."""
         self._relations: dict[str, Relation] = {item.name: item for item in plan.relations}
         self._rules: list[Rule] = []
         self._waiting: list[tuple[str, Places]] = []

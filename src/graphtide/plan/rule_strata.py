@@ -67,7 +67,9 @@ def components(below: Mapping[str, Sequence[str]]) -> list[list[str]]:
     return found
 
 
-def unstratified(relations: Sequence[str], rules: Sequence[Rule]) -> tuple[int, str, list[str]] | None:
+def unstratified(
+    relations: Sequence[str], rules: Sequence[Rule]
+) -> tuple[int, str, list[str]] | None:
     """A rule that reads what depends on it other than monotonously; None where there is none.
 
     Its number, the relation that it reads so, and the way from there back to the head.

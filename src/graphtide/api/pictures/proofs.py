@@ -46,9 +46,7 @@ def _shown(proof: Proof) -> str:
     return shortened(fact_text(proof.relation, proof.fact), _LONGEST)
 
 
-def _place(
-    proof: Proof, left: float, depth: int, places: dict[int, tuple[float, float]]
-) -> float:
+def _place(proof: Proof, left: float, depth: int, places: dict[int, tuple[float, float]]) -> float:
     """Put a proof and all below it side by side; the right end of it."""
     right = left
     for item in proof.premises:

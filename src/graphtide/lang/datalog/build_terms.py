@@ -162,7 +162,9 @@ class TermBuilder:
 
     def call_literal(self, term: Term) -> BodyLiteral:
         """A call that stands alone in a body."""
-        if not isinstance(term, Call) or not term.function.isidentifier() and "?" not in term.function:
+        if not isinstance(term, Call) or (
+            not term.function.isidentifier() and "?" not in term.function
+        ):
             raise self.refusal("this says nothing that could hold", term.span, "compare it: x = 1")
         if term.function in TESTS:
             return Test(term.function, term.arguments, span=term.span)

@@ -1,7 +1,7 @@
 """A Datalog program over graphs: edges and vertices are facts, and what it puts out are results.
 
-`edge(u: vertex, v: vertex, ...)` and `vertex(v: vertex, ...)` hold the graph; further attributes are
-properties, by their names. A relation of one vertex that nothing derives is a parameter: the
+`edge(u: vertex, v: vertex, ...)` and `vertex(v: vertex, ...)` hold the graph; further attributes
+are properties, by their names. A relation of one vertex that nothing derives is a parameter: the
 vertices that it holds are given by their ids.
 """
 

@@ -175,7 +175,9 @@ class Inference:
             self._given(name, term.arguments, term)
             return _RESULTS[name]
         if name not in _NUMERIC and name != "%":
-            raise refuse(f"there is no function '{name}'", term, offered(name, FUNCTIONS, "functions"))
+            raise refuse(
+                f"there is no function '{name}'", term, offered(name, FUNCTIONS, "functions")
+            )
         if name == "%":
             for item in term.arguments:
                 self.expect(item, NUMBER)
@@ -233,4 +235,3 @@ def _clash(found: Kind, wanted: Kind, term: Term) -> Exception:
 
 def _spoken(name: str) -> str:
     return "-" if name == "neg" else name
-

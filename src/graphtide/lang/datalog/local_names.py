@@ -36,9 +36,7 @@ class LocalNames:
     ) -> tuple[list[Atom], list[BodyLiteral]]:
         """A rule in which no two aggregates share a name that stands nowhere else."""
         listed, literals = list(heads), list(body)
-        outside = {
-            name for item in (*listed, *literals) for name in names_around(terms_of(item))
-        }
+        outside = {name for item in (*listed, *literals) for name in names_around(terms_of(item))}
         new = [self._literal(item, outside, {}) for item in (*listed, *literals)]
         atoms = [item for item in new[: len(listed)] if isinstance(item, Atom)]
         return atoms, new[len(listed) :]
@@ -78,9 +76,7 @@ class LocalNames:
             case _:
                 return term
 
-    def _aggregate(
-        self, term: Aggregate, outside: set[str], renamed: dict[str, str]
-    ) -> Aggregate:
+    def _aggregate(self, term: Aggregate, outside: set[str], renamed: dict[str, str]) -> Aggregate:
         (literals,) = term.body
         own = {name for item in literals for name in names_around(terms_of(item))}
         own |= set(names_around(() if term.target is None else (term.target,)))
@@ -102,9 +98,7 @@ def terms_of(literal: BodyLiteral) -> tuple[Term, ...]:
         case Comparison():
             return (literal.left, literal.right)
         case Disjunction():
-            return tuple(
-                term for part in literal.body for item in part for term in terms_of(item)
-            )
+            return tuple(term for part in literal.body for item in part for term in terms_of(item))
 
 
 def names_around(terms: Iterable[Term]) -> Iterator[str]:

@@ -58,11 +58,11 @@ def lower_rule(rule: Rule, relations: Signatures) -> list[plan.Rule]:
     """The plans of a rule, one for each alternative and head; LanguageError where it means none."""
     text = unparse_statement(rule)
     line = rule.span.line if rule.span else 0
-    found = []
-    for body in alternatives(rule.body) or [()]:
-        for head in rule.heads:
-            found.append(_lowered(head, body, rule, relations, (text, line)))
-    return found
+    return [
+        _lowered(head, body, rule, relations, (text, line))
+        for body in alternatives(rule.body) or [()]
+        for head in rule.heads
+    ]
 
 
 def _lowered(
@@ -97,9 +97,7 @@ def _lowered(
             rule,
             f".plan 0:({', '.join(map(str, range(1, matches + 1)))})",
         )
-    return plan.Rule(
-        head.relation, tuple(values), finished, clause.types(renamed), order, *told
-    )
+    return plan.Rule(head.relation, tuple(values), finished, clause.types(renamed), order, *told)
 
 
 def _unbound_error(name: str, head: Atom, body: Sequence[BodyLiteral]) -> Exception:

@@ -178,9 +178,7 @@ class TermLowering:
                 found = self.new(kind.column)
                 self.out.append(plan.Call(found.name, term.function, given))
                 return found
-        operands = tuple(
-            value for item in term.arguments for value in self.values(item, kind)
-        )
+        operands = tuple(value for item in term.arguments for value in self.values(item, kind))
         if term.function in ("/", "%") and kind.column is INT:
             return self._divided(term.function, *operands)
         if term.function in ("min", "max"):

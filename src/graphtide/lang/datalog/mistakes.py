@@ -74,9 +74,7 @@ def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
     what = f"'{word}' is not expected here" if word else "the text ends too early"
     if not word and not source.text.strip():
         what = "there is nothing to read"
-    kinds = ", ".join(
-        sorted({_KINDS[item] for item in expected_there(failure) if item in _KINDS})
-    )
+    kinds = ", ".join(sorted({_KINDS[item] for item in expected_there(failure) if item in _KINDS}))
     return language_error(what, place, f"expected {kinds}" if kinds else None)
 
 

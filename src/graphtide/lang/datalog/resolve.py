@@ -176,4 +176,3 @@ def _kinds_of(relation: plan.Relation) -> tuple[Kind, ...]:
     return tuple(
         VERTEX if name in relation.vertices else by_column[kind] for name, kind in relation.columns
     )
-

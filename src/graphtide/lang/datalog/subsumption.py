@@ -17,7 +17,10 @@ _HINT = "write `d(x, a) <= d(x, b) :- b <= a.` for the least last attribute, `a 
 def best_of(rule: Subsumption, relation: Relation) -> Best:
     """Whether the least or the greatest value of the last column stays."""
     less, more = rule.dominated, rule.dominating
-    names = [[item.name for item in atom.arguments if isinstance(item, Variable)] for atom in (less, more)]
+    names = [
+        [item.name for item in atom.arguments if isinstance(item, Variable)]
+        for atom in (less, more)
+    ]
     one, other = names
     whole = len(less.arguments) == len(one) == len(other) == len(relation.columns)
     if less.relation != more.relation or not whole or not one or one[:-1] != other[:-1]:

@@ -87,7 +87,11 @@ class TypeTable:
         if name == "unsigned":
             raise refuse("unsigned is not taken", where, "use number, which has 64 bits here")
         if name not in self._declared:
-            raise refuse(f"there is no type '{name}'", where, offered(name, [*_PRIMITIVES, *self._declared], "types"))
+            raise refuse(
+                f"there is no type '{name}'",
+                where,
+                offered(name, [*_PRIMITIVES, *self._declared], "types"),
+            )
         if name in within:
             raise refuse(
                 f"type '{name}' holds itself", where, "records have as many fields as they have"
@@ -98,7 +102,8 @@ class TypeTable:
             if not found.fields:
                 raise refuse(f"record '{name}' has no fields", found, "give it one at least")
             kind: Kind = RecordKind(
-                name, tuple((item.name, self._kind(item.type, item, inner)) for item in found.fields)
+                name,
+                tuple((item.name, self._kind(item.type, item, inner)) for item in found.fields),
             )
         else:
             kinds = [self._kind(base, found, inner) for base in found.bases]
@@ -111,4 +116,3 @@ class TypeTable:
             kind = kinds[0]
         self._known[name] = kind
         return kind
-

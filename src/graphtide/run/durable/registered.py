@@ -1,8 +1,8 @@
 """Programs that a live graph remembers: what is stored of one, and the program made of it again.
 
 A program of the library is stored by its name. A vertex or walk program of a user's own is stored
-as text, which means the same wherever it is read; so are rules of Datalog. A dataflow is a function: only its module and its
-name are stored, and it must be found there again.
+as text, which means the same wherever it is read; so are rules of Datalog. A dataflow is a
+function: only its module and its name are stored, and it must be found there again.
 """
 
 from __future__ import annotations

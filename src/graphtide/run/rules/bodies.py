@@ -264,7 +264,9 @@ class BodyBuilder:
         """Groups without a match count 0."""
         keys = [name for name in reduced.names if name != literal.variable]
         having = mapped(reduced, {name: col[name] for name in keys})
-        there = mapped(joined(left.stage, having, on), {name: col[name] for name in left.stage.names})
+        there = mapped(
+            joined(left.stage, having, on), {name: col[name] for name in left.stage.names}
+        )
         rest = concatenated(left.stage, [negated(there)])
         zero = 0 if self._types[literal.variable] is INT else 0.0
         without = _extended(Bindings(rest, left.columns), literal.variable, zero)

@@ -7,8 +7,8 @@ were in the round before, through variables, and all others as they are.
 
 from __future__ import annotations
 
-from collections.abc import Collection as Group
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection as Group
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -34,7 +34,6 @@ from graphtide.run.dataflow.operators import concatenated
 from graphtide.run.dataflow.stages import Stage, mapped
 from graphtide.run.rules.bodies import BodyBuilder
 from graphtide.run.rules.relations import UNIT, Keyed, Relations, flow_columns
-
 
 Watch = Callable[[str, tuple[Any, ...], Any, int], None]
 """Is given the relation, the record, the version with the round, and the difference."""
@@ -153,8 +152,7 @@ class RuleBuilder:
         bindings = builder.build(order, wanted)
         names = self._relations.names(rule.head)
         columns: dict[str, object] = {
-            name: bindings.expression(value)
-            for name, value in zip(names, rule.values, strict=True)
+            name: bindings.expression(value) for name, value in zip(names, rule.values, strict=True)
         }
         stage = mapped(bindings.stage, columns or {UNIT: 0})
         nodes = self._flow.plan.nodes

@@ -16,9 +16,7 @@ from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.rules.build import BuiltRule, BuiltRules
 
 
-def explain_rules(
-    flow: GrowingFlow, built: BuiltRules, told: Callable[[str], str | None]
-) -> str:
+def explain_rules(flow: GrowingFlow, built: BuiltRules, told: Callable[[str], str | None]) -> str:
     """One block a stratum; `told` says what is known of a relation besides its rules."""
     lines = [f"rules {flow.name}"]
     for number, stratum in enumerate(built.strata, start=1):

@@ -83,5 +83,3 @@ def _checked(rows: Any, relation: Relation) -> Any:
     if len(relation.columns) != 1 or not isinstance(rows, list | tuple | set | range):
         return list(rows) if isinstance(rows, set) else rows
     return [row if isinstance(row, tuple | list) else (row,) for row in rows]
-
-

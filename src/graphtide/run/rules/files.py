@@ -89,5 +89,3 @@ def facts_as_text(
 def _delimiter(settings: dict[str, str]) -> str:
     found = settings.get("delimiter", "\t")
     return _ESCAPES.get(found, found)
-
-

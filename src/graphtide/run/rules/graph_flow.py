@@ -53,9 +53,7 @@ class GraphRules:
         unit = self.flow.input("unit", **{UNIT: int})
         unit.insert([(0,)])
         self.built = RuleBuilder(self.flow, plan, given, unit, {}).build(plan.wanted)
-        self._outputs = {
-            name: self.built.collection(name).output(name) for name in plan.wanted
-        }
+        self._outputs = {name: self.built.collection(name).output(name) for name in plan.wanted}
         self._rows_before = 0
 
     def feed(self, relation: str, facts: Columns | None, diff: int) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
-
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.changes import WalkChanges
@@ -212,5 +211,3 @@ def _less(one: RowCounts, other: RowCounts) -> RowCounts:
 
 def _negated(rows: RowCounts) -> RowCounts:
     return Counter({row: -count for row, count in rows.items()})
-
-

@@ -268,7 +268,9 @@ class Prover:
 def _instance(atom: Match, binding: Binding, prover: Prover) -> Fact:
     """The fact that an atom stands for; of several, where some places do not matter, the first."""
     fits = [
-        fact for fact in prover.matching(atom, binding) if _extended(atom, fact, binding) is not None
+        fact
+        for fact in prover.matching(atom, binding)
+        if _extended(atom, fact, binding) is not None
     ]
     return min(fits, key=lambda fact: prover._rounds.get((atom.relation, fact), 0))
 

@@ -78,8 +78,7 @@ class StandingQuery:
             return imported[place]
 
         bases = {
-            name: self.flow.import_arrangement(standing.bases[name])
-            for name in needed & given
+            name: self.flow.import_arrangement(standing.bases[name]) for name in needed & given
         }
         unit = self.flow.input("unit", **{UNIT: int})
         sizes = {name: len(item) for name, item in standing.facts.items()}
@@ -142,7 +141,9 @@ def _answer(plan: RulePlan, goal: Goal) -> Relation:
 
 def _with_goal(plan: RulePlan, goal: Goal, answer: Relation) -> RulePlan:
     values = tuple(Column(name) for name in answer.names)
-    rule = Rule(ANSWER, values, (Match(goal.relation, goal.arguments),), answer.columns, None, goal.text)
+    rule = Rule(
+        ANSWER, values, (Match(goal.relation, goal.arguments),), answer.columns, None, goal.text
+    )
     return RulePlan(
         (*plan.relations, answer), (*plan.rules, rule), plan.facts, plan.inputs, (), (ANSWER,)
     )

@@ -98,4 +98,3 @@ class Relations:
                 chosen = mapped(stage, {UNIT: 0})
             self._made[key] = Collection(chosen.flow, chosen.number).distinct()
         return self._made[key]
-
