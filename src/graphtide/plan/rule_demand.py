@@ -17,7 +17,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from graphtide.plan.dataflow_expressions import Column, Constant, Expression, Operation
+from graphtide.plan.dataflow_expressions import (
+    Column,
+    ColumnType,
+    Constant,
+    Expression,
+    Operation,
+)
 from graphtide.plan.rule_strata import strata
 from graphtide.plan.rules import (
     Argument,
@@ -28,6 +34,7 @@ from graphtide.plan.rules import (
     Rule,
     RulePlan,
     Test,
+    Types,
     gives,
     needs,
     reads,
@@ -179,7 +186,7 @@ class _Demand:
         head_places: Places,
         atom: Match,
         others: list[Literal],
-        types: tuple[tuple[str, object], ...],
+        types: Types,
     ) -> Match:
         """An atom of a copy, with a rule for the demand; itself where nothing is to be gained."""
         if not any(one.head == atom.relation for one in self._plan.rules):
@@ -201,13 +208,13 @@ class _Demand:
         values = tuple(_value(atom.arguments[place]) for place in places)
         body = _connected(others, {name for item in values for name in variables_of(item)})
         demand = f"{copy}?"
-        is_itself = len(body) == 1 and body[0] == Match(demand, values)  # type: ignore[arg-type]
+        is_itself = len(body) == 1 and body[0] == Match(demand, values)
         if not is_itself:
             known = dict(types)
             used = {name for item in body for name in gives(item) | needs(item)}
             own = tuple(sorted((name, known[name]) for name in used if name in known))
             self._rules.append(
-                Rule(demand, values, tuple(body), own, None, f"demand for {copy}", rule.line)  # type: ignore[arg-type]
+                Rule(demand, values, tuple(body), own, None, f"demand for {copy}", rule.line)
             )
         return Match(copy, atom.arguments)
 
@@ -266,7 +273,7 @@ def copied_name(relation: Relation, places: Places) -> str:
 
 
 def _demand_of(
-    relation: Relation, places: Places, values: Sequence[Expression], types: dict[str, object]
+    relation: Relation, places: Places, values: Sequence[Expression], types: dict[str, ColumnType]
 ) -> list[Literal]:
     """The atom that asks for a head; what is computed in the head is compared with it."""
     arguments: list[Argument] = []
@@ -329,7 +336,7 @@ def _value(argument: Argument) -> Column | Constant:
 
 def _reached(plan: RulePlan) -> dict[str, set[str]]:
     """The relations that each one reads, at any distance."""
-    below = {item.name: set() for item in plan.relations}  # type: dict[str, set[str]]
+    below: dict[str, set[str]] = {item.name: set() for item in plan.relations}
     for rule in plan.rules:
         below[rule.head] |= {name for name, _, _ in reads(rule.body)}
     changed = True

@@ -31,7 +31,7 @@ def ordered_body(
 ) -> tuple[Literal, ...]:
     """Literals in their order, where some variables are bound already."""
     matches = [item for item in body if isinstance(item, Match)]
-    others = [item for item in body if not isinstance(item, Match)]
+    others: list[Literal] = [item for item in body if not isinstance(item, Match)]
     known = set(bound)
     found: list[Literal] = []
     chosen = None if order is None else [matches[place - 1] for place in order]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -68,5 +70,5 @@ def _draw(axes: Axes, proof: Proof, places: dict[int, tuple[float, float]]) -> N
     if proof.rule is not None:
         told = [f"line {proof.line}", *proof.conditions]
         label = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-        place = {"ha": "center", "va": "center", "fontsize": 7, "zorder": 3}
+        place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "zorder": 3}
         axes.text(x, y - 0.29, "  ".join(told), color=GREY, bbox=label, **place)

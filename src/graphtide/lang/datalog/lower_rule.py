@@ -15,13 +15,16 @@ from graphtide.lang.datalog.local_names import LocalNames, terms_of
 from graphtide.lang.datalog.lower_terms import TermLowering
 from graphtide.lang.datalog.mistakes import refuse
 from graphtide.lang.datalog.tree import (
+    Aggregate,
     Anonymous,
     Atom,
     Body,
     BodyLiteral,
+    Call,
     Comparison,
     Disjunction,
     Negation,
+    Record,
     Rule,
     Term,
     Test,
@@ -114,16 +117,20 @@ def _unbound_error(name: str, head: Atom, body: Sequence[BodyLiteral]) -> Except
 
 
 def _variables(terms: Sequence[Term]) -> list[Variable]:
+    """The variables of terms, those within aggregates included."""
     found: list[Variable] = []
     for term in terms:
-        if isinstance(term, Variable):
-            found.append(term)
-        for name in ("arguments", "fields"):
-            found += _variables(getattr(term, name, ()))
-        if hasattr(term, "operation"):
-            inner = [item for part in term.body for item in part]
-            found += _variables([] if term.target is None else [term.target])
-            found += [one for item in inner for one in _variables(terms_of(item))]
+        match term:
+            case Variable():
+                found.append(term)
+            case Call():
+                found += _variables(term.arguments)
+            case Record():
+                found += _variables(term.fields)
+            case Aggregate():
+                found += _variables(() if term.target is None else (term.target,))
+                inner = [one for part in term.body for item in part for one in terms_of(item)]
+                found += _variables(inner)
     return found
 
 

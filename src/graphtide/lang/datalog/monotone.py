@@ -54,7 +54,7 @@ def check_monotone(
                 )
 
 
-def _is_monotone(rule: Rule, best: dict[str, Best | None], within: set[str]) -> bool:
+def _is_monotone(rule: Rule, best: dict[str, Best], within: set[str]) -> bool:
     grows: dict[str, Best] = {}
     for item in rule.body:
         kind = best.get(item.relation) if isinstance(item, Match) else None

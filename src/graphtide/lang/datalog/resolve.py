@@ -38,7 +38,7 @@ _SETTINGS = {
 
 def lower_datalog(program: ProgramText) -> plan.RulePlan:
     """The plan of a program."""
-    return _Resolving(program).plan()
+    return _Resolving(program).resolved()
 
 
 def lower_goal(atom: Atom, relations: Iterable[plan.Relation]) -> plan.Goal:
@@ -71,7 +71,7 @@ class _Resolving:
         self._places: list[Rule] = []
         self._facts: dict[str, dict[plan.Fact, None]] = {}
 
-    def plan(self) -> plan.RulePlan:
+    def resolved(self) -> plan.RulePlan:
         for item in self._program.statements:
             if isinstance(item, Rule):
                 self._rule(item)

@@ -80,7 +80,7 @@ def facts_as_text(
 ) -> str:
     """Facts as lines, as a file of them has."""
     delimiter = _delimiter(settings)
-    lines = [delimiter.join(map(str, fact)) for fact in sorted(facts)]
+    lines = [delimiter.join(map(str, fact)) for fact in sorted(map(tuple, facts))]
     if settings.get("headers") == "true":
         lines.insert(0, delimiter.join(relation.names))
     return "".join(f"{line}\n" for line in lines)

@@ -23,7 +23,7 @@ _KEPT = 1 << 16
 
 
 def text_function(
-    name: str, places: Sequence[int | object], kind: ColumnType
+    name: str, places: Sequence[int | Given], kind: ColumnType
 ) -> Callable[..., tuple[NDArray[Any], ...]]:
     """A function from all columns to all columns, the result, and whether there is one.
 
@@ -38,7 +38,7 @@ def text_function(
     def called(*columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         count = len(columns[0])
         given = [
-            [place.value] * count if isinstance(place, Given) else columns[place].tolist()  # type: ignore[index]
+            [place.value] * count if isinstance(place, Given) else columns[place].tolist()
             for place in places
         ]
         results = [known(*values) for values in zip(*given, strict=True)]
