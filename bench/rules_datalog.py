@@ -44,16 +44,18 @@ CRDT_RESULTS = 104_653
 def run(*, quick: bool) -> list[Figure]:
     """All figures of this part."""
     figures = []
-    for name, edges in inputs(quick=quick).items():
+    for name, edges in inputs(14, quick=quick).items():
         figures += program_figures(f"tc on {name}", CLOSURE, "tc", edges, _closure)
+    for name, edges in inputs(9, quick=quick).items():
+        # A generation of a tree has as many pairs as its width squared.
         figures += program_figures(f"sg on {name}", GENERATION, "sg", edges, _generation)
     figures += query_figures(10_000 if quick else 1_000_000, 3 if quick else 21)
     return [*figures, *([] if quick else crdt_figures())]
 
 
-def inputs(*, quick: bool) -> dict[str, Pairs]:
-    """Edges from child to parent: a tree, a grid, and a random graph without circles."""
-    depth, side, vertices = (5, 5, 40) if quick else (14, 30, 1_500)
+def inputs(deep: int, *, quick: bool) -> dict[str, Pairs]:
+    """Edges from child to parent: a tree so deep, a grid, and a random graph without circles."""
+    depth, side, vertices = (5, 5, 40) if quick else (deep, 30, 800)
     tree = [(at, at // 2) for at in range(2, 1 << depth)]
     grid = [
         (row * side + column, (row + down) * side + column + 1 - down)
