@@ -17,6 +17,7 @@ BENCHMARKS = (
     "engine",
     "runs",
     "dataflow",
+    "rules",
     "walks",
     "live",
     "durable",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection
+    from graphtide.api.datalog import Datalog, DatalogProof, DatalogQuery, datalog
     from graphtide.api.graph import Graph
     from graphtide.api.live import Live
     from graphtide.api.live_graph import LiveGraph
@@ -87,6 +88,10 @@ _HOMES = {
     "without_each": "graphtide.lang.gvdl.generators",
     "without_each_value": "graphtide.lang.gvdl.generators",
     "Dataflow": "graphtide.dataflow",
+    "Datalog": "graphtide.api.datalog",
+    "DatalogProof": "graphtide.api.datalog",
+    "DatalogQuery": "graphtide.api.datalog",
+    "datalog": "graphtide.api.datalog",
     "CatalogGraph": "graphtide.api.catalog_graph",
     "Live": "graphtide.api.live",
     "LiveGraph": "graphtide.api.live_graph",
@@ -138,6 +143,9 @@ __all__ = [
     "Columns",
     "Count",
     "Dataflow",
+    "Datalog",
+    "DatalogProof",
+    "DatalogQuery",
     "Date",
     "Delta",
     "Follower",
@@ -170,6 +178,7 @@ __all__ = [
     "algorithms",
     "cross",
     "dataflow",
+    "datalog",
     "distinct",
     "expanding",
     "inf",

@@ -1,4 +1,4 @@
-"""`graphtide run`: carry out a script of GVDL."""
+"""`graphtide run`: carry out a script of GVDL, or derive what a file of Datalog puts out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,28 @@ from graphtide.cli.options import GlobalOptions
 from graphtide.cli.scripts import carry_out, given_script
 
 ScriptFile = Annotated[
-    str | None, typer.Argument(metavar="[SCRIPT]", help="A file of GVDL; - for standard input.")
+    str | None,
+    typer.Argument(
+        metavar="[SCRIPT]", help="A file of GVDL, - for standard input; or of Datalog (.dl)."
+    ),
 ]
 ScriptText = Annotated[
     str | None,
     typer.Option("--execute", "-e", metavar="TEXT", help="Statements, instead of a file."),
+]
+
+
+FactsFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--facts", "-F", metavar="FOLDER", help="Where a file of Datalog finds its facts."
+    ),
+]
+OutputFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--write", "-D", metavar="FOLDER", help="Where it writes what it puts out; else printed."
+    ),
 ]
 
 
@@ -26,6 +43,8 @@ class RunOptions(GlobalOptions):
 
     script: ScriptFile = None
     execute: ScriptText = None
+    facts: FactsFolder = None
+    write: OutputFolder = None
 
 
 def run(invocation: Invocation, options: RunOptions) -> None:
@@ -39,7 +58,16 @@ def run(invocation: Invocation, options: RunOptions) -> None:
     graphtide run -e "run wcc on years"
 
     graphtide run -e "run pagerank(iterations=20) on years save results to 'ranks'"
+
+    graphtide run rules.dl --facts data
     """
+    if options.script is not None and options.script.endswith(".dl") and options.execute is None:
+        from graphtide.cli.rules import run_rules
+
+        run_rules(invocation, options.script, options.facts, options.write)
+        return
+    if options.facts is not None or options.write is not None:
+        raise typer.BadParameter("--facts and --write are for a file of Datalog, which ends in .dl")
     script = given_script(options.script, options.execute)
 
     from graphtide.run.statements.execute import execute_statement

@@ -1,5 +1,6 @@
-"""Programs from a file: the one of a file of L_NGA (`.nga`), and of a file of Python every class
-that is decorated with `@gt.program`, and every function decorated with `@gt.dataflow.program`.
+"""Programs from a file: the one of a file of L_NGA (`.nga`) or of Datalog (`.dl`), and of a file
+of Python every class that is decorated with `@gt.program`, and every function decorated with
+`@gt.dataflow.program`.
 
 A file of Python is carried out as Python would carry it out, with its own folder first among those
 that it may import from. Files are read anew every time: what has been edited since is what runs.
@@ -14,13 +15,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from graphtide.lang.datalog.graph_program import RuleProgram, graph_rules
+from graphtide.lang.datalog.program import SUFFIX as DATALOG_SUFFIX
+from graphtide.lang.datalog.program import read_datalog
 from graphtide.lang.nga import SUFFIX, nga_file
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import GraphtideError, InputError, LanguageError
 
 
-def programs_of(path: Path) -> dict[str, Program | DataflowProgram]:
+def programs_of(path: Path) -> dict[str, Program | DataflowProgram | RuleProgram]:
     """The programs that a file defines or imports, by their names."""
+    if path.suffix == DATALOG_SUFFIX:
+        rules = graph_rules(read_datalog(path))
+        return {rules.name: rules}
     if path.suffix == SUFFIX:
         program = nga_file(path)
         return {program.name: program}

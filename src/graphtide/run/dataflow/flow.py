@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Import, Input
-from graphtide.run.dataflow.collection import Arrangement, Loop
+from graphtide.run.dataflow.collection import Arrangement, Collection, Loop
 from graphtide.run.dataflow.counters import counters
 from graphtide.run.dataflow.drawing import draw
 from graphtide.run.dataflow.explain import explain
 from graphtide.run.dataflow.growing import GrowingFlow, schema_of
 from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.times import Clock, Time
+from graphtide.run.rules.over_collections import rules_on
 from graphtide.run.turns import in_turn
 
 
@@ -90,6 +92,15 @@ class Dataflow(GrowingFlow):
         """A collection that users insert into and remove from."""
         number = self.add(Input(name), 0, schema_of(columns))
         return InputCollection(self, number)
+
+    def rules(self, text: str | PathLike[str], /, **given: Collection) -> dict[str, Collection]:
+        """What a Datalog program derives from collections: `flow.rules(text, edge=edges)["tc"]`.
+
+        The relations that `.output` names, as collections in which every fact is once. `given` are
+        the relations that rules do not derive, by name; their columns are taken in their order,
+        and how often a record is there does not matter.
+        """
+        return rules_on(self, text, given)
 
     @in_turn
     def import_arrangement(self, arrangement: Arrangement, *, history: bool = False) -> Arrangement:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine.dataflow.records import encode
+from graphtide.engine.dataflow.records import Int64, encode
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.times import Time
@@ -42,6 +42,10 @@ class InputCollection(Collection):
                 f"{np.size(diff)} diffs of type {np.asarray(diff).dtype} for {len(words)} records",
                 hint="give one int a record",
             )
+        self.put_words(words, diff, version)
+
+    def put_words(self, words: Int64, diff: Any, version: int) -> None:
+        """Let records that are words already wait for a version; writes into their last two."""
         words[:, -2] = version
         words[:, -1] = diff
         self.flow.waiting.append((self.number, version, words))

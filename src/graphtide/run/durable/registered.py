@@ -1,8 +1,8 @@
 """Programs that a live graph remembers: what is stored of one, and the program made of it again.
 
 A program of the library is stored by its name. A vertex or walk program of a user's own is stored
-as text, which means the same wherever it is read. A dataflow is a function: only its module and its
-name are stored, and it must be found there again.
+as text, which means the same wherever it is read; so are rules of Datalog. A dataflow is a
+function: only its module and its name are stored, and it must be found there again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,8 @@ from typing import Any
 
 from graphtide import algorithms
 from graphtide.lang import nga as nga_language
+from graphtide.lang.datalog.graph_program import BoundRules, graph_rules
+from graphtide.lang.datalog.program import read_datalog
 from graphtide.lang.python import BoundDataflow, DataflowProgram, Program, unparse
 from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import GraphtideError, InputError
@@ -34,11 +37,13 @@ import graphtide as gt"""
 
 def stored_program(bound: Bound) -> dict[str, Any]:
     """What is stored of a program and its parameters; InputError if it could not be made again."""
-    source = (
-        _stored_dataflow(bound.program)
-        if isinstance(bound, BoundDataflow)
-        else _stored_plan(bound.program)
-    )
+    if isinstance(bound, BoundRules):
+        program = bound.program
+        source = {"kind": "datalog", "name": program.name, "text": program.text}
+    elif isinstance(bound, BoundDataflow):
+        source = _stored_dataflow(bound.program)
+    else:
+        source = _stored_plan(bound.program)
     given = {name: value for name, value in bound.values if value is not VERTEX_COUNT}
     return {**source, "values": {name: _plain(value) for name, value in given.items()}}
 
@@ -99,6 +104,9 @@ def _found(stored: dict[str, Any]) -> Any:
             return nga_language.nga(stored["text"])
         case "python":
             return _python_program(stored["text"])
+        case "datalog":
+            found = read_datalog(stored["text"])
+            return graph_rules(replace(found, name=stored["name"]))
     module, name = stored["module"], stored["name"]
     try:
         home = sys.modules.get(module) or import_module(module)

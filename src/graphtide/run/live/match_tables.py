@@ -14,7 +14,12 @@ from graphtide.run.live.result_rows import ResultRows
 
 Row = tuple[Any, ...]
 VERTEX = "vertex"
-_TYPES = {ValueType.INT: pa.int64(), ValueType.FLOAT: pa.float64(), ValueType.BOOL: pa.bool_()}
+_TYPES = {
+    ValueType.INT: pa.int64(),
+    ValueType.FLOAT: pa.float64(),
+    ValueType.BOOL: pa.bool_(),
+    ValueType.TEXT: pa.string(),
+}
 
 
 def column_type(kind: ValueType | str) -> pa.DataType:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
@@ -19,14 +20,24 @@ from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.result_rows import Pairs
 from graphtide.run.live.vertex_ids import Int32, VertexIds, id_column
+from graphtide.run.rules.compiled import CompiledRules, compiled_rules
 from graphtide.run.walks.compiled import CompiledWalk, compiled_walk
 
-Bound = BoundProgram | BoundWalk | BoundDataflow
-"""A computation with its parameters: a vertex program, a walk program, or a dataflow."""
+Bound = BoundProgram | BoundWalk | BoundDataflow | BoundRules
+"""A computation with its parameters: a vertex or walk program, a dataflow, or rules."""
 
 
-Compiled = CompiledProgram | CompiledWalk | CompiledDataflow
+Compiled = CompiledProgram | CompiledWalk | CompiledDataflow | CompiledRules
 """A program that is ready for any graph."""
+
+
+@runtime_checkable
+class OnGraphs(Protocol):
+    """What can be run over graphs, and is more than a program: `gt.datalog(...)`."""
+
+    @property
+    def on_graphs(self) -> RuleProgram:
+        """The program that runs over graphs."""
 
 
 def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
@@ -34,6 +45,8 @@ def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
     bound = bound_program(program)
     if isinstance(bound, BoundDataflow):
         return compiled_dataflow(bound, mode)
+    if isinstance(bound, BoundRules):
+        return compiled_rules(bound, mode)
     if isinstance(bound, BoundWalk):
         return compiled_walk(bound, mode)
     return compiled_vertex_program(bound, mode)
@@ -131,10 +144,12 @@ def _numbers(bound: Bound, name: str, given: list[Any], ids: VertexIds) -> list[
 
 def bound_program(program: AnyProgram) -> Bound:
     """The program with its parameters; InputError if it lacks some, or cannot be run."""
-    if isinstance(program, BoundProgram | BoundWalk | BoundDataflow):
+    if isinstance(program, BoundProgram | BoundWalk | BoundDataflow | BoundRules):
         return program
-    if isinstance(program, Program | DataflowProgram):
+    if isinstance(program, Program | DataflowProgram | RuleProgram):
         return bound_program(program())
+    if isinstance(program, OnGraphs):
+        return bound_program(program.on_graphs)
     raise InputError(f"{program!r} is no program", hint=_program_hint(program))
 
 

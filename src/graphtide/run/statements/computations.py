@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from graphtide import algorithms
 from graphtide.algorithms import capped_paths
+from graphtide.lang.datalog.graph_program import RuleProgram
 from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl.statements import ParameterValue, Run
 from graphtide.lang.python import DataflowProgram, Program
@@ -48,7 +49,7 @@ _WEIGHTS = (
 _CAP = "weight_cap"
 _OWN = "decorate a class of it with @gt.program, or a function with @gt.dataflow.program(...)"
 
-Computation = Program | DataflowProgram
+Computation = Program | DataflowProgram | RuleProgram
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,237 @@
+"""The types of the variables of one rule, from the relations and functions that they stand in.
+
+What one literal tells helps to understand the next, so literals are gone through until nothing new
+is learned. A variable that stands in places of two types is refused where the second one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from graphtide.lang.datalog.build_terms import FUNCTIONS
+from graphtide.lang.datalog.mistakes import offered, refuse
+from graphtide.lang.datalog.tree import (
+    Aggregate,
+    Anonymous,
+    Atom,
+    BodyLiteral,
+    Call,
+    Comparison,
+    Disjunction,
+    Literal,
+    Negation,
+    Node,
+    Record,
+    Term,
+    Test,
+    Variable,
+)
+from graphtide.lang.datalog.types import (
+    NUMBER,
+    REAL,
+    SYMBOL,
+    VERTEX,
+    Kind,
+    Primitive,
+    RecordKind,
+    same_kind,
+)
+
+_LITERALS = {"int": NUMBER, "float": REAL, "str": SYMBOL}
+_TEXTS: dict[str, tuple[Kind, ...]] = {
+    "substr": (SYMBOL, NUMBER, NUMBER),
+    "strlen": (SYMBOL,),
+    "contains": (SYMBOL, SYMBOL),
+    "match": (SYMBOL, SYMBOL),
+}
+_RESULTS: dict[str, Kind] = {
+    "cat": SYMBOL,
+    "substr": SYMBOL,
+    "strlen": NUMBER,
+    "to_string": SYMBOL,
+    "to_number": NUMBER,
+    "to_float": REAL,
+    "%": NUMBER,
+}
+_NUMERIC = ("+", "-", "*", "/", "^", "neg", "min", "max")
+
+Signatures = Mapping[str, tuple[Kind, ...]]
+
+
+class Inference:
+    """What is known of the variables of a rule; relations by their attributes' types."""
+
+    def __init__(self, relations: Signatures) -> None:
+        self._relations = relations
+        self.kinds: dict[str, Kind] = {}
+
+    def learn(self, literals: Iterable[BodyLiteral]) -> None:
+        """Go through literals until nothing new is learned."""
+        listed, before = list(literals), -1
+        while before != len(self.kinds):
+            before = len(self.kinds)
+            for item in listed:
+                self._literal(item)
+
+    def attributes(self, atom: Atom) -> tuple[Kind, ...]:
+        """The types of the places of an atom, as many as it has arguments."""
+        if atom.relation not in self._relations:
+            hint = offered(atom.relation, self._relations, "relations")
+            raise refuse(f"there is no relation '{atom.relation}'", atom, hint)
+        kinds = self._relations[atom.relation]
+        if len(kinds) != len(atom.arguments):
+            raise refuse(
+                f"{atom.relation} has {len(kinds)} attributes, and is given {len(atom.arguments)}",
+                atom,
+                "write `_` for those that do not matter",
+            )
+        return kinds
+
+    def kind(self, term: Term) -> Kind | None:
+        """The type of a term; None where it is not known yet."""
+        match term:
+            case Variable():
+                return self.kinds.get(term.name)
+            case Literal():
+                return _LITERALS[term.kind]
+            case Call():
+                return self._called(term)
+            case Aggregate():
+                self.learn(term.body[0])
+                if term.operation == "count" or term.target is None:
+                    return NUMBER
+                return self._numeric(term.target, f"{term.operation} of")
+            case _:
+                return None
+
+    def known(self, term: Term) -> Kind:
+        """The type of a term; LanguageError where nothing tells it."""
+        found = self.kind(term)
+        if found is None:
+            raise refuse("nothing tells the type of this", term, "use it in a relation as well")
+        return found
+
+    def expect(self, term: Term, kind: Kind) -> None:
+        """Let a term be of a type; LanguageError where it is of another."""
+        match term:
+            case Anonymous():
+                return
+            case Variable() if term.name not in self.kinds:
+                self.kinds[term.name] = kind
+                return
+            case Record():
+                self._record(term, kind)
+                return
+            case Literal() if kind is VERTEX:
+                raise refuse(
+                    "a vertex has no name in the text",
+                    term,
+                    "let a relation hold it, `.decl root(v: vertex)`, and give that: root=[...]",
+                )
+        if isinstance(term, Call) and isinstance(kind, Primitive):
+            self._operands(term, kind)
+        found = self.kind(term)
+        if found is not None and not same_kind(found, kind):
+            raise _clash(found, kind, term)
+
+    def _record(self, term: Record, kind: Kind) -> None:
+        if not isinstance(kind, RecordKind):
+            raise refuse(f"a record stands where a {kind.name} is expected", term, "give one value")
+        if len(kind.fields) != len(term.fields):
+            raise refuse(
+                f"{kind.name} has {len(kind.fields)} fields, and is given {len(term.fields)}",
+                term,
+                "write `_` for those that do not matter",
+            )
+        for item, (_, inner) in zip(term.fields, kind.fields, strict=True):
+            self.expect(item, inner)
+
+    def _literal(self, literal: BodyLiteral) -> None:
+        match literal:
+            case Atom():
+                for term, kind in zip(literal.arguments, self.attributes(literal), strict=True):
+                    self.expect(term, kind)
+            case Negation():
+                self._literal(literal.literal)
+            case Comparison():
+                self._comparison(literal)
+            case Test():
+                self._given(literal.name, literal.arguments, literal)
+            case Disjunction():
+                raise AssertionError("alternatives have been taken apart")
+
+    def _comparison(self, literal: Comparison) -> None:
+        left, right = self.kind(literal.left), self.kind(literal.right)
+        if left is not None:
+            self.expect(literal.right, left)
+        elif right is not None:
+            self.expect(literal.left, right)
+        if isinstance(left, RecordKind) and literal.operator not in ("=", "!="):
+            raise refuse("records have no order", literal, "compare their fields")
+
+    def _called(self, term: Call) -> Kind | None:
+        name = term.function
+        if name in _TEXTS or name in ("cat", "to_string", "to_number", "to_float"):
+            self._given(name, term.arguments, term)
+            return _RESULTS[name]
+        if name not in _NUMERIC and name != "%":
+            raise refuse(
+                f"there is no function '{name}'", term, offered(name, FUNCTIONS, "functions")
+            )
+        if name == "%":
+            for item in term.arguments:
+                self.expect(item, NUMBER)
+            return NUMBER
+        kinds = [found for item in term.arguments if (found := self.kind(item)) is not None]
+        if kinds:
+            _check_number(kinds[0], term, f"`{_spoken(name)}` of")
+            for item in term.arguments:
+                self.expect(item, kinds[0])
+        return kinds[0] if kinds else None
+
+    def _operands(self, term: Call, kind: Primitive) -> None:
+        """What stands in arithmetic of a type is of that type."""
+        if term.function in _NUMERIC and kind in (NUMBER, REAL):
+            for item in term.arguments:
+                if self.kind(item) is None:
+                    self.expect(item, kind)
+
+    def _given(self, name: str, arguments: tuple[Term, ...], where: Node) -> None:
+        if name in ("to_string", "to_number", "to_float"):
+            wanted: tuple[Kind | None, ...] = (None,)
+        elif name == "cat":
+            wanted = (SYMBOL,) * max(len(arguments), 2)
+        else:
+            wanted = _TEXTS[name]
+        if len(wanted) != len(arguments):
+            raise refuse(
+                f"{name} takes {len(wanted)} values, and is given {len(arguments)}",
+                where,
+                "see docs/reference/datalog.md",
+            )
+        for item, kind in zip(arguments, wanted, strict=True):
+            if kind is not None:
+                self.expect(item, kind)
+
+    def _numeric(self, term: Term, what: str) -> Kind | None:
+        found = self.kind(term)
+        if found is not None:
+            _check_number(found, term, what)
+        return found
+
+
+def _check_number(kind: Kind, term: Term, what: str) -> None:
+    ordered = kind is VERTEX and what.split()[0] in ("`min`", "`max`", "min", "max")
+    if kind not in (NUMBER, REAL) and not ordered:
+        raise refuse(f"{what} a {kind.name} has no value", term, "give numbers or floats")
+
+
+def _clash(found: Kind, wanted: Kind, term: Term) -> Exception:
+    hint = "all places of a variable have one type"
+    if {found, wanted} == {NUMBER, REAL}:
+        hint = "write 1.0 for a float; to_float(x) and to_number(x) convert"
+    return refuse(f"a {found.name} stands where a {wanted.name} is expected", term, hint)
+
+
+def _spoken(name: str) -> str:
+    return "-" if name == "neg" else name

@@ -1,0 +1,193 @@
+"""One rule as a plan: alternatives apart, records as columns, each variable bound by something.
+
+Arguments that are more than a variable or a value become variables with an equality beside.
+Functions of texts and aggregates become literals of their own. Of equalities, those that bind a
+variable become assignments, and the rest tests; two variables that are equal become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graphtide.lang.datalog.infer import Inference, Signatures
+from graphtide.lang.datalog.local_names import LocalNames, terms_of
+from graphtide.lang.datalog.lower_terms import TermLowering
+from graphtide.lang.datalog.mistakes import refuse
+from graphtide.lang.datalog.tree import (
+    Aggregate,
+    Anonymous,
+    Atom,
+    Body,
+    BodyLiteral,
+    Call,
+    Comparison,
+    Disjunction,
+    Negation,
+    Record,
+    Rule,
+    Term,
+    Test,
+    Variable,
+)
+from graphtide.lang.datalog.types import flat_kinds
+from graphtide.lang.datalog.unparse import unparse_statement
+from graphtide.plan import rules as plan
+from graphtide.plan.dataflow_expressions import Expression
+from graphtide.plan.rule_binding import Equality, bound_body, unbound
+
+_MOST_ALTERNATIVES = 1024
+
+
+def alternatives(body: Body) -> list[tuple[BodyLiteral, ...]]:
+    """The ways to satisfy a body, each without alternatives."""
+    found: list[tuple[BodyLiteral, ...]] = []
+    for part in body:
+        ways: list[tuple[BodyLiteral, ...]] = [()]
+        for item in part:
+            choices = alternatives(item.body) if isinstance(item, Disjunction) else [(item,)]
+            ways = [(*way, *choice) for way in ways for choice in choices]
+            if len(ways) > _MOST_ALTERNATIVES:
+                raise refuse(
+                    f"this rule has more than {_MOST_ALTERNATIVES:,} alternatives",
+                    item,
+                    "give some of them a rule of their own",
+                )
+        found += ways
+    return found
+
+
+def lower_rule(rule: Rule, relations: Signatures) -> list[plan.Rule]:
+    """The plans of a rule, one for each alternative and head; LanguageError where it means none."""
+    text = unparse_statement(rule)
+    line = rule.span.line if rule.span else 0
+    return [
+        _lowered(head, body, rule, relations, (text, line))
+        for body in alternatives(rule.body) or [()]
+        for head in rule.heads
+    ]
+
+
+def _lowered(
+    given: Atom,
+    literals: Sequence[BodyLiteral],
+    rule: Rule,
+    relations: Signatures,
+    told: tuple[str, int],
+) -> plan.Rule:
+    (head,), body = LocalNames().apart([given], literals)
+    inference = Inference(relations)
+    inference.learn(body)
+    inference.learn([head])
+    inference.learn(body)
+    clause = BodyLowering(inference)
+    clause.take(body)
+    values: list[Expression] = []
+    for term, kind in zip(head.arguments, inference.attributes(head), strict=True):
+        if isinstance(term, Anonymous):
+            raise refuse("`_` in a head stands for no value", term, "give it a value")
+        values += clause.terms.values(term, kind)
+    finished, renamed = bound_body(clause.terms.out, values)
+    values = [plan.substituted(item, renamed) for item in values]
+    head_needs = {name for item in values for name in plan.variables_of(item)}
+    for name in unbound(finished, head_needs):
+        raise _unbound_error(name, head, body)
+    order = rule.order
+    matches = sum(isinstance(item, plan.Match) for item in finished)
+    if order is not None and sorted(order) != list(range(1, matches + 1)):
+        raise refuse(
+            f"the order of a rule names each of its {matches} atoms once",
+            rule,
+            f".plan 0:({', '.join(map(str, range(1, matches + 1)))})",
+        )
+    return plan.Rule(head.relation, tuple(values), finished, clause.types(renamed), order, *told)
+
+
+def _unbound_error(name: str, head: Atom, body: Sequence[BodyLiteral]) -> Exception:
+    root = name.split(".")[0]
+    for literal in (head, *body):
+        for found in _variables(terms_of(literal)):
+            if found.name == root:
+                return refuse(
+                    f"nothing binds '{root.split('@')[0]}'",
+                    found,
+                    "let it stand in an atom that is not negated, or be equal to what is bound",
+                )
+    return refuse("a value of this rule is bound by nothing", head, "bind its variables by atoms")
+
+
+def _variables(terms: Sequence[Term]) -> list[Variable]:
+    """The variables of terms, those within aggregates included."""
+    found: list[Variable] = []
+    for term in terms:
+        match term:
+            case Variable():
+                found.append(term)
+            case Call():
+                found += _variables(term.arguments)
+            case Record():
+                found += _variables(term.fields)
+            case Aggregate():
+                found += _variables(() if term.target is None else (term.target,))
+                inner = [one for part in term.body for item in part for one in terms_of(item)]
+                found += _variables(inner)
+    return found
+
+
+@dataclass
+class BodyLowering:
+    """Literals of one alternative, or of an aggregate, as literals of a plan."""
+
+    inference: Inference
+    terms: TermLowering = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.terms = TermLowering(self.inference, self._aggregated)
+
+    def _aggregated(self, body: Sequence[BodyLiteral], inner: TermLowering) -> None:
+        found = BodyLowering(self.inference)
+        found.terms = inner
+        found.take(body)
+
+    def take(self, body: Sequence[BodyLiteral]) -> None:
+        """Lower literals in their order."""
+        for item in body:
+            self._literal(item)
+
+    def types(self, renamed: dict[str, Expression]) -> plan.Types:
+        """The types of all variables of the rule."""
+        found = {
+            name: kind.column
+            for variable, known in self.inference.kinds.items()
+            for name, kind in flat_kinds(known, variable)
+        }
+        whole = {**found, **self.terms.fresh}
+        return tuple(sorted((name, kind) for name, kind in whole.items() if name not in renamed))
+
+    def _literal(self, literal: BodyLiteral) -> None:
+        terms = self.terms
+        match literal:
+            case Atom():
+                found = terms.arguments(literal, self.inference.attributes(literal))
+                terms.out.append(plan.Match(literal.relation, found))
+            case Negation(Atom() as atom):
+                found = terms.arguments(atom, self.inference.attributes(atom))
+                terms.out.append(plan.Absent(atom.relation, found))
+            case Negation(Test() as test):
+                terms.test(test, wanted=False)
+            case Test():
+                terms.test(literal, wanted=True)
+            case Comparison("="):
+                for left, right in self._sides(literal):
+                    terms.out.append(Equality(left, right))
+            case Comparison():
+                terms.compare(literal.operator, self._sides(literal))
+
+    def _sides(self, literal: Comparison) -> list[tuple[Expression, Expression]]:
+        found = self.inference.kind(literal.left) or self.inference.known(literal.right)
+        for term in (literal.left, literal.right):
+            if isinstance(term, Anonymous):
+                raise refuse("`_` is equal to anything", term, "leave the comparison out")
+        left = self.terms.values(literal.left, found)
+        right = self.terms.values(literal.right, found)
+        return list(zip(left, right, strict=True))

@@ -1,0 +1,207 @@
+"""What binds the variables of a body: equalities become assignments, tests, or go.
+
+Two variables that are equal become one, and a variable that is equal to a value becomes the value:
+atoms then meet by it. An equality whose one side is a variable that nothing else binds becomes an
+assignment; all others are tests. `keep` are variables of what is around an aggregate, which its
+body may use and must not rename.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from graphtide.plan.dataflow_expressions import Column, Constant, Expression, Operation
+from graphtide.plan.rules import (
+    Absent,
+    Aggregate,
+    AggregateName,
+    Argument,
+    Assign,
+    Call,
+    Literal,
+    Match,
+    Test,
+    gives,
+    needs,
+    substituted,
+    variables_of,
+)
+
+
+@dataclass(frozen=True)
+class Equality:
+    """`x = y + 1`, before anybody knows what binds what."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class PendingAggregate:
+    """An aggregate whose groups are not known yet."""
+
+    variable: str
+    operation: AggregateName
+    target: Expression | None
+    body: tuple[Pending, ...]
+
+
+Pending = Literal | Equality | PendingAggregate
+Renamed = dict[str, Expression]
+
+
+def bound_body(
+    given: Sequence[Pending], values: Sequence[Expression] = (), keep: frozenset[str] = frozenset()
+) -> tuple[tuple[Literal, ...], Renamed]:
+    """The literals of a body, and what became of variables that went; `values` are the head's."""
+    pending, renamed = _united(list(given), keep)
+    values = [substituted(item, renamed) for item in values]
+    around = {name for item in values for name in variables_of(item)} | keep
+    grouped = [
+        _grouped(item, around | _names(pending[:at] + pending[at + 1 :]))
+        if isinstance(item, PendingAggregate)
+        else item
+        for at, item in enumerate(pending)
+    ]
+    return _assigned(grouped, keep), renamed
+
+
+def unbound(
+    body: Sequence[Literal], wanted: Iterable[str], bound: Iterable[str] = ()
+) -> Iterator[str]:
+    """The variables that are needed and that nothing binds."""
+    available = set(bound)
+    waiting = list(body)
+    while True:
+        ready = [item for item in waiting if needs(item) <= available]
+        if not ready:
+            break
+        waiting = [item for item in waiting if item not in ready]
+        for item in ready:
+            available |= gives(item)
+            if isinstance(item, Aggregate):
+                inner = () if item.target is None else variables_of(item.target)
+                yield from unbound(item.body, inner, item.groups)
+    for item in waiting:
+        yield from sorted(needs(item) - available)
+    yield from sorted(set(wanted) - available)
+
+
+def _united(pending: list[Pending], keep: frozenset[str]) -> tuple[list[Pending], Renamed]:
+    """Let equal variables be one, and those with a value that value."""
+    renamed: Renamed = {}
+    made = {one.variable for one in pending if isinstance(one, Call | PendingAggregate)}
+    at = 0
+    while at < len(pending):
+        item = pending[at]
+        goes = _goes(item, keep, made) if isinstance(item, Equality) else None
+        if goes is None:
+            at += 1
+            continue
+        by = {goes[0]: goes[1]}
+        renamed = {name: substituted(value, by) for name, value in renamed.items()} | by
+        rest = pending[:at] + pending[at + 1 :]
+        pending = [_renamed(other, by) for other in rest]
+        at = 0
+    return pending, renamed
+
+
+def _goes(item: Equality, keep: frozenset[str], made: set[str]) -> tuple[str, Expression] | None:
+    """A variable that an equality replaces, and by what; none that a function gives."""
+    for one, other in ((item.right, item.left), (item.left, item.right)):
+        if not isinstance(one, Column) or not isinstance(other, Column | Constant) or one == other:
+            continue
+        given = one.name in made or (isinstance(other, Column) and other.name in made)
+        if one.name not in keep and not given:
+            return one.name, other
+    return None
+
+
+def _renamed(item: Pending, by: Renamed) -> Pending:
+    match item:
+        case Match() | Absent():
+            return type(item)(item.relation, tuple(_argument(one, by) for one in item.arguments))
+        case Equality():
+            return Equality(substituted(item.left, by), substituted(item.right, by))
+        case Test():
+            return Test(substituted(item.condition, by))
+        case Call() if item.variable not in by:
+            given = tuple(_argument(one, by) or one for one in item.arguments)
+            return Call(item.variable, item.function, given)
+        case PendingAggregate() if item.variable not in by:
+            target = None if item.target is None else substituted(item.target, by)
+            body = tuple(_renamed(inner, by) for inner in item.body)
+            return PendingAggregate(item.variable, item.operation, target, body)
+    raise AssertionError(f"{item} gives a value of its own, which is not replaced")
+
+
+def _argument(item: Argument, by: Renamed) -> Argument:
+    if not isinstance(item, Column):
+        return item
+    found = by.get(item.name, item)
+    assert isinstance(found, Column | Constant)
+    return found
+
+
+def _grouped(item: PendingAggregate, around: set[str]) -> Aggregate:
+    inner = _names(item.body) | set(() if item.target is None else variables_of(item.target))
+    groups = tuple(sorted(inner & around))
+    target = () if item.target is None else (item.target,)
+    body, renamed = bound_body(item.body, target, frozenset(groups))
+    value = None if item.target is None else substituted(item.target, renamed)
+    return Aggregate(item.variable, item.operation, value, body, groups)
+
+
+def _assigned(pending: Sequence[Literal | Equality], keep: frozenset[str]) -> tuple[Literal, ...]:
+    available = set(keep)
+    for item in pending:
+        if isinstance(item, Match):
+            available |= gives(item)
+    found: dict[int, Literal] = {}
+    progress = True
+    while progress:
+        progress = False
+        for at, item in enumerate(pending):
+            if at in found:
+                continue
+            literal = _as_assign(item, available) if isinstance(item, Equality) else item
+            if literal is not None and needs(literal) <= available:
+                found[at] = literal
+                available |= gives(literal)
+                progress = True
+    return tuple(
+        found.get(at, _as_test(item) if isinstance(item, Equality) else item)
+        for at, item in enumerate(pending)
+    )
+
+
+def _as_assign(item: Equality, available: set[str]) -> Literal | None:
+    if {*variables_of(item.left), *variables_of(item.right)} <= available:
+        return _as_test(item)
+    for one, other in ((item.left, item.right), (item.right, item.left)):
+        known = set(variables_of(other)) <= available
+        if known and isinstance(one, Column) and one.name not in available:
+            return Assign(one.name, other)
+    return None
+
+
+def _as_test(item: Equality) -> Test:
+    return Test(Operation("==", (item.left, item.right)))
+
+
+def _names(pending: Sequence[Pending]) -> set[str]:
+    """All variables of literals, those within aggregates included."""
+    found: set[str] = set()
+    for item in pending:
+        match item:
+            case Equality():
+                found |= {*variables_of(item.left), *variables_of(item.right)}
+            case PendingAggregate():
+                target = () if item.target is None else variables_of(item.target)
+                found |= {item.variable, *target} | _names(item.body)
+            case Aggregate():
+                found |= {item.variable, *item.groups}
+            case _:
+                found |= needs(item) | gives(item)
+    return found

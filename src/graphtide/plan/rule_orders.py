@@ -1,0 +1,73 @@
+"""In which order the literals of a body are evaluated.
+
+Atoms are joined one behind the other. Where the text says no order, an atom with a value among its
+arguments comes first, or else one of the loop that the rule is in, since its changes drive the
+rule, or else the smallest; behind it, always the atom that shares most with what is bound, and the
+smaller one of two that share as much. All other literals stand as early as what they need is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from graphtide.plan.dataflow_expressions import Column, Constant
+from graphtide.plan.rules import Absent, Literal, Match, Rule, gives, needs
+
+Sizes = Mapping[str, int]
+_UNKNOWN = 1 << 62
+
+
+def ordered_rule(rule: Rule, sizes: Sizes, loop: Collection[str]) -> tuple[Literal, ...]:
+    """The body of a rule in its order; `loop` are the relations of the loop that it is in."""
+    return ordered_body(rule.body, sizes, loop, order=rule.order)
+
+
+def ordered_body(
+    body: Sequence[Literal],
+    sizes: Sizes,
+    loop: Collection[str] = (),
+    bound: Collection[str] = (),
+    order: Sequence[int] | None = None,
+) -> tuple[Literal, ...]:
+    """Literals in their order, where some variables are bound already."""
+    matches = [item for item in body if isinstance(item, Match)]
+    others: list[Literal] = [item for item in body if not isinstance(item, Match)]
+    known = set(bound)
+    found: list[Literal] = []
+    chosen = None if order is None else [matches[place - 1] for place in order]
+    while matches or others:
+        _take_ready(others, known, found)
+        if not matches:
+            break
+        best = chosen.pop(0) if chosen else _next(matches, known, sizes, loop, first=not known)
+        matches.remove(best)
+        found.append(best)
+        known |= gives(best)
+    return (*found, *others)
+
+
+def _take_ready(others: list[Literal], known: set[str], found: list[Literal]) -> None:
+    """Take what can be evaluated: cheap tests before what looks into relations."""
+    while True:
+        ready = [item for item in others if needs(item) <= known]
+        if not ready:
+            return
+        ready.sort(key=lambda item: isinstance(item, Absent) or hasattr(item, "groups"))
+        others.remove(ready[0])
+        found.append(ready[0])
+        known |= gives(ready[0])
+
+
+def _next(
+    matches: Sequence[Match], known: set[str], sizes: Sizes, loop: Collection[str], *, first: bool
+) -> Match:
+    def rank(item: Match) -> tuple[int, ...]:
+        values = sum(isinstance(one, Constant) for one in item.arguments)
+        shared = sum(isinstance(one, Column) and one.name in known for one in item.arguments)
+        size = sizes.get(item.relation, _UNKNOWN)
+        if first:
+            return (-values, item.relation not in loop, size)
+        whole = sum(one is not None for one in item.arguments) == values + shared
+        return (shared == 0 and values == 0, not whole, -(values + shared), size)
+
+    return min(matches, key=rank)

@@ -1,0 +1,1 @@
+"""Datalog programs on dataflows: relations as collections, strata as loops."""

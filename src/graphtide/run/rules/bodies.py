@@ -1,0 +1,303 @@
+"""The body of a rule as operators: joins, filters and reductions over bindings of variables.
+
+`Bindings` are a collection of which some columns are variables. An atom whose variables are all new
+is its relation itself, with names for its columns; each further atom is a join with its relation by
+the columns that are bound or are values. So rules that read a relation by the same columns share
+one arrangement of it. Multiplicities are those of the matches: whoever wants facts counts them
+once, and aggregates count them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphtide.plan.dataflow_expressions import INT, Column, Constant, Expression
+from graphtide.plan.dataflow_terms import Term, col
+from graphtide.plan.rule_binding import unbound
+from graphtide.plan.rules import (
+    Absent,
+    Aggregate,
+    Assign,
+    Call,
+    Literal,
+    Match,
+    Test,
+    Types,
+    needs,
+    substituted,
+    variables_of,
+)
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.joins import joined
+from graphtide.run.dataflow.operators import concatenated, negated
+from graphtide.run.dataflow.stages import Stage, mapped
+from graphtide.run.rules.functions import Given, text_function
+from graphtide.run.rules.relations import UNIT, Relations
+
+_PYTHON = {"int": int, "float": float, "bool": bool, "str": str}
+Orders = Callable[[Sequence[Literal], set[str]], tuple[Literal, ...]]
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """A collection, and which of its columns each variable is."""
+
+    stage: Stage
+    columns: dict[str, str]
+
+    def expression(self, value: Expression) -> Term:
+        """An expression over variables as one over columns."""
+        by: dict[str, Expression] = {name: Column(of) for name, of in self.columns.items()}
+        return Term(substituted(value, by))
+
+
+class BodyBuilder:
+    """Builds bodies over relations; `orders` puts the literals of an aggregate into their order."""
+
+    def __init__(self, relations: Relations, types: Types, orders: Orders) -> None:
+        self._relations = relations
+        self._types = dict(types)
+        self._orders = orders
+
+    def build(
+        self, body: Sequence[Literal], wanted: set[str], start: Bindings | None = None
+    ) -> Bindings:
+        """The bindings of a body in its order, with the variables that are wanted at least."""
+        found = start
+        for at, literal in enumerate(body):
+            later = wanted | {name for item in body[at + 1 :] for name in _uses(item)}
+            found = self._literal(found, literal, later)
+        return Bindings(self._relations.unit(), {}) if found is None else found
+
+    def _literal(self, found: Bindings | None, literal: Literal, later: set[str]) -> Bindings:
+        if isinstance(literal, Match) and found is None and not self._is_lookup(literal):
+            return self._first(literal)
+        given = Bindings(self._relations.unit(), {}) if found is None else found
+        match literal:
+            case Match():
+                return self._join(given, literal, later)
+            case Absent():
+                return self._absent(given, literal)
+            case Test():
+                condition = given.expression(literal.condition)
+                return replace(given, stage=_collection(given.stage).filter(condition))
+            case Assign():
+                return _extended(given, literal.variable, given.expression(literal.value))
+            case Call():
+                return self._call(given, literal)
+            case Aggregate():
+                return self._aggregate(given, literal)
+
+    # ---- atoms
+
+    def _is_lookup(self, atom: Match) -> bool:
+        """Whether an atom with values is found by them, and not by going through its relation."""
+        valued = any(isinstance(item, Constant) for item in atom.arguments)
+        return valued and self._relations.is_indexed(atom.relation)
+
+    def _first(self, atom: Match) -> Bindings:
+        """The relation itself, with names for its columns; filtered by values and repetitions."""
+        stage = self._relations.stage(atom.relation)
+        names = self._relations.names(atom.relation)
+        columns: dict[str, str] = {}
+        for name, argument in zip(names, atom.arguments, strict=True):
+            if isinstance(argument, Constant):
+                stage = _collection(stage).filter(col[name] == Term(argument))
+            elif isinstance(argument, Column) and argument.name in columns:
+                stage = _collection(stage).filter(col[name] == col[columns[argument.name]])
+            elif isinstance(argument, Column):
+                columns[argument.name] = name
+        return Bindings(stage, columns)
+
+    def _join(self, given: Bindings, atom: Match, later: set[str]) -> Bindings:
+        names = self._relations.names(atom.relation)
+        keyed = [
+            (name, item)
+            for name, item in zip(names, atom.arguments, strict=True)
+            if isinstance(item, Constant)
+            or (isinstance(item, Column) and item.name in given.columns)
+        ]
+        left, ons = self._keyed(given, keyed)
+        if not keyed:
+            right = self._relations.with_unit(atom.relation)
+            left, ons = _extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
+        else:
+            right = self._relations.keyed(atom.relation, [name for _, name in ons])
+        pair = joined(left.stage, right, dict(ons))
+        # An index has the columns of its relation in an order of its own.
+        keys = [name for _, name in ons]
+        rest = [name for name in right.names if name not in keys]
+        return self._after(left, pair, atom, rest, later)
+
+    def _keyed(
+        self, given: Bindings, keyed: Sequence[tuple[str, Any]]
+    ) -> tuple[Bindings, list[tuple[str, str]]]:
+        """Bindings with a column for each key of a relation; values get columns of their own."""
+        ons: list[tuple[str, str]] = []
+        used: set[str] = set()
+        for name, item in keyed:
+            own = given.columns[item.name] if isinstance(item, Column) else None
+            if own is None or own in used:
+                # A value, or a variable that stands in two columns: the key needs a column more.
+                label = f" key {name}"
+                value = Term(item) if own is None else col[own]
+                given = _extended(given, label, value)
+                own = label
+            used.add(own)
+            ons.append((own, name))
+        return given, ons
+
+    def _after(
+        self,
+        left: Bindings,
+        pair: Stage,
+        atom: Match,
+        rest: Sequence[str],
+        later: set[str],
+    ) -> Bindings:
+        """What is needed later of a joined pair, under the names of its variables.
+
+        `rest` are the columns that the relation adds to the left side, in their order.
+        """
+        names = self._relations.names(atom.relation)
+        fresh = dict(zip(rest, pair.names[len(left.stage.names) :], strict=True))
+        columns, stage = dict(left.columns), pair
+        for name, item in zip(names, atom.arguments, strict=True):
+            if name in fresh and isinstance(item, Column):
+                if item.name in columns:
+                    stage = _collection(stage).filter(col[fresh[name]] == col[columns[item.name]])
+                else:
+                    columns[item.name] = fresh[name]
+        kept = {name: of for name, of in columns.items() if name in later}
+        return _named(Bindings(stage, kept))
+
+    def _absent(self, given: Bindings, atom: Absent) -> Bindings:
+        names = self._relations.names(atom.relation)
+        keyed = [
+            (name, item)
+            for name, item in zip(names, atom.arguments, strict=True)
+            if item is not None
+        ]
+        left, ons = self._keyed(given, keyed)
+        if not ons:
+            left, ons = _extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
+        right = self._relations.projected(atom.relation, [name for name, _ in keyed])
+        there = joined(left.stage, right, dict(ons))
+        kept = {name: col[name] for name in left.stage.names}
+        gone = negated(mapped(there, kept))
+        return replace(left, stage=concatenated(left.stage, [gone]))
+
+    # ---- functions and aggregates
+
+    def _call(self, given: Bindings, literal: Call) -> Bindings:
+        named = _named(given)
+        names = list(named.stage.names)
+        if not names:
+            named = _extended(named, UNIT, Term(Constant(0, INT)))
+            names = list(named.stage.names)
+        places = [
+            names.index(named.columns[item.name]) if isinstance(item, Column) else Given(item.value)
+            for item in literal.arguments
+        ]
+        kind = self._types[literal.variable]
+        types = {name: _PYTHON[one.value] for name, one in named.stage.schema}
+        types |= {literal.variable: _PYTHON[kind.value], " there": bool}
+        function = text_function(literal.function, places, kind)
+        found = _collection(named.stage).map(function, types=types, vectorised=True)
+        columns = {**named.columns, literal.variable: literal.variable}
+        return Bindings(found.filter(col[" there"]), columns)
+
+    def _aggregate(self, given: Bindings, literal: Aggregate) -> Bindings:
+        groups = list(literal.groups)
+        target = set() if literal.target is None else set(variables_of(literal.target))
+        apart = not list(unbound(literal.body, {*groups, *target}))
+        start = None if apart else self._distinct_groups(given, groups)
+        body = self._orders(literal.body, set() if apart else set(groups))
+        inner = self.build(body, {*groups, *target}, start)
+        reduced = self._reduced(inner, literal, groups)
+        on = dict(zip([given.columns[name] for name in groups], groups, strict=True))
+        left = given
+        if not groups:
+            left, on = _extended(given, UNIT, Term(Constant(0, INT))), {UNIT: UNIT}
+        pair = joined(left.stage, reduced, on)
+        columns = {**left.columns, literal.variable: pair.names[-1]}
+        found = _named(Bindings(pair, columns))
+        if literal.operation in ("count", "sum"):
+            return self._with_zero(left, reduced, on, literal, found)
+        return found
+
+    def _distinct_groups(self, given: Bindings, groups: list[str]) -> Bindings:
+        chosen = {name: col[given.columns[name]] for name in groups}
+        keys = _collection(mapped(given.stage, chosen)).distinct()
+        return Bindings(keys, {name: name for name in groups})
+
+    def _reduced(self, inner: Bindings, literal: Aggregate, groups: list[str]) -> Stage:
+        """One value for each group, under the name of its variable."""
+        value = literal.variable
+        chosen: dict[str, Any] = {name: col[inner.columns[name]] for name in groups}
+        by = groups or [UNIT]
+        if not groups:
+            chosen[UNIT] = 0
+        if literal.target is not None:
+            chosen[value] = inner.expression(literal.target)
+        records = _collection(mapped(inner.stage, chosen))
+        match literal.operation:
+            case "count":
+                return records.count(by=by, name=value)
+            case "sum":
+                return records.sum(value, by=by)
+            case "min":
+                return records.min(by=by, of=value)
+            case "max":
+                return records.max(by=by, of=value)
+
+    def _with_zero(
+        self,
+        left: Bindings,
+        reduced: Stage,
+        on: dict[str, str],
+        literal: Aggregate,
+        found: Bindings,
+    ) -> Bindings:
+        """Groups without a match count 0."""
+        keys = [name for name in reduced.names if name != literal.variable]
+        having = mapped(reduced, {name: col[name] for name in keys})
+        there = mapped(
+            joined(left.stage, having, on), {name: col[name] for name in left.stage.names}
+        )
+        rest = concatenated(left.stage, [negated(there)])
+        zero = 0 if self._types[literal.variable] is INT else 0.0
+        without = _extended(Bindings(rest, left.columns), literal.variable, zero)
+        kept = {name: col[without.columns[name]] for name in found.columns}
+        return replace(found, stage=concatenated(found.stage, [mapped(without.stage, kept)]))
+
+
+def _uses(literal: Literal) -> set[str]:
+    """The variables that a literal reads."""
+    if isinstance(literal, Match):
+        return {item.name for item in literal.arguments if isinstance(item, Column)}
+    return needs(literal)
+
+
+def _collection(stage: Stage) -> Collection:
+    return stage if isinstance(stage, Collection) else Collection(stage.flow, stage.number)
+
+
+def _extended(given: Bindings, name: str, value: Any) -> Bindings:
+    """One column more."""
+    chosen: dict[str, Any] = {own: col[own] for own in given.stage.names}
+    stage = mapped(given.stage, chosen | {name: value})
+    return Bindings(stage, {**given.columns, name: name})
+
+
+def _named(given: Bindings) -> Bindings:
+    """The columns of variables alone, called as they are; itself where that is so."""
+    if list(given.columns) == list(given.stage.names) == list(given.columns.values()):
+        return given
+    chosen: dict[str, Any] = {name: col[of] for name, of in given.columns.items()}
+    if not chosen:
+        chosen = {UNIT: 0}
+    stage = mapped(given.stage, chosen)
+    return Bindings(stage, {name: name for name in given.columns})

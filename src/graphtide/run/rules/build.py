@@ -1,0 +1,215 @@
+"""A program of rules as operators of a dataflow: one stratum behind the other, loops where needed.
+
+A relation is all that its rules derive and all that is given, each fact once; or, where it keeps
+the best of a key, the least or greatest of each. The rules of a loop read its relations as they
+were in the round before, through variables, and all others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection as Group
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from graphtide.plan.dataflow import Join
+from graphtide.plan.dataflow_expressions import Column
+from graphtide.plan.dataflow_terms import col
+from graphtide.plan.rule_orders import Sizes, ordered_body, ordered_rule
+from graphtide.plan.rule_strata import Stratum, strata
+from graphtide.plan.rules import (
+    Literal,
+    Match,
+    Relation,
+    Rule,
+    RulePlan,
+    gives,
+    reads,
+    variables_of,
+)
+from graphtide.run.dataflow.collection import Collection, Loop
+from graphtide.run.dataflow.growing import GrowingFlow
+from graphtide.run.dataflow.operators import concatenated
+from graphtide.run.dataflow.stages import Stage, mapped
+from graphtide.run.rules.bodies import BodyBuilder
+from graphtide.run.rules.relations import UNIT, Keyed, Relations, flow_columns
+
+Watch = Callable[[str, tuple[Any, ...], Any, int], None]
+"""Is given the relation, the record, the version with the round, and the difference."""
+
+
+@dataclass
+class BuiltRule:
+    """A rule, the order of its literals, and the joins that it became, by their numbers."""
+
+    rule: Rule
+    order: tuple[Literal, ...]
+    joins: tuple[int, ...]
+
+
+@dataclass
+class BuiltRules:
+    """What became of a program: its relations as collections, and how."""
+
+    relations: Relations
+    strata: list[Stratum] = field(default_factory=list)
+    rules: list[BuiltRule] = field(default_factory=list)
+
+    def collection(self, name: str) -> Collection:
+        """A relation outside of all loops."""
+        return _collection(self.relations.stage(name))
+
+
+class RuleBuilder:
+    """Adds a program to a dataflow; `given` are the collections that come from outside, as sets.
+
+    `sizes` are how many facts relations have, as far as that is known. `unit` has one record.
+    `keyed` finds relations that are there by some columns already. `watch` is told of the facts of
+    loops, as `inspect` tells them.
+    """
+
+    def __init__(
+        self,
+        flow: GrowingFlow,
+        plan: RulePlan,
+        given: Mapping[str, Collection],
+        unit: Collection,
+        sizes: Sizes,
+        keyed: Keyed | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._watch = watch
+        self._flow = flow
+        self._plan = plan
+        self._given = given
+        demands = {item.name: 0 for item in plan.relations if item.name.endswith("?")}
+        self._sizes = {**sizes, **demands}
+        self._relations = Relations(flow, plan.relations, unit, keyed)
+        self._built = BuiltRules(self._relations)
+
+    def build(self, wanted: Sequence[str]) -> BuiltRules:
+        """All that the wanted relations need; what was put in before is taken as it is."""
+        needed = needed_relations(self._plan, wanted, self._given)
+        rules = [rule for rule in self._plan.rules if rule.head in needed]
+        names = [item.name for item in self._plan.relations if item.name in needed]
+        for stratum in strata(names, rules):
+            own = [rule for rule in rules if rule.head in stratum.relations]
+            if stratum.recursive:
+                self._loop(stratum, own)
+            else:
+                self._plain(stratum.relations[0], own)
+            self._built.strata.append(stratum)
+        return self._built
+
+    def _plain(self, name: str, rules: Sequence[Rule]) -> None:
+        given = self._given.get(name)
+        if not rules:
+            # What nothing derives and nobody gives is empty.
+            self._relations.put(name, given if given is not None else self._empty(name))
+            return
+        parts: list[Stage] = [] if given is None else [given]
+        parts += [self._rule(rule, ()) for rule in rules]
+        relation = self._relations.relation(name)
+        if len(parts) == 1 and relation.best is None and _is_set(rules[0]):
+            self._relations.put(name, parts[0])
+            return
+        self._relations.put(name, _reduced(relation, parts))
+
+    def _loop(self, stratum: Stratum, rules: Sequence[Rule]) -> None:
+        flow = self._flow
+        loop = Loop(flow, flow.add_scope(", ".join(stratum.relations), 0))
+        variables = {
+            name: loop.variable(None, **flow_columns(self._relations.relation(name)))
+            for name in stratum.relations
+        }
+        for name, variable in variables.items():
+            self._relations.put(name, variable)
+        found: dict[str, Stage] = {}
+        for name in stratum.relations:
+            parts = [self._rule(rule, stratum.relations) for rule in rules if rule.head == name]
+            if name in self._given:
+                parts.append(self._given[name])
+            found[name] = _reduced(self._relations.relation(name), parts)
+            if self._watch is not None:
+                found[name] = _collection(found[name]).inspect(partial(self._watch, name))
+        for name, variable in variables.items():
+            variable.set(_collection(found[name]))
+        loop.close()
+        for name in stratum.relations:
+            self._relations.put(name, _collection(found[name]).leave())
+
+    def _rule(self, rule: Rule, loop: Group[str]) -> Stage:
+        """The head's facts, each as often as it is derived."""
+        order = ordered_rule(rule, self._sizes, loop)
+
+        def orders(body: Sequence[Literal], bound: set[str]) -> tuple[Literal, ...]:
+            return ordered_body(body, self._sizes, (), bound)
+
+        before = len(self._flow.plan.nodes)
+        builder = BodyBuilder(self._relations, rule.types, orders)
+        wanted = {name for value in rule.values for name in variables_of(value)}
+        bindings = builder.build(order, wanted)
+        names = self._relations.names(rule.head)
+        columns: dict[str, object] = {
+            name: bindings.expression(value) for name, value in zip(names, rule.values, strict=True)
+        }
+        stage = mapped(bindings.stage, columns or {UNIT: 0})
+        nodes = self._flow.plan.nodes
+        joins = tuple(at for at in range(before, len(nodes)) if isinstance(nodes[at], Join))
+        self._built.rules.append(BuiltRule(rule, order, joins))
+        return stage
+
+    def _empty(self, name: str) -> Collection:
+        """A relation that is never anything."""
+        columns: dict[str, object] = {}
+        zeros = {"int": 0, "float": 0.0, "str": ""}
+        for own, kind in self._relations.relation(name).columns:
+            columns[own] = zeros[kind.value]
+        unit = _collection(self._relations.unit())
+        nothing = unit.filter(col[UNIT] != 0)
+        return _collection(mapped(nothing, columns or {UNIT: 0}))
+
+
+def needed_relations(plan: RulePlan, wanted: Sequence[str], given: Group[str]) -> set[str]:
+    """The relations that some depend on, themselves included."""
+    found: set[str] = set()
+    waiting = list(wanted)
+    heads = {rule.head for rule in plan.rules}
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if name in given and name not in heads:
+            continue
+        for rule in plan.rules:
+            if rule.head == name:
+                waiting += [other for other, _, _ in reads(rule.body)]
+    return found
+
+
+def _is_set(rule: Rule) -> bool:
+    """Whether a rule derives each of its facts once: its head tells all that its body binds."""
+    told = {item.name for item in rule.values if isinstance(item, Column)}
+    for item in rule.body:
+        if isinstance(item, Match) and (None in item.arguments or not gives(item) <= told):
+            return False
+    return True
+
+
+def _reduced(relation: Relation, parts: Sequence[Stage]) -> Stage:
+    whole = _collection(concatenated(parts[0], parts[1:]) if len(parts) > 1 else parts[0])
+    if relation.best is None:
+        return whole.distinct()
+    *keys, value = relation.names
+    if not keys:
+        columns: dict[str, object] = {UNIT: 0, value: col[value]}
+        apart = _collection(mapped(whole, columns))
+        best = apart.min(by=UNIT) if relation.best == "min" else apart.max(by=UNIT)
+        return best.select(value)
+    return whole.min(by=keys) if relation.best == "min" else whole.max(by=keys)
+
+
+def _collection(stage: Stage) -> Collection:
+    return stage if isinstance(stage, Collection) else Collection(stage.flow, stage.number)

@@ -1,0 +1,91 @@
+"""Files of facts as Soufflé has them: a line a fact, tabs between its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow_expressions import FLOAT, INT, ColumnType
+from graphtide.plan.rules import FileOf, Relation
+
+_ESCAPES = {"\\t": "\t", "\\n": "\n"}
+
+
+def read_facts(folder: Path, file: FileOf, relation: Relation) -> list[tuple[Any, ...]]:
+    """The facts of a relation in its file, `<relation>.facts` if the text names none."""
+    settings = dict(file.settings)
+    path = folder / settings.get("filename", f"{relation.name}.facts")
+    delimiter = _delimiter(settings)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(
+            f"cannot read the facts of {relation.name}: {error.strerror or error}",
+            where=str(path),
+            hint="name the folder of the files with `facts=`, or -F on the command line",
+        ) from None
+    first = 1 if settings.get("headers") == "true" else 0
+    return [
+        _fact(line, delimiter, relation, f"{path}, line {number}")
+        for number, line in enumerate(lines[first:], start=1 + first)
+    ]
+
+
+def _fact(line: str, delimiter: str, relation: Relation, where: str) -> tuple[Any, ...]:
+    values = line.split(delimiter) if relation.columns else []
+    if len(values) != len(relation.columns):
+        raise InputError(
+            f"{relation.name} has {len(relation.columns)} columns, and this line {len(values)}",
+            where=where,
+            hint=f"values are divided by {delimiter!r}; `.input` takes another as delimiter",
+        )
+    columns = zip(values, relation.columns, strict=True)
+    return tuple(_value(text, name, kind, where) for text, (name, kind) in columns)
+
+
+def _value(text: str, name: str, kind: ColumnType, where: str) -> Any:
+    try:
+        if kind is INT:
+            return int(text, 0) if text[:2] in ("0x", "0b") else int(text)
+        return float(text) if kind is FLOAT else text
+    except ValueError:
+        raise InputError(f"{text!r} is no {kind}, as '{name}' has it", where=where) from None
+
+
+def write_facts(
+    folder: Path, file: FileOf, relation: Relation, facts: Iterable[Sequence[Any]]
+) -> Path:
+    """Write the facts of a relation in order, to `<relation>.csv` if the text names no file."""
+    settings = dict(file.settings)
+    path = folder / settings.get("filename", f"{relation.name}.csv")
+    lines = facts_as_text(settings, relation, facts)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(lines, encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"cannot write the facts of {relation.name}: {error.strerror or error}",
+            where=str(path),
+            hint="name another folder with -D",
+        ) from None
+    return path
+
+
+def facts_as_text(
+    settings: dict[str, str], relation: Relation, facts: Iterable[Sequence[Any]]
+) -> str:
+    """Facts as lines, as a file of them has."""
+    delimiter = _delimiter(settings)
+    lines = [delimiter.join(map(str, fact)) for fact in sorted(map(tuple, facts))]
+    if settings.get("headers") == "true":
+        lines.insert(0, delimiter.join(relation.names))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _delimiter(settings: dict[str, str]) -> str:
+    found = settings.get("delimiter", "\t")
+    return _ESCAPES.get(found, found)

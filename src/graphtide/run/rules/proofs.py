@@ -1,0 +1,291 @@
+"""`why`: one proof of a fact, of as few steps from the given facts as there is.
+
+All that the fact could follow from is derived by demand, in a dataflow of its own, which tells in
+which round of its loop each fact first came: that is how many steps of the loop it takes at least.
+The proof is put together from the fact down: of the ways to derive it, one whose premises came
+earliest. A fact that a later one replaced, where the best of a key is kept, is no premise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphtide.engine.dataflow.definitions import value_of
+from graphtide.plan.dataflow_expressions import Column, Constant
+from graphtide.plan.rules import (
+    Absent,
+    Aggregate,
+    Assign,
+    Call,
+    Literal,
+    Match,
+    Rule,
+    RulePlan,
+    Test,
+    needs,
+    variables_of,
+)
+from graphtide.run.rules.functions import called_once
+
+Fact = tuple[Any, ...]
+Key = tuple[str, Fact]
+Binding = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A fact, the rule that derives it (none where it is given), and what that needs.
+
+    `conditions` are those of the rule that are no facts: what is absent, compared or counted.
+    """
+
+    relation: str
+    fact: Fact
+    rule: str | None = None
+    line: int = 0
+    premises: tuple[Proof, ...] = ()
+    conditions: tuple[str, ...] = ()
+    height: int = 0
+    """How many rules follow each other at most; 0 for a given fact."""
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        waiting: list[tuple[Proof | str, str, str]] = [(self, "", "")]
+        while waiting:
+            item, first, rest = waiting.pop()
+            if isinstance(item, str):
+                yield first + item
+                continue
+            by = "given" if item.rule is None else f"line {item.line}: {item.rule}"
+            yield f"{first}{fact_text(item.relation, item.fact)}    {by}"
+            below: list[Proof | str] = [*item.premises, *item.conditions]
+            for at, inner in reversed(list(enumerate(below))):
+                branch, deeper = ("└─ ", "   ") if at == len(below) - 1 else ("├─ ", "│  ")
+                waiting.append((inner, rest + branch, rest + deeper))
+
+
+def fact_text(relation: str, fact: Sequence[Any]) -> str:
+    """A fact as the text of a program has it."""
+    told = ", ".join(f'"{item}"' if isinstance(item, str) else str(item) for item in fact)
+    return f"{relation}({told})"
+
+
+@dataclass
+class _Way:
+    """A rule with values that derives a fact, and the facts that it needs; no rule: it is given."""
+
+    rule: Rule | None
+    binding: Binding
+    premises: list[Key]
+
+
+@dataclass
+class _Frame:
+    """A fact to be proved, the ways that are left, and the one that is tried."""
+
+    key: Key
+    ways: Iterator[_Way]
+    way: _Way | None = None
+
+
+class Prover:
+    """Finds proofs over facts that are all there, with the rounds in which those of loops came."""
+
+    def __init__(
+        self,
+        plan: RulePlan,
+        facts: Mapping[str, set[Fact]],
+        given: Mapping[str, set[Fact]],
+        rounds: Mapping[Key, int],
+    ) -> None:
+        self._plan = plan
+        self._facts = facts
+        self._given = given
+        self._rounds = rounds
+        self._found: dict[Key, Proof] = {}
+        self._indexes: dict[tuple[str, tuple[int, ...]], dict[Fact, list[Fact]]] = {}
+
+    def prove(self, relation: str, fact: Fact) -> Proof | None:
+        """A proof of a fact; None where there is none.
+
+        Ways whose premises came earlier are tried first, so that one goes back hardly ever: only
+        where a best value stayed while what it came from got better.
+        """
+        if fact not in self._facts.get(relation, ()):
+            return None
+        frames = [_Frame((relation, fact), self._all_ways(relation, fact))]
+        while frames:
+            frame = frames[-1]
+            way = frame.way = frame.way or next(frame.ways, None)
+            if way is None:
+                frames.pop()
+                if frames:
+                    frames[-1].way = None
+                continue
+            lacking = next((key for key in way.premises if key not in self._found), None)
+            if lacking is None:
+                self._found[frame.key] = self._made(frame.key, way)
+                frames.pop()
+            elif any(lacking == other.key for other in frames):
+                frame.way = None
+            else:
+                frames.append(_Frame(lacking, self._all_ways(*lacking)))
+        return self._found.get((relation, fact))
+
+    def _made(self, key: Key, way: _Way) -> Proof:
+        shown = key[0].split("^")[0]
+        if way.rule is None:
+            return Proof(shown, key[1])
+        premises = tuple(self._found[one] for one in way.premises)
+        told = tuple(self._conditions(way.rule, way.binding))
+        height = 1 + max((one.height for one in premises), default=0)
+        return Proof(shown, key[1], way.rule.text, way.rule.line, premises, told, height)
+
+    def _all_ways(self, relation: str, fact: Fact) -> Iterator[_Way]:
+        """The ways to a fact, those first whose premises came early."""
+        if fact in self._given.get(relation, ()):
+            return iter([_Way(None, {}, [])])
+        rules = [rule for rule in self._plan.rules if rule.head == relation]
+        ways = [way for rule in rules for way in self._ways(rule, fact)]
+        return iter(sorted(ways, key=lambda way: self._latest(way.premises)))
+
+    def _latest(self, premises: Sequence[Key]) -> int:
+        return max((self._rounds.get(key, 0) for key in premises), default=-1)
+
+    def _ways(self, rule: Rule, fact: Fact) -> Iterator[_Way]:
+        """The bindings of a rule that derive a fact, with the facts that each needs."""
+        start: Binding = {}
+        for value, known in zip(rule.values, fact, strict=True):
+            if isinstance(value, Column) and start.setdefault(value.name, known) != known:
+                return
+        own = {name for item in rule.values for name in variables_of(item)}
+        for binding in self._solve(list(rule.body), start):
+            if own <= binding.keys() and self._head(rule, binding) == fact:
+                premises = [
+                    (item.relation, _instance(item, binding, self))
+                    for item in rule.body
+                    if isinstance(item, Match) and not item.relation.endswith("?")
+                ]
+                yield _Way(rule, binding, premises)
+
+    def _head(self, rule: Rule, binding: Binding) -> Fact:
+        return tuple(value_of(item, binding) for item in rule.values)
+
+    def _solve(self, body: list[Literal], binding: Binding) -> Iterator[Binding]:
+        if not body:
+            yield binding
+            return
+        chosen = min(body, key=lambda item: self._price(item, binding))
+        rest = [item for item in body if item is not chosen]
+        for found in self._satisfied(chosen, binding):
+            yield from self._solve(rest, found)
+
+    def _price(self, item: Literal, binding: Binding) -> int:
+        """What is decided comes first, then the atom with most of its arguments known."""
+        if not isinstance(item, Match):
+            return -1000 if needs(item) <= binding.keys() else 1000
+        known = sum(
+            isinstance(one, Constant) or (isinstance(one, Column) and one.name in binding)
+            for one in item.arguments
+        )
+        return len(item.arguments) - known - (500 if known == len(item.arguments) else 0)
+
+    def _satisfied(self, item: Literal, binding: Binding) -> Iterator[Binding]:
+        match item:
+            case Match():
+                for fact in self.matching(item, binding):
+                    found = _extended(item, fact, binding)
+                    if found is not None:
+                        yield found
+            case Absent():
+                atom = Match(item.relation, item.arguments)
+                if not any(True for _ in self.matching(atom, binding)):
+                    yield binding
+            case Test():
+                if value_of(item.condition, binding):
+                    yield binding
+            case Assign() | Call() | Aggregate():
+                value = self._value(item, binding)
+                if value is not None and binding.get(item.variable, value) == value:
+                    yield {**binding, item.variable: value}
+
+    def _value(self, item: Assign | Call | Aggregate, binding: Binding) -> Any:
+        if isinstance(item, Assign):
+            return value_of(item.value, binding)
+        if isinstance(item, Call):
+            given = [_known(one, binding) for one in item.arguments]
+            return called_once(item.function, given)
+        start = {name: binding[name] for name in item.groups}
+        inner = list(self._solve(list(item.body), start))
+        if item.target is None:
+            return len(inner)
+        values = [value_of(item.target, found) for found in inner]
+        match item.operation:
+            case "sum":
+                return sum(values)
+            case "min":
+                return min(values, default=None)
+            case _:
+                return max(values, default=None)
+
+    def matching(self, atom: Match, binding: Binding) -> Sequence[Fact]:
+        """The facts that agree with what is known of an atom."""
+        places = []
+        key = []
+        for place, item in enumerate(atom.arguments):
+            if isinstance(item, Constant):
+                places.append(place)
+                key.append(value_of(item, {}))
+            elif isinstance(item, Column) and item.name in binding:
+                places.append(place)
+                key.append(binding[item.name])
+        index = self._index(atom.relation, tuple(places))
+        return index.get(tuple(key), [])
+
+    def _index(self, relation: str, places: tuple[int, ...]) -> dict[Fact, list[Fact]]:
+        if (relation, places) not in self._indexes:
+            found: dict[Fact, list[Fact]] = {}
+            for fact in sorted(self._facts.get(relation, ())):
+                found.setdefault(tuple(fact[place] for place in places), []).append(fact)
+            self._indexes[relation, places] = found
+        return self._indexes[relation, places]
+
+    def _conditions(self, rule: Rule, binding: Binding) -> Iterator[str]:
+        for item in rule.body:
+            if isinstance(item, Absent):
+                known = [
+                    "_" if one is None else _shown(_known(one, binding)) for one in item.arguments
+                ]
+                yield f"no {item.relation}({', '.join(known)})"
+            elif isinstance(item, Aggregate):
+                yield f"{item.operation} = {_shown(binding[item.variable])}"
+
+
+def _instance(atom: Match, binding: Binding, prover: Prover) -> Fact:
+    """The fact that an atom stands for; of several, where some places do not matter, the first."""
+    fits = [
+        fact
+        for fact in prover.matching(atom, binding)
+        if _extended(atom, fact, binding) is not None
+    ]
+    return min(fits, key=lambda fact: prover._rounds.get((atom.relation, fact), 0))
+
+
+def _extended(atom: Match, fact: Fact, binding: Binding) -> Binding | None:
+    found = dict(binding)
+    for item, value in zip(atom.arguments, fact, strict=True):
+        if isinstance(item, Column) and found.setdefault(item.name, value) != value:
+            return None
+    return found
+
+
+def _known(item: Column | Constant, binding: Binding) -> Any:
+    return binding[item.name] if isinstance(item, Column) else item.value
+
+
+def _shown(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)

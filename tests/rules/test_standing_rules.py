@@ -1,0 +1,181 @@
+"""Programs that stand: what users insert, delete, read and ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import graphtide as gt
+from graphtide.model.errors import InputError
+
+CLOSURE = """
+.decl edge(x: number, y: number)
+.decl tc(x: number, y: number)
+tc(x, y) :- edge(x, y).
+tc(x, z) :- tc(x, y), edge(y, z).
+.output tc
+"""
+
+
+def test_facts_are_a_set() -> None:
+    rules = gt.datalog(CLOSURE)
+    assert rules.insert("edge", [(1, 2), (1, 2), (2, 3)]) == 2
+    assert rules.delete("edge", [(7, 7)]) == 0
+    rules.advance()
+    assert rules.insert("edge", [(1, 2)]) == 0
+    assert rules.delete("edge", [(1, 2)]) == 1
+    rules.advance()
+    assert rules.facts("tc") == [(2, 3)]
+    assert rules.changes("tc") == [
+        ((1, 2), 0, 1), ((1, 3), 0, 1), ((2, 3), 0, 1), ((1, 2), 1, -1), ((1, 3), 1, -1),
+    ]  # fmt: skip
+
+
+def test_what_comes_and_goes_before_an_advance_leaves_nothing() -> None:
+    rules = gt.datalog(CLOSURE)
+    rules.insert("edge", [(1, 2)])
+    rules.delete("edge", [(1, 2)])
+    rules.advance()
+    assert rules.facts("tc") == []
+    assert rules.size("tc") == 0
+
+
+def test_facts_come_as_tables() -> None:
+    rules = gt.datalog(CLOSURE)
+    rules.insert("edge", pa.table({"y": [2], "x": [1]}))
+    rules.insert("edge", {"x": [2], "y": [3]})
+    assert rules.table("tc").to_pydict() == {"x": [1, 1, 2], "y": [2, 3, 3]}
+
+
+def test_a_relation_without_attributes_holds_or_does_not() -> None:
+    rules = gt.datalog(
+        CLOSURE + ".decl loops()\nloops() :- tc(x, x).\n.decl free()\nfree() :- !loops().\n"
+        ".output loops, free"
+    )
+    rules.insert("edge", [(1, 2)])
+    assert (rules.facts("loops"), rules.facts("free")) == ([], [()])
+    rules.insert("edge", [(2, 1)])
+    rules.advance()
+    assert (rules.facts("loops"), rules.facts("free")) == ([()], [])
+
+
+def test_records_are_columns() -> None:
+    rules = gt.datalog("""
+        .type id = [counter: number, node: symbol]
+        .decl raw(c: number, n: symbol)
+        .decl made(who: id, before: id)
+        made([c, n], [c - 1, n]) :- raw(c, n).
+        .decl first(who: id)
+        first(who) :- made(who, other), !made(other, _), other != [9, "b"].
+        .output first
+    """)
+    rules.insert("raw", [(1, "a"), (2, "a"), (10, "b")])
+    assert rules.facts("first") == [(1, "a")]
+    assert rules.relations["first"] == ("who.counter", "who.node")
+
+
+def test_the_least_value_of_a_key_is_kept_in_a_loop() -> None:
+    rules = gt.datalog("""
+        .decl road(x: symbol, y: symbol, miles: float)
+        .decl far(x: symbol, miles: float)
+        far(x, a) <= far(x, b) :- b <= a.
+        far("home", 0.0).
+        far(y, d + w) :- far(x, d), road(x, y, w).
+        .output far
+    """)
+    rules.insert(
+        "road", [("home", "a", 5.0), ("home", "b", 1.0), ("b", "a", 1.5), ("a", "home", 0.1)]
+    )
+    assert rules.facts("far") == [("a", 2.5), ("b", 1.0), ("home", 0.0)]
+    rules.delete("road", [("b", "a", 1.5)])
+    rules.advance()
+    assert rules.facts("far") == [("a", 5.0), ("b", 1.0), ("home", 0.0)]
+
+
+def test_files_are_read_as_souffle_has_them(tmp_path: Path) -> None:
+    (tmp_path / "edge.facts").write_text("1\t2\n2\t3\n")
+    (tmp_path / "named.txt").write_text("who what\na 1.5\nb 2\n")
+    rules = gt.datalog(
+        CLOSURE + ".input edge\n.decl n(who: symbol, what: float)\n"
+        '.input n(filename="named.txt", delimiter=" ", headers=true)\n.output n',
+        facts=tmp_path,
+    )
+    assert rules.facts("tc") == [(1, 2), (1, 3), (2, 3)]
+    assert rules.facts("n") == [("a", 1.5), ("b", 2.0)]
+
+
+def test_a_file_with_a_wrong_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "edge.facts").write_text("1\t2\n2\tx\n")
+    with pytest.raises(InputError, match=r"(?s)'x' is no int.*edge\.facts, line 2"):
+        gt.datalog(CLOSURE + ".input edge", facts=tmp_path)
+    (tmp_path / "edge.facts").write_text("1 2\n")
+    with pytest.raises(InputError, match="edge has 2 columns, and this line 1"):
+        gt.datalog(CLOSURE + ".input edge", facts=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("act", "what"),
+    [
+        (lambda rules: rules.insert("tc", [(1, 2)]), "tc is what rules derive"),
+        (lambda rules: rules.insert("egde", [(1, 2)]), "did you mean 'edge'"),
+        (lambda rules: rules.facts("edge"), "edge is not put out"),
+        (lambda rules: rules.insert("edge", [(1, "a")]), "cannot hold"),
+        (lambda rules: gt.datalog(CLOSURE, workers=2).advance(), "no setting 'workers'"),
+    ],
+)
+def test_what_cannot_be_done_says_so(act: object, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        act(gt.datalog(CLOSURE))  # type: ignore[operator]
+
+
+def test_rules_over_collections_of_a_dataflow() -> None:
+    flow = gt.Dataflow()
+    calls = flow.input("calls", caller=int, callee=int)
+    reached = flow.rules(CLOSURE + "edge(8, 9).", edge=calls)["tc"].output()
+    calls.insert([(1, 8), (1, 8)])
+    flow.advance()
+    assert reached.records() == {(1, 8): 1, (1, 9): 1, (8, 9): 1}
+    calls.remove([(1, 8)])
+    flow.advance()
+    assert (1, 9) in reached.records()
+
+
+def test_rules_over_collections_check_what_they_are_given() -> None:
+    flow = gt.Dataflow()
+    wrong = flow.input("calls", caller=int, length=float)
+    with pytest.raises(InputError, match="declared with"):
+        flow.rules(CLOSURE, edge=wrong)
+    with pytest.raises(InputError, match="nothing says what 'edge' holds"):
+        flow.rules(CLOSURE)
+    with pytest.raises(InputError, match="no relation 'egde'"):
+        flow.rules(CLOSURE, egde=wrong)
+
+
+def test_explain_tells_strata_orders_and_rows() -> None:
+    rules = gt.datalog(
+        CLOSURE + "\n.decl big(n: number)\nbig(n) :- n = count : { tc(_, _) }.\n.output big"
+    )
+    rules.insert("edge", [(1, 2), (2, 3)])
+    rules.advance()
+    assert (
+        rules.explain()
+        == """\
+rules rules
+stratum 1: edge, 2 facts given
+stratum 2: tc, a loop
+  line 4: tc(x, y) :- edge(x, y).
+    joins edge
+  line 5: tc(x, z) :- tc(x, y), edge(y, z).
+    joins tc, then edge by x  [1 row]
+stratum 3: big, derived
+  line 9: big(n) :- n = count : { tc(_, _) }.
+    joins count by nothing  [1 row]"""
+    )
+
+
+def test_a_plan_says_in_which_order_atoms_are_joined() -> None:
+    text = ".decl a, b, c(x: number)\nc(x) :- a(x), b(x).{}\n.output c"
+    for plan, order in ((" .plan 0:(2, 1)", "joins b, then a by x"), ("", "joins a, then b by x")):
+        assert order in gt.datalog(text.format(plan)).explain()

@@ -1,0 +1,106 @@
+"""What a text that is no program is told, and where."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphtide.lang.datalog import read_datalog
+from graphtide.model.errors import LanguageError
+
+HEAD = """.decl e(x: number, y: number)
+.decl t(x: number, y: number)
+.decl s(x: symbol)
+.decl d(x: number, n: number)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line", "column"),
+    [
+        ("t(x, y) :- e(x, z).", "nothing binds 'y'", 5, 6),
+        ("t(x, y) :- e(x, y), !e(z, y).", "nothing binds 'z'", 5, 24),
+        ("t(x, n) :- e(x, _), n = count : { e(z, w), w < v }.", "nothing binds 'v'", 5, 48),
+        ("t(x, x) :- e(x).", "e has 2 attributes, and is given 1", 5, 12),
+        ("t(x, x) :- q(x).", "there is no relation 'q'", 5, 12),
+        ("s(x) :- e(x, _).", "a number stands where a symbol is expected", 5, 3),
+        ("t(x, 1.0) :- e(x, _).", "a float stands where a number is expected", 5, 6),
+        ("t(x, y) :- e(x, y), x = \"a\".", "a symbol stands where a number is expected", 5, 25),
+        ("t(x, y) :- e(x, y), y = x + \"a\".", "a symbol stands where a number is expected", 5, 29),
+        ("t(x, y) :- e(x, y), !t(y, x).", "depends on the head: t -> !t", 5, 1),
+        ("t(_, y) :- e(_, y).", "`_` in a head stands for no value", 5, 3),
+        ("t(x, y) :- e(x, y), x.", "this says nothing that could hold", 5, 21),
+        ("t(x, y) :- e(x, y), strlen(x).", "strlen gives a value", 5, 21),
+        ("t(x, y) :- e(x, y), y = foo(x).", "there is no function 'foo'", 5, 25),
+        ('s(x) :- s(x), match("(", x).', "this is no regular expression", 5, 21),
+        ("t(x, y) :- e(x, y), x = count : { e(1, _); e(2, _) }.", "over one conjunction", 5, 25),
+        ("t(x, y) :- e(x, y). .plan 0:(2, 1)", "names each of its 1 atoms once", 5, 1),
+        (".decl e(x: number)", "relation 'e' is declared twice", 5, 1),
+        (".decl u(x: unsigned)", "unsigned is not taken", 5, 9),
+        (".decl u(x: city)", "there is no type 'city'", 5, 9),
+        (".decl u(x: number, x: number)", "two attributes are called 'x'", 5, 9),
+        (".type r = [a: r]", "type 'r' holds itself", 5, 12),
+        (".type r = number | symbol", "have different values", 5, 1),
+        (".input q", "there is no relation 'q'", 5, 1),
+        (".input e(rfc4180=true)", "no setting 'rfc4180'", 5, 1),
+        (".input e(IO=sqlite)", "cannot come or go by 'sqlite'", 5, 1),
+        (".decl u(x: number) eqrel", "`eqrel` is not taken here", 5, 20),
+        (".comp A { }", "`.comp` is not taken", 5, 1),
+        (".pragma \"x\"", "`.pragma` is not taken", 5, 1),
+        ("#include \"x.dl\"", "`#` is not taken", 5, 1),
+        (".functor f(x: number): number", "`.functor` is not taken", 5, 1),
+        ("t(x, y) :- e(x, y), x band y = 1.", "`band` is not taken", 5, 23),
+        ("t(x, n) :- e(x, _), n = mean y : { e(x, y) }.", "`mean` is not taken", 5, 30),
+        ("t($, 1).", "`$` is not taken", 5, 3),
+        ("t(1, 2u).", "unsigned numbers are not taken", 5, 7),
+        ("t(1, nil).", "`nil` is not taken", 5, 6),
+        ("t(1, 2", "the text ends too early", 5, 7),
+        ("s(\"a).", "this text is not closed on its line", 5, 3),
+        ("t(x, y) :- e(x, y), !(x < y; x = 1).", "`!` stands before an atom", 5, 21),
+        ("d(x, a) <= d(y, b) :- b <= a.", "equal but for the last attribute", 5, 1),
+        ("d(x, a) <= d(x, b) :- b <= x.", "something else than the last attributes", 5, 1),
+        ("t(x, y) :- e(x, y), y = 99999999999999999999.", "beyond 64 bits", 5, 25),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_its_place(text: str, what: str, line: int, column: int) -> None:
+    with pytest.raises(LanguageError) as error:
+        read_datalog(HEAD + text)
+    assert what in str(error.value)
+    assert f"line {line}, column {column}" in str(error.value), str(error.value)
+    assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "d(y, n) :- d(x, n), e(x, y), n > 3.",
+        "d(y, n) :- d(x, n), e(x, y), n = 3.",
+        "d(y, 0 - n) :- d(x, n), e(x, y).",
+        "d(y, m) :- d(x, n), e(x, y), m = y - n.",
+        "d(n, y) :- d(x, n), e(x, y).",
+        "d(y, n) :- d(x, n), e(n, y).",
+        "d(y, n) :- d(x, n), d(y, n), e(x, y).",
+        "d(y, n) :- d(x, n), e(x, y), !e(n, y).",
+        "d(y, n * -2) :- d(x, n), e(x, y).",
+    ],
+)
+def test_a_least_value_is_read_for_nothing_that_could_lose_by_it(rule: str) -> None:
+    with pytest.raises(LanguageError, match="could lose by a better value"):
+        read_datalog(f"{HEAD}d(x, a) <= d(x, b) :- b <= a.\n{rule}")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "d(y, n + w) :- d(x, n), e(x, y), e(y, w), n + w < 9.",
+        "d(y, m) :- d(x, n), e(x, y), m = min(n, 4) * 2 - 1.",
+        "t(x, x) :- d(x, _). d(x, 1) :- t(x, _).",
+    ],
+)
+def test_what_grows_with_a_least_value_may_be_one(rule: str) -> None:
+    read_datalog(f"{HEAD}d(x, a) <= d(x, b) :- b <= a.\n{rule}")
+
+
+def test_the_cycle_of_a_negation_is_named() -> None:
+    text = HEAD + "t(x, y) :- e(x, y), !d(x, y).\nd(x, y) :- t(x, y), s(_)."
+    with pytest.raises(LanguageError, match="t -> !d -> t"):
+        read_datalog(text)
