@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import ENTRY, LabelColumn, TakesLongError
+from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.engine.queries.logs import NO_END
 from graphtide.engine.queries.reading import AnswerReader
 from graphtide.engine.queries.searches import Search
@@ -130,7 +131,8 @@ class QueryEngine:
         self._concerned.append([])
         del self._concerned[: len(self._concerned) - max(self.undoable, 1)]
         try:
-            touched = given_up + states.fixpoints.touched
+            touched = given_up + states.fixpoints.touched + states.landmarks.follow(delta)
+            self._ready_landmarks()
             self.looked = touched + self._follow_answers(delta)
         except BaseException:
             self.undo(states.graph.vertices)
@@ -174,6 +176,7 @@ class QueryEngine:
         records = states.records
         self.lost |= {number for number in records if records[number].since > states.batches}
         self.lost |= set(self._concerned.pop() if self._concerned else records) & set(records)
+        states.landmarks.undo(vertices)
         try:
             states.fixpoints.undo(vertices)
         except LacksRoomError:
@@ -193,6 +196,7 @@ class QueryEngine:
     def forget(self) -> None:
         """Give up what could be undone."""
         self.states.fixpoints.logs.clear()
+        self.states.landmarks.forget()
         self._concerned.clear()
 
     def set_budget(self, most: int | None) -> None:
@@ -207,6 +211,7 @@ class QueryEngine:
             pass
         fits = most is None or self.budget.used <= most
         self.budget.most = most if fits else self.budget.most
+        self.states.landmarks.try_again()
         self._set_aside()
         if not fits:
             raise LimitError(
@@ -227,6 +232,20 @@ class QueryEngine:
             except LacksRoomError:
                 pass
         self._within(lambda: self.states.keep(number))
+        self._ready_landmarks()
+
+    def set_landmarks(self, settings: Landmarks | None) -> None:
+        """Have other landmarks for pairs that keep their answers alone, or none."""
+        self.states.landmarks.set(settings)
+        if not self.lost:
+            self._ready_landmarks()
+
+    def _ready_landmarks(self) -> None:
+        """Let landmarks begin where they should be and are not; without any if they do not fit."""
+        try:
+            self._within(self.states.pairs.prepare)
+        except LimitError:
+            self.states.landmarks.leave_out()
 
     def _has_room_for_entries(self) -> bool:
         """Whether a search as large as those before it is likely to fit, and leaves some room."""
@@ -335,16 +354,18 @@ class QueryEngine:
             )
 
     def _shed(self, wanted: int, trims: bool) -> bool:
-        """Give something up: what older advances noted, what rows have free, or else states.
+        """Give something up: what older advances noted, what rows have free, states, landmarks.
 
         Whether there was any.
         """
-        logs = self.states.fixpoints.logs
-        if len(logs) > 1:
+        logs, landmarks = self.states.fixpoints.logs, self.states.landmarks
+        if len(logs) > 1 or landmarks.forget(all_but_last=True):
             logs.clear(all_but_last=True)
             del self._concerned[:-1]
             return True
-        return (trims and self.states.fixpoints.trim()) or self.states.give_up(wanted)
+        if trims and self.states.fixpoints.trim():
+            return True
+        return self.states.give_up(wanted) or landmarks.give_up()
 
     def _set_aside(self) -> None:
         """Have a reserve, as large as it should be or as there is room for."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import ENTRY, Fixpoints, LabelColumn
+from graphtide.engine.queries.landmarks import LandmarkIndexes
 from graphtide.engine.queries.pairs import Answer, PairAnswers
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.starting import dense_arrays, fits_arrays
@@ -40,7 +41,8 @@ class SearchStates:
     def __init__(self, graph: ResidentGraph, labels: LabelColumn, budget: Budget) -> None:
         self.graph, self.budget = graph, budget
         self.fixpoints = Fixpoints(graph, labels, budget)
-        self.pairs = PairAnswers(graph, self.fixpoints, budget)
+        self.landmarks = LandmarkIndexes(graph, labels, budget)
+        self.pairs = PairAnswers(graph, self.fixpoints, self.landmarks, budget)
         self.values = ValueAnswers(self.fixpoints, budget, self._found)
         self.told = ToldChanges(budget)
         self.records: dict[int, Record] = {}
@@ -50,7 +52,7 @@ class SearchStates:
     def nbytes(self) -> int:
         """All memory that they take."""
         objects = sum(_objects(record.search) for record in self.records.values())
-        parts = self.fixpoints, self.pairs, self.values, self.told
+        parts = self.fixpoints, self.pairs, self.values, self.told, self.landmarks
         return sum(part.nbytes for part in parts) + objects
 
     def keeps_entries(self, number: int) -> bool:
