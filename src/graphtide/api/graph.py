@@ -166,6 +166,7 @@ class Graph(MemoryGraph):
 
         Within a budget, following a batch by states looks at no more than `patience` times as many
         edges as all queries do from scratch; where that is not enough, answers are computed anew.
+        With `patience=0`, no query keeps a state.
 
         Where that is less than they take, those give up their state that it saves least; their
         answers stay the same. LimitError, and the budget as it was, if it is too small even so.

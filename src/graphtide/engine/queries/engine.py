@@ -20,6 +20,7 @@ from graphtide.engine.queries.fixpoint import ENTRY, LabelColumn, TakesLongError
 from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.engine.queries.logs import NO_END
 from graphtide.engine.queries.reading import AnswerReader
+from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.states import SearchStates
 from graphtide.engine.queries.tuning import BETTER
@@ -47,7 +48,8 @@ class QueryEngine:
         self.budget = Budget() if budget is None else budget
         self.patience = 1.0
         """With a budget, a batch looks at 1 + patience times as many edges as from scratch, at most
-        and but for what is asked to find out whom it concerns."""
+        and but for what is asked to find out whom it concerns. Without any, no search keeps its
+        entries."""
         self.states = SearchStates(graph, labels, self.budget)
         self.reader = AnswerReader(self.states)
         self.lost: set[int] = set()
@@ -58,6 +60,8 @@ class QueryEngine:
         self._concerned: list[list[int]] = []
         """The searches that each advance which can be undone has computed anew."""
         self._reserve = 0
+        self._too_little = 0
+        """What was left when a search last did not fit."""
         self._set_aside()
 
     @property
@@ -212,6 +216,7 @@ class QueryEngine:
         fits = most is None or self.budget.used <= most
         self.budget.most = most if fits else self.budget.most
         self.states.landmarks.try_again()
+        self._too_little = 0
         self._set_aside()
         if not fits:
             raise LimitError(
@@ -225,12 +230,12 @@ class QueryEngine:
 
     def _start(self, number: int) -> None:
         """Find the state of a search: all entries where there is room for them."""
-        if self._has_room_for_entries():
+        if self._has_room_for_entries(number):
             try:
                 self.states.take_up(number)
                 return
             except LacksRoomError:
-                pass
+                self._too_little = self.budget.left or 0
         self._within(lambda: self.states.keep(number))
         self._ready_landmarks()
 
@@ -247,14 +252,19 @@ class QueryEngine:
         except LimitError:
             self.states.landmarks.leave_out()
 
-    def _has_room_for_entries(self) -> bool:
-        """Whether a search as large as those before it is likely to fit, and leaves some room."""
-        most, left = self.budget.most, self.budget.left
+    def _has_room_for_entries(self, number: int) -> bool:
+        """Whether a search as large as those before it is likely to fit, and leaves some room.
+
+        A search that did not fit has moved all rows for nothing: the next ones wait until there is
+        more room than it had.
+        """
+        most, left, states = self.budget.most, self.budget.left, self.states
         if most is None or left is None:
             return True
-        known = [record.entries for record in self.states.records.values() if record.entries]
-        wanted = 2 * ENTRY * sum(known) // max(len(known), 1)
-        return wanted + most // _LEFT < left + ENTRY * self.states.fixpoints.rows.spare
+        if self.patience == 0.0:
+            return False
+        enough = left > self._too_little + self._too_little // GROWTH
+        return enough and states.has_room(number, states.fixpoints.searches.mean, most // _LEFT)
 
     def _follow_answers(self, delta: Delta) -> int:
         """Compute anew the answers that a batch concerns; how many edges were looked at."""
@@ -313,14 +323,16 @@ class QueryEngine:
         or in place of some that save less. One a batch, so that no batch waits for many starts.
         """
         states = self.states
+        if self.budget.most is not None and self.patience == 0.0:
+            return
         for number in self._concerned[-1]:
             record = states.records[number]
             if states.keeps_entries(number) or record.spent <= record.looks:
                 continue
-            wanted = 2 * ENTRY * max(record.entries, 1)
-            left, worth = self.budget.left, record.worth(states.batches, wanted)
-            lacking = 0 if left is None else wanted - left
-            if lacking <= 0 or states.give_up(lacking, worth / BETTER):
+            entries = max(record.entries, 1)
+            worth = record.worth(states.batches, 2 * ENTRY * entries)
+            fits = states.has_room(number, entries)
+            if fits or states.give_up(2 * ENTRY * entries, worth / BETTER):
                 try:
                     states.take_up(number)
                 except LacksRoomError:

@@ -69,9 +69,9 @@ class LandmarkIndex:
         """How many edges the last advance looked at."""
         return self._fixpoints.touched
 
-    def follow(self, delta: Delta, patience: float) -> None:
+    def follow(self, delta: Delta) -> None:
         """Follow a graph that has been flipped; TakesLongError where to begin anew is better."""
-        self._fixpoints.follow(delta, max(1, int(patience * self.looks)))
+        self._fixpoints.follow(delta, self.looks)
 
     def undo(self, vertices: int) -> bool:
         """Go back by one advance, if that is noted; whether it was."""
@@ -128,12 +128,9 @@ class LandmarkIndex:
 class LandmarkIndexes:
     """The indexes of a graph, by a search of those whose walks they are of."""
 
-    def __init__(
-        self, graph: ResidentGraph, labels: LabelColumn, budget: Budget, patience: float = 1.0
-    ) -> None:
+    def __init__(self, graph: ResidentGraph, labels: LabelColumn, budget: Budget) -> None:
         self._graph, self._labels, self._budget = graph, labels, budget
         self.settings: Landmarks | None = None
-        self.patience = patience
         self.begun = 0
         """How often an index has begun."""
         self._indexes: dict[int, LandmarkIndex] = {}
@@ -214,7 +211,7 @@ class LandmarkIndexes:
         looked = 0
         for shape, index in list(self._indexes.items()):
             try:
-                index.follow(delta, self.patience)
+                index.follow(delta)
             except LacksRoomError:
                 self._lacking = True
                 self._end(shape)

@@ -165,7 +165,8 @@ class KeptQueries:
         query = KeptQuery(name, kind, [], [], [], self._version)
         self._ask(query)
         self.queries[name] = query
-        self.conditions = QueryConditions(self._weights())
+        if kind.weight is not None:
+            self.conditions = QueryConditions({*self.conditions.properties, kind.weight})
         return query
 
     def move(self, known: KnownEdges, version: int) -> None:
@@ -197,7 +198,8 @@ class KeptQueries:
         query = self.get(name)
         del self.queries[name]
         self._stop(query)
-        self.conditions = QueryConditions(self._weights())
+        if query.kind.weight is not None:
+            self.conditions = QueryConditions(self._weights())
 
     def get(self, name: str) -> KeptQuery:
         """A query by its name; NotFoundError if there is none."""
@@ -293,7 +295,7 @@ class KeptQueries:
     def _check_weight(self, kind: QueryKind) -> None:
         """Refuse costs that cannot be; those that another query reads have been checked."""
         name, resident = kind.weight, self.known.resident
-        if name is None or name in self._weights():
+        if name is None or name in self.conditions.properties:
             return
         conditions = QueryConditions((name,))
         conditions.check_columns(resident.properties)
