@@ -1,10 +1,10 @@
 """How many pairs fit a budget: the part `budget` of `python -m bench live`.
 
-Everything kept: what some pairs take without a budget says how many fit. Then twice as many pairs as
-the bar asks for are asked within the budget, and batches of one edge follow: one that leaves, and
-then one that comes back. That is done self-tuned, with answers alone (`patience=0`), and by histories
-at some shares that are dropped (`live_fit.py`). What is left to the limits is taken in proportion.
-Answers of a sample are compared with the definition.
+Everything kept: what some pairs take without a budget says how many fit. Then twice as many pairs
+as the bar asks for are asked within the budget, and batches of one edge follow: one that leaves,
+and then one that comes back. That is done self-tuned, with answers alone (`patience=0`), and by
+histories at some shares that are dropped (`live_fit.py`). What is left to the limits is taken in
+proportion. Answers of a sample are compared with the definition.
 """
 
 from __future__ import annotations

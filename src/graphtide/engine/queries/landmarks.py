@@ -6,8 +6,8 @@ version to version by the kernels of all searches, so a bound is as right as an 
 
 An index is only ever of use, never needed. So whatever stands in its way ends it, and it begins
 anew, on the graph as it is, before pairs are next asked: a batch that takes longer to follow, or a
-way back that is not noted. States make room for it; where it would take half of the budget, or there
-is nothing else left to be given up, it is left out until the budget is another.
+way back that is not noted. States make room for it; where it would take half of the budget, or
+nothing else is left to be given up, it is left out until the budget is another.
 """
 
 from __future__ import annotations

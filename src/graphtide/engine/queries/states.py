@@ -15,8 +15,8 @@ from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import ENTRY, Fixpoints, LabelColumn
 from graphtide.engine.queries.landmarks import LandmarkIndexes
 from graphtide.engine.queries.pairs import Answer, PairAnswers
-from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.rows import GROWTH
+from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.starting import dense_arrays, dense_bytes, fits_arrays
 from graphtide.engine.queries.told import ToldChanges
 from graphtide.engine.queries.tuning import Record

@@ -154,9 +154,8 @@ def add_up(words: Int64, balls: tuple[Ball, Ball], marks: Marks, search: int, en
         most = forward.best[0] * (1.0 + SLACK)
         if vertex == target or value > most:
             break
-        if value + least_at(backward, vertex) > most:
-            leave_out(forward)
-        elif ends.most < np.inf and leads_beyond(forward, marks, ends):
+        beyond = value + least_at(backward, vertex) > most
+        if beyond or (ends.most < np.inf and leads_beyond(forward, marks, ends)):
             leave_out(forward)
         else:
             widen(words, forward, backward, search, False, False)
