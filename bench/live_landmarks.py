@@ -2,10 +2,10 @@
 
 Pairs that keep no state (`patience=0`), without landmarks and with ten of each choice. To ask a
 pair is what it takes from scratch; a batch is one edge that leaves, or comes back, with all that
-keeps landmarks current. The times are means, because most batches concern nobody. Paper 001 asks all
-pairs anew at every batch: that is as many times to ask as there are pairs, and the batch that keeps
-landmarks current beside it. Answers of a sample are compared with the definition, and all answers
-with those of the graph without landmarks.
+keeps landmarks current. The times are means, because most batches concern nobody. Paper 001 asks
+all pairs anew at every batch: that is as many times to ask as there are pairs, and the batch that
+keeps landmarks current beside it. Answers of a sample are compared with the definition, and all
+answers with those of the graph without landmarks.
 """
 
 from __future__ import annotations

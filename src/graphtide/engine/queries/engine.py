@@ -168,9 +168,9 @@ class QueryEngine:
         """How many edges following may look at: a share of what all look at from scratch."""
         if self.budget.most is None:
             return NO_END
-        states = self.states
-        kept = (item.looks for n, item in states.records.items() if states.keeps_entries(n))
-        return int(self.patience * sum(kept))
+        records = self.states.records
+        kept = self.states.fixpoints.searches.with_entries()
+        return int(self.patience * sum(records[number].looks for number in kept))
 
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices; `settle` once the graph is there."""
@@ -230,12 +230,8 @@ class QueryEngine:
 
     def _start(self, number: int) -> None:
         """Find the state of a search: all entries where there is room for them."""
-        if self._has_room_for_entries(number):
-            try:
-                self.states.take_up(number)
-                return
-            except LacksRoomError:
-                self._too_little = self.budget.left or 0
+        if self._has_room_for_entries(number) and self._try_entries(number):
+            return
         self._within(lambda: self.states.keep(number))
         self._ready_landmarks()
 
@@ -253,18 +249,12 @@ class QueryEngine:
             self.states.landmarks.leave_out()
 
     def _has_room_for_entries(self, number: int) -> bool:
-        """Whether a search as large as those before it is likely to fit, and leaves some room.
-
-        A search that did not fit has moved all rows for nothing: the next ones wait until there is
-        more room than it had.
-        """
-        most, left, states = self.budget.most, self.budget.left, self.states
-        if most is None or left is None:
+        """Whether a search as large as those before it is likely to fit, and leaves some room."""
+        most, mean = self.budget.most, self.states.fixpoints.searches.mean
+        if most is None:
             return True
-        if self.patience == 0.0:
-            return False
-        enough = left > self._too_little + self._too_little // GROWTH
-        return enough and states.has_room(number, states.fixpoints.searches.mean, most // _LEFT)
+        leaves = self.states.has_room(number, mean, most // _LEFT)
+        return self.patience > 0.0 and leaves and self._may_fit(number, mean)
 
     def _follow_answers(self, delta: Delta) -> int:
         """Compute anew the answers that a batch concerns; how many edges were looked at."""
@@ -329,15 +319,33 @@ class QueryEngine:
             record = states.records[number]
             if states.keeps_entries(number) or record.spent <= record.looks:
                 continue
-            entries = max(record.entries, 1)
+            entries = record.entries or states.fixpoints.searches.mean
             worth = record.worth(states.batches, 2 * ENTRY * entries)
-            fits = states.has_room(number, entries)
-            if fits or states.give_up(2 * ENTRY * entries, worth / BETTER):
-                try:
-                    states.take_up(number)
-                except LacksRoomError:
-                    record.spent = 0
-                return
+            if not self._may_fit(number, entries):
+                states.give_up(2 * ENTRY * entries, worth / BETTER)
+            record.spent = 0
+            if self._may_fit(number, entries):
+                self._try_entries(number)
+            return
+
+    def _may_fit(self, number: int, entries: int) -> bool:
+        """Whether there is room for a search to begin, and more than when the last one failed.
+
+        A search that does not fit after all has moved all rows for nothing.
+        """
+        left = self.budget.left
+        more = left is None or left > self._too_little + self._too_little // GROWTH
+        return more and self.states.has_room(number, entries)
+
+    def _try_entries(self, number: int) -> bool:
+        """Let a search have all its entries; whether there was room for them."""
+        try:
+            self.states.take_up(number)
+        except LacksRoomError:
+            self._too_little = self.budget.left or 0
+            return False
+        self._too_little = 0
+        return True
 
     def _within(self, call: Callable[[], Result]) -> Result:
         """Call, again and again with more room, until the budget allows for it.

@@ -136,6 +136,11 @@ class SearchTable:
         """How many entries all searches have."""
         return int(self._entries.view.sum())
 
+    def with_entries(self) -> list[int]:
+        """The searches that have entries."""
+        numbers: list[int] = np.flatnonzero(self._entries.view).tolist()
+        return numbers
+
     @property
     def mean(self) -> int:
         """How many entries a search has that has any."""
