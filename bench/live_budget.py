@@ -29,13 +29,11 @@ from graphtide.queries import Histories, Path
 TRIED, SAMPLE, MOST_MILLISECONDS, LEAST_TIMES, BEST = 24, 3, 10.0, 20, 1.2
 SWEEP = {
     ON_DEMAND: SETTINGS[ON_DEMAND],
-    "Det-Drop at a quarter": Histories(drop=0.25),
     "Det-Drop at one half": Histories(drop=0.5),
     "Det-Drop at nine tenths": Histories(drop=0.9),
-    "Prob-Drop at a quarter": Histories(drop=0.25, how="probabilistic"),
-    "Prob-Drop at nine tenths": Histories(drop=0.9, how="probabilistic"),
+    "Prob-Drop at one half": Histories(drop=0.5, how="probabilistic"),
 }
-HISTORIES_ASKED = 64
+HISTORIES_ASKED = 16
 
 
 class Measured(NamedTuple):

@@ -138,4 +138,6 @@ def test_programs_and_settings_by_commands(data: Path) -> None:
     run(data, "live", "set", "pay", "--landmarks", 0)
     assert "landmarks" not in run(data, "live", "set", "pay", "--budget", "none")["text"]
     assert "nothing to set" in run(data, "live", "set", "pay")["error"]["what"]
-    assert "--far is for" in run(data, "live", "set", "pay", "--far", "--budget", 9)["error"]["what"]
+    assert (
+        "--far is for" in run(data, "live", "set", "pay", "--far", "--budget", 9)["error"]["what"]
+    )
