@@ -4,7 +4,8 @@
 one that comes back. Times are medians in seconds of the processor; from scratch is what it takes to
 ask all queries on the graph as it is. Answers of a sample are compared with the definition.
 
-`pairs` and `fit` are about the histories of paper 001: `live_pairs.py` and `live_fit.py`.
+`pairs` and `fit` are about the histories of paper 001: `live_pairs.py` and `live_fit.py`; `budget`
+and `landmarks` about what queries keep within a budget: `live_budget.py` and `live_landmarks.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import partial
 import numpy as np
 
 import graphtide as gt
-from bench import data, live_fit, live_pairs
+from bench import data, live_fit, live_landmarks, live_pairs
 from bench.figures import Figure
 from bench.live_budget import budget_figures
 from bench.live_fit import fit_figures
@@ -31,12 +32,13 @@ from bench.live_inputs import (
     rmat_graph,
     social_network,
 )
+from bench.live_landmarks import landmark_figures
 from bench.live_pairs import pair_figures
 from bench.live_settings import Stream
 from bench.timing import seconds_of, without_collector
 
 QUERIES, BATCHES, SCALE, SAMPLE = 1_000, 200, 18, 3
-PARTS = "pairs", "many", "fit", "budget"
+PARTS = "pairs", "many", "fit", "budget", "landmarks"
 MOST_MILLISECONDS, LEAST_TIMES = 0.05, 100
 BUDGET = 1 << 30
 
@@ -87,8 +89,14 @@ def _fit(quick: bool) -> list[Figure]:
 
 def _budget(quick: bool) -> list[Figure]:
     if quick:
-        return budget_figures(_small(), 200_000, 5, 1)
+        return budget_figures(_small(), 200_000, 5, 1, {})
     return budget_figures(rmat_graph(SCALE), BUDGET, BATCHES)
+
+
+def _landmarks(quick: bool) -> list[Figure]:
+    sizes = (10, 5) if quick else (live_landmarks.PAIRS, live_landmarks.BATCHES)
+    given = live_landmarks.given_graphs(quick)
+    return [figure for item in given for figure in landmark_figures(item, *sizes)]
 
 
 _PARTS: dict[str, Callable[[bool], list[Figure]]] = {
@@ -96,6 +104,7 @@ _PARTS: dict[str, Callable[[bool], list[Figure]]] = {
     "many": _many,
     "fit": _fit,
     "budget": _budget,
+    "landmarks": _landmarks,
 }
 
 

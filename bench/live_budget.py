@@ -1,8 +1,10 @@
 """How many pairs fit a budget: the part `budget` of `python -m bench live`.
 
-Everything kept: what some pairs take without a budget says how many fit. Self-tuned: twice as many
-pairs as the bar asks for are asked within the budget, and batches of one edge follow: one that
-leaves, and then one that comes back. All answers of a sample are compared with the definition.
+Everything kept: what some pairs take without a budget says how many fit. Then twice as many pairs
+as the bar asks for are asked within the budget, and batches of one edge follow: one that leaves,
+and then one that comes back. That is done self-tuned, with answers alone (`patience=0`), and by
+histories at some shares that are dropped (`live_fit.py`). What is left to the limits is taken in
+proportion. Answers of a sample are compared with the definition.
 """
 
 from __future__ import annotations
@@ -10,79 +12,146 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 import graphtide as gt
 from bench.figures import Figure
+from bench.live_fit import fitting
 from bench.live_inputs import Labelled
+from bench.live_settings import ON_DEMAND, SETTINGS, Stream
 from bench.timing import seconds_of, without_collector
-from graphtide.queries import Path
+from graphtide.queries import Histories, Path
 
-TRIED, SAMPLE, MOST_MILLISECONDS, LEAST_TIMES = 24, 3, 10.0, 20
+TRIED, SAMPLE, MOST_MILLISECONDS, LEAST_TIMES, BEST = 24, 3, 10.0, 20, 1.2
+SWEEP = {
+    ON_DEMAND: SETTINGS[ON_DEMAND],
+    "Det-Drop at one half": Histories(drop=0.5),
+    "Det-Drop at nine tenths": Histories(drop=0.9),
+    "Prob-Drop at one half": Histories(drop=0.5, how="probabilistic"),
+}
+HISTORIES_ASKED = 16
+
+
+class Measured(NamedTuple):
+    """Pairs within a budget: how many, seconds to ask them and of a batch; bytes in use at most."""
+
+    pairs: int
+    asking: float
+    median: float
+    mean: float
+    worst: float
+    highest: int
+
+    def fit(self, empty: float) -> float:
+        """How many pairs would fit the time, in proportion; their answers fit the memory long."""
+        return (MOST_MILLISECONDS / 1e3 - empty) / max((self.mean - empty) / self.pairs, 1e-12)
 
 
 def budget_figures(
-    given: Labelled, budget: int, batches: int, times: int = 2 * LEAST_TIMES
+    given: Labelled,
+    budget: int,
+    batches: int,
+    times: int = 2 * LEAST_TIMES,
+    sweep: Mapping[str, Histories] = SWEEP,
 ) -> list[Figure]:
-    """Pairs that fit the budget with everything kept and self-tuned, and what a batch takes."""
-    kept, kept_batch = _everything_kept(given, budget, batches)
+    """Pairs that fit the budget in every way, and what a batch takes."""
+    kept, kept_batch, empty = _everything_kept(given, budget, batches)
     wanted = times * kept
+    section = f"{given.name}, pairs within {budget / 2**20:,.0f} MB"
+    figures = [
+        Figure("everything kept", kept, "at least", None, "pairs", "", section),
+        Figure("everything kept: a batch", 1e3 * kept_batch, "at most", None, "ms", "", section),
+    ]
+    tuned = _within(given, budget, batches, wanted, 1.0)
+    figures += _tuned_figures(tuned, kept, section)
+    fixed = {"answers alone": _within(given, budget, batches, wanted, 0.0).fit(empty)}
+    stream = Stream.of(given.src, given.dst, min(40, batches))
+    for setting, histories in sweep.items():
+        _say(setting)
+        fixed[setting], _ = fitting(stream, histories, min(HISTORIES_ASKED, wanted))
+    figures += [
+        Figure(f"fixed: {name}", count, "at least", None, "pairs", "in proportion", section)
+        for name, count in fixed.items()
+    ]
+    share, note = tuned.fit(empty) / max(fixed.values()), f"of {1 / BEST:.2f} and more"
+    name = "self-tuned, over the best fixed setting"
+    return [*figures, Figure(name, share, "at least", 1 / BEST, "times", note, section)]
+
+
+def _tuned_figures(tuned: Measured, kept: int, section: str) -> list[Figure]:
+    fits = tuned.mean * 1e3 <= MOST_MILLISECONDS
+    used = f"median {1e3 * tuned.median:.3f}, at most {tuned.highest / 2**20:,.0f} MB in use"
+    ratio = tuned.pairs / kept if fits else None
+    worst = f"{1e3 * tuned.worst:.1f} ms, beside {tuned.asking:.2f} s to ask all"
+    return [
+        Figure(
+            "self-tuned, over everything kept",
+            ratio,
+            *("at least", LEAST_TIMES, "times", f"{tuned.pairs:,} pairs", section),
+        ),
+        Figure(
+            "self-tuned: the mean batch",
+            1e3 * tuned.mean,
+            *("at most", MOST_MILLISECONDS, "ms", used, section),
+        ),
+        Figure(
+            "self-tuned: the worst batch",
+            tuned.worst / tuned.asking,
+            *("at most", 2, "times from scratch", worst, section),
+        ),
+    ]
+
+
+def _within(given: Labelled, budget: int, batches: int, wanted: int, patience: float) -> Measured:
     graph = given.graph()
-    graph.set_budget(budget)
+    graph.set_budget(budget, patience=patience)
     pairs = given.starts(wanted).tolist()
-    _say(f"{wanted:,} pairs within {budget:,} bytes")
-    for at, pair in enumerate(pairs):
-        graph.query(str(at), Path(*pair))
+    _say(f"{wanted:,} pairs within {budget:,} bytes, patience {patience:g}")
+    with without_collector():
+        asking = seconds_of(lambda: _ask(graph, pairs))
     _say("batches")
-    median, mean = _batches(graph, given, batches)
+    times = _batches(graph, given, batches)
     asked = list(graph.queries.values())
     for query in asked[:SAMPLE] + asked[-SAMPLE:]:
         query.verify()
     kept_in = graph._queries().engine.budget
     assert kept_in.highest <= budget
-    section = f"{given.name}, pairs within {budget / 2**20:,.0f} MB"
-    fitting = wanted if mean * 1e3 <= MOST_MILLISECONDS else None
-    note = f"median {1e3 * median:.3f}, at most {kept_in.highest / 2**20:,.0f} MB in use"
-    return [
-        Figure("everything kept", kept, "at least", None, "pairs", "", section),
-        Figure("everything kept: a batch", 1e3 * kept_batch, "at most", None, "ms", "", section),
-        Figure(
-            "self-tuned, over everything kept",
-            None if fitting is None else fitting / kept,
-            *("at least", LEAST_TIMES, "times", f"{wanted:,} pairs", section),
-        ),
-        Figure(
-            "self-tuned: the mean batch",
-            1e3 * mean,
-            *("at most", MOST_MILLISECONDS, "ms", note, section),
-        ),
-    ]
+    mean, median = statistics.fmean(times), statistics.median(times)
+    return Measured(wanted, asking, median, mean, max(times), kept_in.highest)
 
 
-def _everything_kept(given: Labelled, budget: int, batches: int) -> tuple[int, float]:
-    """How many pairs fit with all their entries, and the mean batch of as many as were tried."""
+def _ask(graph: gt.Graph, pairs: list[list[int]]) -> None:
+    for at, pair in enumerate(pairs):
+        graph.query(str(at), Path(*pair))
+
+
+def _everything_kept(given: Labelled, budget: int, batches: int) -> tuple[int, float, float]:
+    """How many pairs fit with all their entries, the mean batch of those tried, and of none."""
     graph = given.graph()
+    alone = statistics.fmean(_batches(graph, given, batches))
     _say(f"{TRIED} pairs, everything kept")
     empty = 0
     for at, pair in enumerate(given.starts(TRIED).tolist()):
         graph.query(str(at), Path(*pair))
         empty = empty or graph._queries().nbytes
     each = (graph._queries().nbytes - empty) / (TRIED - 1)
-    _, mean = _batches(graph, given, batches)
-    return max(1, int((budget - empty) / each)), mean
+    mean = statistics.fmean(_batches(graph, given, batches))
+    return max(1, int((budget - empty) / each)), mean, alone
 
 
-def _batches(graph: gt.Graph, given: Labelled, batches: int) -> tuple[float, float]:
-    """Median and mean seconds of a batch that takes an edge out, or brings it back."""
+def _batches(graph: gt.Graph, given: Labelled, batches: int) -> list[float]:
+    """Seconds of each batch that takes an edge out, or brings it back."""
     edges = np.random.default_rng(6).choice(len(given.src), batches + 2, replace=False).tolist()
     times = []
     with without_collector():
         for edge in edges:
             times.append(seconds_of(partial(graph.advance, delete=[edge])))
             times.append(seconds_of(partial(graph.advance, insert=[edge])))
-    return statistics.median(times[4:]), statistics.fmean(times[4:])  # The first ones compile.
+    return times[4:]  # The first ones compile.
 
 
 def _say(what: str) -> None:

@@ -33,7 +33,7 @@ def fit_figures(
     figures: list[Figure] = []
     for setting, histories in chosen.items():
         print(f"{time.strftime('%H:%M:%S')} fit: {setting}", file=sys.stderr, flush=True)
-        count, note = _fitting(stream, histories, most)
+        count, note = fitting(stream, histories, most)
         print(f"{time.strftime('%H:%M:%S')} {count:g} queries: {note}", file=sys.stderr, flush=True)
         section = f"queries in 1 GB below 10 ms on {name}"
         figures.append(Figure(setting, count, "at least", None, "queries", note, section))
@@ -47,7 +47,8 @@ def fit_figures(
     return figures
 
 
-def _fitting(stream: Stream, histories: Histories | None, most: int) -> tuple[float, str]:
+def fitting(stream: Stream, histories: Histories | None, most: int) -> tuple[float, str]:
+    """How many pairs fit memory and time, in proportion; and what that was seen at."""
     graph, asked = stream.graph(histories), stream.pairs(most, None)
     empty = _mean_batch(graph, stream)
     count, mean = 0, empty

@@ -6,6 +6,17 @@ while the graph changes. The reference is docs/reference/queries.md.
 
 from graphtide.api.query import Query
 from graphtide.engine.histories.settings import Histories
+from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.run.queries.kinds import Hops, Path, Paths, QueryKind, Reach, Regular
 
-__all__ = ["Histories", "Hops", "Path", "Paths", "Query", "QueryKind", "Reach", "Regular"]
+__all__ = [
+    "Histories",
+    "Hops",
+    "Landmarks",
+    "Path",
+    "Paths",
+    "Query",
+    "QueryKind",
+    "Reach",
+    "Regular",
+]

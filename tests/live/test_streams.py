@@ -20,6 +20,7 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import DamagedError, InputError, StoreError
 from graphtide.run.streams import feeds
+from graphtide.run.streams import follower as running
 from graphtide.run.streams.file_sink import FileSink
 from graphtide.run.streams.position import Batch, Position
 from tests.damage.test_appends import Death
@@ -351,6 +352,7 @@ def test_a_large_batch_becomes_several_advances(tmp_path: Path) -> None:
 
 def test_a_running_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "_POLL", 0.01)
+    monkeypatch.setattr(running, "_RECENT", 1e9)
     graph, known = begun(tmp_path / "g")
     sink = PlainSink(tmp_path / "sink")
     with graph.follow(sink.folder) as follower:
@@ -359,8 +361,8 @@ def test_a_running_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(InputError, match="is being followed"):
             graph.follow(sink.folder)
         sink.commit(table_of([(7, 9, 1.0, "b")]))
-        while follower.status().batch < 0:
-            follower.wait(0.01)
+        while not follower.status().rows_per_second:  # Told last of all, when a batch is done.
+            assert not follower.wait(0.01)
         known.advance([(7, 9, 1.0, "b")])
         check(graph, known)
         status = follower.status()

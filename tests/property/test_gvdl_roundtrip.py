@@ -249,6 +249,26 @@ live_statements = short(
         st.builds(live.ShowQueries, st.none() | names),
         st.builds(live.ShowQueries, names, names),
         st.builds(live.ExplainQuery, names, names),
+        st.builds(
+            live.CreateProgram,
+            names,
+            names,
+            names,
+            st.dictionaries(words, parameters, max_size=3).map(lambda found: tuple(found.items())),
+            st.none() | texts,
+            st.sampled_from([None, "fixpoint", "exact"]),
+            bounds,
+            st.none() | st.integers(0),
+            replace=flags,
+        ),
+        st.builds(live.CreateProgram, names, names, st.just(""), library=texts),
+        st.builds(live.DropProgram, names, names),
+        st.builds(live.ShowPrograms, st.none() | names),
+        st.builds(live.ShowPrograms, names, names),
+        st.builds(live.ExplainProgram, names, names),
+        st.builds(live.SetLive, names, st.just("budget"), st.none() | st.integers(0) | texts),
+        st.builds(live.SetLive, names, st.just("landmarks"), st.integers(0), flags),
+        st.builds(live.SetLive, names, st.just("landmarks")),
     )
 )
 statements = short(

@@ -115,3 +115,29 @@ def test_a_follower_is_told_while_another_process_writes(data: Path) -> None:
         follower.kill()
     assert follower.returncode == 0
     assert "version 1: 1 change" in out or out == ""
+
+
+def test_programs_and_settings_by_commands(data: Path) -> None:
+    added = run(data, "program", "add", "pay", "far", "bfs(source='ann')")
+    assert {"id": "cy", "hops": 2} in added["table"]
+    assert (
+        "registered as 'far' already"
+        in run(data, "program", "add", "pay", "far", "wcc")["error"]["what"]
+    )
+    run(data, "live", "advance", "pay", "--insert", data / "new.csv")
+    assert {"id": "dan", "hops": 3} in run(data, "program", "results", "pay", "far")["table"]
+    (row,) = run(data, "program", "list")["table"]
+    assert (row["program"], row["runs"]) == ("far", "BFS")
+    assert "maintained in" in run(data, "program", "explain", "pay", "far")["text"]
+    assert len(run(data, "program", "add", "pay", "far", "wcc", "--replace")["table"]) == 4
+    assert run(data, "program", "drop", "pay", "far")["text"].endswith("is dropped")
+    assert "budget: 3.1 MB" in run(data, "live", "set", "pay", "--budget", "3 MB")["text"]
+    marked = run(data, "live", "set", "pay", "--landmarks", 4, "--far")["text"]
+    assert "budget: 3.1 MB" in marked
+    assert "landmarks: none, there is no pair without its state" in marked
+    run(data, "live", "set", "pay", "--landmarks", 0)
+    assert "landmarks" not in run(data, "live", "set", "pay", "--budget", "none")["text"]
+    assert "nothing to set" in run(data, "live", "set", "pay")["error"]["what"]
+    assert (
+        "--far is for" in run(data, "live", "set", "pay", "--far", "--budget", 9)["error"]["what"]
+    )

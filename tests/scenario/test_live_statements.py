@@ -188,3 +188,117 @@ def test_files_that_cannot_be_read(session: gt.Session) -> None:
     with pytest.raises(StoreError, match="a live graph 'flights' already"):
         session.execute("create live graph flights with edges from 'flights.csv'")
     assert session.live("flights").version == 0
+
+
+OWN = """
+Program Hops
+Parameter (source: vertex)
+Vertex (active, out_nbrs, hops: double = Infinity, best: Accm<double, MIN>)
+
+Initialize (u):
+  u.hops = u == source ? 0 : Infinity;
+  u.active = u == source;
+
+Traverse (u):
+  For v in u.out_nbrs
+    v.best.Accumulate(u.hops + 1);
+
+Update (u):
+  If (u.best < u.hops)
+    u.hops = u.best;
+    u.active = true;
+"""
+FLOW = """import graphtide as gt
+
+
+@gt.dataflow.program("others", int, missing=0)
+def others(edges):
+    return edges.count(by="src")
+"""
+TRIANGLES = "create program corners on live graph flights run triangles"
+
+
+def test_programs_are_registered_shown_replaced_and_there_after_a_start(
+    session: gt.Session,
+) -> None:
+    made = "create program reached on live graph flights run bfs(source='LHR')"
+    wanted = [
+        {"id": "LHR", "hops": 0.0},
+        {"id": "DXB", "hops": 1.0},
+        {"id": "SIN", "hops": 1.0},
+        {"id": "SYD", "hops": 2.0},
+    ]
+    assert sorted(rows(session, made), key=str) == sorted(wanted, key=str)
+    assert rows(session, TRIANGLES)
+    Path("new.csv").write_text("src,dst,km,airline\nLHR,SYD,17000,QF\n", encoding="utf-8")
+    said(session, "advance live graph flights insert from 'new.csv'")
+    again = gt.session(session.catalog.root, progress=False)
+    show = "show program reached on live graph flights"
+    assert {"id": "SYD", "hops": 1.0} in rows(session, show)
+    assert {"id": "SYD", "hops": 1.0} in rows(again, show)
+    assert rows(again, "show program corners on live graph flights")
+    listed = rows(again, "show programs")
+    assert listed == rows(again, "show programs on live graph flights")
+    assert [list(row.values()) for row in listed] == [
+        ["reached", "flights", "BFS", "source='LHR'", 0],
+        ["corners", "flights", "Triangles", "", 0],
+    ]
+    assert "maintained in" in said(again, "explain program reached on live graph flights")
+    with pytest.raises(InputError, match="registered as 'reached' already"):
+        session.execute(made)
+    other = "create or replace program reached on live graph flights run wcc"
+    assert len(rows(session, other)) == 4
+    said(session, "drop program reached on live graph flights")
+    assert [row["program"] for row in rows(again, "show programs")] == ["corners"]
+
+
+def test_a_program_of_a_file_outlives_the_file(session: gt.Session) -> None:
+    Path("mine.nga").write_text(OWN, encoding="utf-8")
+    made = "create program mine on live graph flights run 'mine.nga' (source='DXB')"
+    assert {"id": "SYD", "hops": 1.0} in rows(session, made)
+    Path("mine.nga").unlink()
+    again = gt.session(session.catalog.root, progress=False)
+    assert rows(again, "show program mine on live graph flights") == rows(
+        session, "show program mine on live graph flights"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("create program p on live graph flights run nothing", "there is no computation named"),
+        ("create program p on live graph nowhere run wcc", "there is no live graph 'nowhere'"),
+        ("create program p on flights run wcc", "a program is registered on a live graph"),
+        ("create program p on live graph flights wcc", "does not say what to run"),
+        ("drop program p on live graph flights", "no program is registered as 'p'"),
+        ("show program p on live graph flights", "no program is registered as 'p'"),
+        ("create program p on live graph flights run 'flow.py'", "a dataflow of a file"),
+        ("set budget 'much' on live graph flights", "a budget cannot be 'much'"),
+        ("set landmarks 0 on live graph flights", "there cannot be 0 landmarks"),
+    ],
+)
+def test_programs_and_settings_that_cannot_be_are_refused(
+    session: gt.Session, text: str, told: str
+) -> None:
+    Path("flow.py").write_text(FLOW, encoding="utf-8")
+    with pytest.raises(LanguageError, match=told):
+        session.execute(text)
+
+
+def test_a_budget_and_landmarks_are_there_after_a_start(session: gt.Session) -> None:
+    session.execute(TRIP)
+    said(session, "set landmarks 2 far on live graph flights")
+    assert "budget: 2.1 MB" in said(session, "set budget '2 MB' on live graph flights")
+    session.live("flights").close()
+    again = gt.session(session.catalog.root, progress=False)
+    graph = again.live("flights")
+    assert (graph.budget, graph.landmarks) == (2 << 20, Q.Landmarks(2, "far"))
+    assert graph.queries["LHR to SYD"].value == 17200.0
+    reader = gt.live(graph.folder, readonly=True)
+    said(again, "set budget none on live graph flights")
+    said(again, "set landmarks none on live graph flights")
+    reader.refresh()
+    assert (reader.budget, reader.landmarks) == (None, None)
+    reader.set_budget("1 MB")
+    reader.refresh()
+    assert reader.budget == 1 << 20

@@ -16,7 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import graphtide as gt
-from graphtide.model.errors import InputError, StoreError
+from graphtide.model.errors import GraphtideError, InputError, StoreError
+from graphtide.run.durable.live_store import LiveStore
+from graphtide.run.durable.records import Record
 from tests.live.graphs import graph_of, rows_of
 
 if TYPE_CHECKING:
@@ -108,18 +110,14 @@ import graphtide as gt
 from graphtide.run.durable.live_store import LiveStore
 from graphtide.spark.session import open_session
 from tests.conftest import SETTINGS, UNCOMPILED
-from tests.spark.test_streams import stream_of
+from tests.spark.test_streams import batch_of, stream_of
 from pathlib import Path
 
-folder, before = Path(sys.argv[1]), sys.argv[2] == "before"
-commit = LiveStore.commit
+folder, commit = Path(sys.argv[1]), LiveStore.commit
 
 def dying(self, records):
-    batch = records[0].facts.get("stream", {}).get("stream")
-    if before and batch == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
     commit(self, records)
-    if batch == 1:
+    if batch_of(records) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
 
 LiveStore.commit = dying
@@ -129,25 +127,44 @@ graph.follow(stream_of(spark, folder / "in"), trigger="available now").wait()
 """
 
 
+def batch_of(records: list[Record]) -> int | None:
+    """The batch of the stream that the first of some records is of."""
+    found: int | None = records[0].facts.get("stream", {}).get("stream")
+    return found
+
+
 @pytest.mark.slow
-def test_killed_before_and_behind_the_log(tmp_path: Path, spark: SparkSession) -> None:
-    """The first child dies before it logs its second batch; the next one logs it, and dies before
-    Spark hears of it."""
+def test_killed_behind_the_log_and_failed_before_it(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A child logs its second batch, and is killed before Spark hears of it. Then a third batch
+    fails before it is logged: on disk that is what a kill there leaves, and takes no other Java."""
     rows = [row for number in range(3) for row in write_rows(tmp_path / "in", number)]
     gt.live(tmp_path / "g", graph_of([])).close()
-    for step, there in (("before", 10), ("behind", 20)):
-        child = subprocess.run(
-            [sys.executable, "-c", CHILD, str(tmp_path), step],
-            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-            cwd=Path(__file__).parents[2],
-            timeout=600,
-            check=False,
-        )
-        assert child.returncode == -signal.SIGKILL
-        with gt.live(tmp_path / "g", readonly=True) as reader:
-            assert reader.num_edges == there
-    with gt.live(tmp_path / "g") as graph:
-        follower = graph.follow(stream_of(spark, tmp_path / "in"), trigger="available now")
-        assert follower.wait(300)
-        assert Counter(rows_of(graph.edges())) == Counter(rows)
-        assert follower.status().rows == 30
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, str(tmp_path)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).parents[2],
+        timeout=600,
+        check=False,
+    )
+    assert child.returncode == -signal.SIGKILL
+    commit = LiveStore.commit
+
+    def failing(self: LiveStore, records: list[Record]) -> None:
+        if batch_of(records) == 2:
+            raise OSError("the disk is gone")
+        commit(self, records)
+
+    for step, there in (("fails", 20), ("goes on", 30)):
+        with gt.live(tmp_path / "g") as graph, monkeypatch.context() as patch:
+            if step == "fails":
+                patch.setattr(LiveStore, "commit", failing)
+            follower = graph.follow(stream_of(spark, tmp_path / "in"), trigger="available now")
+            if step == "fails":
+                with pytest.raises(GraphtideError, match="the disk is gone"):
+                    follower.wait(300)
+            else:
+                assert follower.wait(300)
+            assert Counter(rows_of(graph.edges())) == Counter(rows[:there])
+            assert follower.status().rows == there

@@ -12,6 +12,7 @@ import numpy as np
 from graphtide.api.live import Live
 from graphtide.api.memory_views import MemoryCollection, MemoryView
 from graphtide.engine.histories.settings import Histories, checked_histories
+from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
 from graphtide.run.html import titled_html
@@ -50,6 +51,7 @@ class Graph(MemoryGraph):
     Queries are kept by their fixpoints; `queries=gt.queries.Histories(...)` keeps them by histories
     instead, with the settings of paper 001.
     `budget` is what all queries together may take, in bytes or as a text such as "2 GB".
+    `landmarks` bound paths that a budget has computed anew: a number, or `gt.queries.Landmarks`.
     """
 
     def __init__(
@@ -61,11 +63,13 @@ class Graph(MemoryGraph):
         simple: bool = False,
         queries: Histories | None = None,
         budget: int | str | None = None,
+        landmarks: int | Landmarks | None = None,
         **properties: Any,
     ) -> None:
         check_two_columns(src, dst)
         self._histories = checked_histories(queries)
         self._budget = given_budget(budget, self._histories)
+        self._landmarks = given_landmarks(landmarks, by_histories=self._histories is not None)
         self._build(column_source(src, dst, vertices, properties), simple)
 
     @classmethod
@@ -162,6 +166,7 @@ class Graph(MemoryGraph):
 
         Within a budget, following a batch by states looks at no more than `patience` times as many
         edges as all queries do from scratch; where that is not enough, answers are computed anew.
+        With `patience=0`, no query keeps a state.
 
         Where that is less than they take, those give up their state that it saves least; their
         answers stay the same. LimitError, and the budget as it was, if it is too small even so.
@@ -171,6 +176,27 @@ class Graph(MemoryGraph):
         if self._asked is not None and not self._asked.failed:
             self._asked.set_budget(most, patience)
         self._budget, self._patience = most, patience
+
+    @property
+    @in_turn
+    def landmarks(self) -> Landmarks | None:
+        """The landmarks that queries have; None is none."""
+        return self._landmarks
+
+    @in_turn
+    def set_landmarks(self, landmarks: int | Landmarks | None) -> None:
+        """Have so many landmarks from now on, or none: a number, or `gt.queries.Landmarks`.
+
+        A pair that keeps its answer alone, within a budget, is computed anew by a search between
+        its two ends. Landmarks, whose own distances are kept current at every batch, tell that
+        search whom it may pass over, and often that a new edge cannot help. That pays where paths
+        are long and costly to find, as on road networks; where a few steps lead everywhere, keeping
+        landmarks current costs more than they save. They come out of the budget.
+        """
+        found = given_landmarks(landmarks, by_histories=self._histories is not None)
+        if self._asked is not None and not self._asked.failed and found != self._landmarks:
+            self._asked.set_landmarks(found)
+        self._landmarks = found
 
     @in_turn
     def explain(self) -> str:

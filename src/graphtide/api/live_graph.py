@@ -54,7 +54,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         graph._writer, graph._closed = None, False
         graph._programs, graph._lost, graph._begun = {}, {}, {}
         graph._told, graph._consumers, graph._delivering = {}, {}, False
-        graph._streams = {}
+        graph._streams, graph._followed = {}, {}
         store = LiveStore(folder, name, graph._what)
         if readonly:
             graph._begin_with(read_committed(folder, name, graph._what))

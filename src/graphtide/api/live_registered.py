@@ -13,8 +13,9 @@ from typing import Any
 from graphtide.api.graph import Graph
 from graphtide.api.live import Live
 from graphtide.api.query import Query
+from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.lang.python import AnyProgram
-from graphtide.model.errors import GraphtideError, InputError, NotFoundError
+from graphtide.model.errors import GraphtideError, InputError, LimitError, NotFoundError
 from graphtide.model.names import check_name
 from graphtide.model.schema import closest
 from graphtide.run.durable.asked import made_query, stored_query
@@ -45,6 +46,7 @@ class RegisteredGraph(Graph):
     _programs: dict[str, tuple[Live, Stored]]
     _lost: dict[str, GraphtideError]
     _begun: dict[str, Stored]
+    _followed: dict[str, Any]
 
     @in_turn
     def register(
@@ -121,6 +123,45 @@ class RegisteredGraph(Graph):
         self._writing().drop(name)
         self._end_query(name)
 
+    @in_turn
+    def set_budget(self, budget: int | str | None, *, patience: float = 1.0) -> None:
+        """Let all queries together take so many bytes, now and after every start.
+
+        As `Graph.set_budget`; where the graph only reads, the budget is its own.
+        """
+        self._check_open()
+        super().set_budget(budget, patience=patience)
+        self._remember({"budget": self._budget, "patience": self._patience})
+
+    @in_turn
+    def set_landmarks(self, landmarks: int | Landmarks | None) -> None:
+        """Have so many landmarks for queries, now and after every start.
+
+        As `Graph.set_landmarks`; where the graph only reads, they are its own.
+        """
+        self._check_open()
+        super().set_landmarks(landmarks)
+        found = self._landmarks
+        self._remember({"landmarks": None if found is None else [found.count, found.choice]})
+
+    def _remember(self, settings: dict[str, Any]) -> None:
+        if self._writer is not None:
+            self._writer.set(settings)
+            self._followed = self._state.settings
+
+    def _follow_settings(self) -> None:
+        """Keep queries as the log says, if it says something else than it said before."""
+        settings = self._state.settings
+        if settings == self._followed:
+            return
+        self._followed = settings
+        marks = settings.get("landmarks")
+        super().set_landmarks(None if marks is None else Landmarks(*marks))
+        try:
+            super().set_budget(settings.get("budget"), patience=settings.get("patience", 1.0))
+        except LimitError as error:  # What a reader asks beside the writer may need more.
+            warnings.warn(f"{self._what}: {error.what}", RuntimeWarning, stacklevel=4)
+
     def _queries(self) -> KeptQueries:
         if self._asked is None or self._asked.failed:
             self._begun = {}
@@ -129,6 +170,7 @@ class RegisteredGraph(Graph):
 
     def _begin_registered(self) -> None:
         """Maintain what is registered, and end what is not any more."""
+        self._follow_settings()
         self._end_unregistered()
         for name, stored in self._state.registered.items():
             if name not in self._programs:

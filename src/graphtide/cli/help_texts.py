@@ -137,6 +137,18 @@ A query on a live graph is kept current until it is dropped. Ids are numbers, or
   show query trip on live graph flights;
   explain query trip on live graph flights;
   drop query trip on live graph flights;
+  set budget '2 GB' on live graph flights;
+  set landmarks 10 far on live graph flights;
+""",
+    "programs": """\
+A program registered on a live graph is kept current until it is dropped, also after every start.
+
+  create program ranks on live graph pay run page_rank(iterations=10) tolerance 0.01;
+  create program rings on live graph pay run rings from 'mine.py';
+  show programs;
+  show program ranks on live graph pay;
+  explain program ranks on live graph pay;
+  drop program ranks on live graph pay;
 """,
     "delete": """\
 Delete by name. A collection outlives its graph, and says on use that the graph is gone.

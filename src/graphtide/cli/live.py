@@ -102,6 +102,24 @@ class CheckpointOptions(GlobalOptions):
     ] = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class SetOptions(GlobalOptions):
+    """What queries may take."""
+
+    name: GraphName
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", metavar="BYTES", help="For all queries: '2 GB', or none."),
+    ] = None
+    landmarks: Annotated[
+        int | None,
+        typer.Option("--landmarks", metavar="COUNT", help="That bound paths; 0 is none."),
+    ] = None
+    far: Annotated[
+        bool, typer.Option("--far", help="Landmarks far from each other, as roads need them.")
+    ] = False
+
+
 def live_create(invocation: Invocation, options: CreateOptions) -> None:
     """Begin a live graph with the edges of a file, or make the graph of that name live.
 
@@ -157,6 +175,25 @@ def live_checkpoint(invocation: Invocation, options: CheckpointOptions) -> None:
     graph = invocation.session.live_at_hand(options.name)
     graph.compact() if options.compact else graph.checkpoint()
     carry_out_live(invocation, statement)
+
+
+def live_set(invocation: Invocation, options: SetOptions) -> None:
+    """Say what the queries on a live graph may take, now and after every start.
+
+    graphtide live set payments --budget '2 GB' --landmarks 10
+    """
+    from graphtide.lang.gvdl.live_statements import SetLive
+
+    if options.budget is None and options.landmarks is None:
+        raise InputError("there is nothing to set", hint="give --budget, --landmarks, or both")
+    if options.far and not options.landmarks:
+        raise InputError("--far is for --landmarks", hint="say how many: --landmarks 10 --far")
+    if options.landmarks is not None:
+        count = options.landmarks or None
+        carry_out_live(invocation, SetLive(options.name, "landmarks", count, options.far))
+    if options.budget is not None:
+        budget = None if options.budget == "none" else options.budget
+        carry_out_live(invocation, SetLive(options.name, "budget", budget))
 
 
 def carry_out_live(invocation: Invocation, statement: LiveStatement, *, shown: bool = True) -> None:

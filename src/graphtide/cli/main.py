@@ -18,15 +18,27 @@ from graphtide.cli.live import (
     AdvanceOptions,
     CheckpointOptions,
     CreateOptions,
+    SetOptions,
     ShowLiveOptions,
     live_advance,
     live_checkpoint,
     live_create,
+    live_set,
     live_show,
 )
 from graphtide.cli.load import LoadOptions, load
 from graphtide.cli.options import GlobalOptions, taking
 from graphtide.cli.outcome import prepare_output, reported
+from graphtide.cli.program import (
+    AddProgramOptions,
+    ListProgramsOptions,
+    NamedProgramOptions,
+    program_add,
+    program_drop,
+    program_explain,
+    program_list,
+    program_results,
+)
 from graphtide.cli.query import (
     AddOptions,
     ChangesOptions,
@@ -130,6 +142,7 @@ add_command(CreateOptions, live_create, within=live)
 add_command(AdvanceOptions, live_advance, within=live)
 add_command(ShowLiveOptions, live_show, within=live)
 add_command(CheckpointOptions, live_checkpoint, within=live)
+add_command(SetOptions, live_set, within=live)
 
 query = add_group("query", "Queries on live graphs: ask, drop, list, answer, and follow changes.")
 add_command(AddOptions, query_add, within=query)
@@ -138,6 +151,13 @@ add_command(ListOptions, query_list, within=query)
 add_command(QueryOptions, query_answer, within=query)
 add_command(QueryOptions, query_explain, within=query)
 add_command(ChangesOptions, query_changes, within=query)
+
+program = add_group("program", "Programs on live graphs: add, drop, list, and read their results.")
+add_command(AddProgramOptions, program_add, within=program)
+add_command(NamedProgramOptions, program_drop, within=program)
+add_command(ListProgramsOptions, program_list, within=program)
+add_command(NamedProgramOptions, program_results, within=program)
+add_command(NamedProgramOptions, program_explain, within=program)
 
 
 def main() -> None:

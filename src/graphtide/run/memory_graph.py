@@ -38,6 +38,7 @@ from graphtide.run.views.sources import Source
 
 if TYPE_CHECKING:
     from graphtide.engine.histories.settings import Histories
+    from graphtide.engine.queries.landmark_settings import Landmarks
     from graphtide.run.queries.kept import KeptQueries
 
 Int32 = NDArray[np.int32]
@@ -59,6 +60,9 @@ class MemoryGraph:
 
     _patience: float = 1.0
     """How many times as many edges as from scratch they look at, beside that, before they do."""
+
+    _landmarks: Landmarks | None = None
+    """The landmarks that bound paths which are computed anew."""
 
     def _build(self, source: Source, simple: bool) -> None:
         rows, kept = source.rows, source.kept
@@ -222,7 +226,7 @@ class MemoryGraph:
                 self._known,
                 lambda: self._kept,
                 self._versions.current,
-                KeptBy(self._budget, self._patience, self._histories),
+                KeptBy(self._budget, self._patience, self._histories, self._landmarks),
             )
             self._followers.add(self._asked, self)
         return self._asked

@@ -10,14 +10,19 @@ from graphtide.model.memory import bytes_in
 
 if TYPE_CHECKING:
     from graphtide.engine.histories.settings import Histories
+    from graphtide.engine.queries.landmark_settings import Landmarks
 
 
 class KeptBy(NamedTuple):
-    """How many bytes queries may take (None is any number) with how much patience; or histories."""
+    """How many bytes queries may take (None is any number) with how much patience; or histories.
+
+    And the landmarks that pairs without a state are asked by.
+    """
 
     most: int | None = None
     patience: float = 1.0
     histories: Histories | None = None
+    landmarks: Landmarks | None = None
 
 
 def given_budget(given: Any, histories: Histories | None = None) -> int | None:

@@ -17,8 +17,10 @@ from typing import TypeVar
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import ENTRY, LabelColumn, TakesLongError
+from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.engine.queries.logs import NO_END
 from graphtide.engine.queries.reading import AnswerReader
+from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.states import SearchStates
 from graphtide.engine.queries.tuning import BETTER
@@ -46,7 +48,8 @@ class QueryEngine:
         self.budget = Budget() if budget is None else budget
         self.patience = 1.0
         """With a budget, a batch looks at 1 + patience times as many edges as from scratch, at most
-        and but for what is asked to find out whom it concerns."""
+        and but for what is asked to find out whom it concerns. Without any, no search keeps its
+        entries."""
         self.states = SearchStates(graph, labels, self.budget)
         self.reader = AnswerReader(self.states)
         self.lost: set[int] = set()
@@ -57,6 +60,8 @@ class QueryEngine:
         self._concerned: list[list[int]] = []
         """The searches that each advance which can be undone has computed anew."""
         self._reserve = 0
+        self._too_little = 0
+        """What was left when a search last did not fit."""
         self._set_aside()
 
     @property
@@ -130,7 +135,8 @@ class QueryEngine:
         self._concerned.append([])
         del self._concerned[: len(self._concerned) - max(self.undoable, 1)]
         try:
-            touched = given_up + states.fixpoints.touched
+            touched = given_up + states.fixpoints.touched + states.landmarks.follow(delta)
+            self._ready_landmarks()
             self.looked = touched + self._follow_answers(delta)
         except BaseException:
             self.undo(states.graph.vertices)
@@ -162,9 +168,9 @@ class QueryEngine:
         """How many edges following may look at: a share of what all look at from scratch."""
         if self.budget.most is None:
             return NO_END
-        states = self.states
-        kept = (item.looks for n, item in states.records.items() if states.keeps_entries(n))
-        return int(self.patience * sum(kept))
+        records = self.states.records
+        kept = self.states.fixpoints.searches.with_entries()
+        return int(self.patience * sum(records[number].looks for number in kept))
 
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices; `settle` once the graph is there."""
@@ -174,6 +180,7 @@ class QueryEngine:
         records = states.records
         self.lost |= {number for number in records if records[number].since > states.batches}
         self.lost |= set(self._concerned.pop() if self._concerned else records) & set(records)
+        states.landmarks.undo(vertices)
         try:
             states.fixpoints.undo(vertices)
         except LacksRoomError:
@@ -193,6 +200,7 @@ class QueryEngine:
     def forget(self) -> None:
         """Give up what could be undone."""
         self.states.fixpoints.logs.clear()
+        self.states.landmarks.forget()
         self._concerned.clear()
 
     def set_budget(self, most: int | None) -> None:
@@ -207,6 +215,8 @@ class QueryEngine:
             pass
         fits = most is None or self.budget.used <= most
         self.budget.most = most if fits else self.budget.most
+        self.states.landmarks.try_again()
+        self._too_little = 0
         self._set_aside()
         if not fits:
             raise LimitError(
@@ -220,22 +230,31 @@ class QueryEngine:
 
     def _start(self, number: int) -> None:
         """Find the state of a search: all entries where there is room for them."""
-        if self._has_room_for_entries():
-            try:
-                self.states.take_up(number)
-                return
-            except LacksRoomError:
-                pass
+        if self._has_room_for_entries(number) and self._try_entries(number):
+            return
         self._within(lambda: self.states.keep(number))
+        self._ready_landmarks()
 
-    def _has_room_for_entries(self) -> bool:
+    def set_landmarks(self, settings: Landmarks | None) -> None:
+        """Have other landmarks for pairs that keep their answers alone, or none."""
+        self.states.landmarks.set(settings)
+        if not self.lost:
+            self._ready_landmarks()
+
+    def _ready_landmarks(self) -> None:
+        """Let landmarks begin where they should be and are not; without any if they do not fit."""
+        try:
+            self._within(self.states.pairs.prepare)
+        except LimitError:
+            self.states.landmarks.leave_out()
+
+    def _has_room_for_entries(self, number: int) -> bool:
         """Whether a search as large as those before it is likely to fit, and leaves some room."""
-        most, left = self.budget.most, self.budget.left
-        if most is None or left is None:
+        most, mean = self.budget.most, self.states.fixpoints.searches.mean
+        if most is None:
             return True
-        known = [record.entries for record in self.states.records.values() if record.entries]
-        wanted = 2 * ENTRY * sum(known) // max(len(known), 1)
-        return wanted + most // _LEFT < left + ENTRY * self.states.fixpoints.rows.spare
+        leaves = self.states.has_room(number, mean, most // _LEFT)
+        return self.patience > 0.0 and leaves and self._may_fit(number, mean)
 
     def _follow_answers(self, delta: Delta) -> int:
         """Compute anew the answers that a batch concerns; how many edges were looked at."""
@@ -294,19 +313,39 @@ class QueryEngine:
         or in place of some that save less. One a batch, so that no batch waits for many starts.
         """
         states = self.states
+        if self.budget.most is not None and self.patience == 0.0:
+            return
         for number in self._concerned[-1]:
             record = states.records[number]
             if states.keeps_entries(number) or record.spent <= record.looks:
                 continue
-            wanted = 2 * ENTRY * max(record.entries, 1)
-            left, worth = self.budget.left, record.worth(states.batches, wanted)
-            lacking = 0 if left is None else wanted - left
-            if lacking <= 0 or states.give_up(lacking, worth / BETTER):
-                try:
-                    states.take_up(number)
-                except LacksRoomError:
-                    record.spent = 0
-                return
+            entries = record.entries or states.fixpoints.searches.mean
+            worth = record.worth(states.batches, 2 * ENTRY * entries)
+            if not self._may_fit(number, entries):
+                states.give_up(2 * ENTRY * entries, worth / BETTER)
+            record.spent = 0
+            if self._may_fit(number, entries):
+                self._try_entries(number)
+            return
+
+    def _may_fit(self, number: int, entries: int) -> bool:
+        """Whether there is room for a search to begin, and more than when the last one failed.
+
+        A search that does not fit after all has moved all rows for nothing.
+        """
+        left = self.budget.left
+        more = left is None or left > self._too_little + self._too_little // GROWTH
+        return more and self.states.has_room(number, entries)
+
+    def _try_entries(self, number: int) -> bool:
+        """Let a search have all its entries; whether there was room for them."""
+        try:
+            self.states.take_up(number)
+        except LacksRoomError:
+            self._too_little = self.budget.left or 0
+            return False
+        self._too_little = 0
+        return True
 
     def _within(self, call: Callable[[], Result]) -> Result:
         """Call, again and again with more room, until the budget allows for it.
@@ -335,16 +374,18 @@ class QueryEngine:
             )
 
     def _shed(self, wanted: int, trims: bool) -> bool:
-        """Give something up: what older advances noted, what rows have free, or else states.
+        """Give something up: what older advances noted, what rows have free, states, landmarks.
 
         Whether there was any.
         """
-        logs = self.states.fixpoints.logs
-        if len(logs) > 1:
+        logs, landmarks = self.states.fixpoints.logs, self.states.landmarks
+        if len(logs) > 1 or landmarks.forget(all_but_last=True):
             logs.clear(all_but_last=True)
             del self._concerned[:-1]
             return True
-        return (trims and self.states.fixpoints.trim()) or self.states.give_up(wanted)
+        if trims and self.states.fixpoints.trim():
+            return True
+        return self.states.give_up(wanted) or landmarks.give_up()
 
     def _set_aside(self) -> None:
         """Have a reserve, as large as it should be or as there is room for."""

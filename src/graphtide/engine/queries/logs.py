@@ -127,16 +127,13 @@ class Logs:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._kept: deque[Log] = deque()
+        self.nbytes = 0
+        """All that they take: added up as they come and go, since there may be thousands."""
         self.last: Log | None = None
         """The log of the last batch, be it for undoing or not; None if the last act was another."""
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    @property
-    def nbytes(self) -> int:
-        """All that they take."""
-        return sum(log.nbytes for log in self._all())
 
     def _all(self) -> list[Log]:
         kept = list(self._kept)
@@ -146,12 +143,13 @@ class Logs:
         """Keep another, and as many of the oldest less as there is no room for beside the state."""
         self.tell_nothing()
         self._kept.append(log)
+        self.nbytes += log.nbytes
         self.last = log
         most = max(LEAST, state // SHARE)
         if self._budget.most is not None:
             most = min(most, self._budget.most // (4 * SHARE))
         while len(self._kept) > 1 and self.nbytes > most:
-            self._budget.give(self._kept.popleft().nbytes)
+            self._give(self._kept.popleft())
 
     def pop(self) -> Log:
         """The last one, to be undone and then given back with `done`."""
@@ -159,7 +157,9 @@ class Logs:
             self.last = None
         else:
             self.tell_nothing()
-        return self._kept.pop()
+        log = self._kept.pop()
+        self.nbytes -= log.nbytes
+        return log
 
     def done(self, log: Log) -> None:
         """A log that was undone goes."""
@@ -168,7 +168,7 @@ class Logs:
     def tell_nothing(self) -> None:
         """The last act was no batch."""
         if self.last is not None and not (self._kept and self._kept[-1] is self.last):
-            self._budget.give(self.last.nbytes)
+            self._give(self.last)
         self.last = None
 
     def clear(self, *, all_but_last: bool = False) -> None:
@@ -176,7 +176,11 @@ class Logs:
         while len(self._kept) > all_but_last:
             log = self._kept.popleft()
             if log is not self.last:
-                self._budget.give(log.nbytes)
+                self._give(log)
+
+    def _give(self, log: Log) -> None:
+        self.nbytes -= log.nbytes
+        self._budget.give(log.nbytes)
 
     def forget_keys(self, owner: NDArray[np.int32]) -> None:
         """Void the notes of keys that belong to nobody."""

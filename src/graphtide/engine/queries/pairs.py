@@ -1,7 +1,7 @@
 """Pairs that keep their cost and their path, and nothing else.
 
 One compiled call tells which of them a batch concerns; these are asked anew, by two balls which
-meet.
+meet. Landmarks bound both, where the graph has some.
 A pair without a path keeps who could reach its target, or whom its start could reach, where those
 are few: an edge that comes is then asked whether it changes that.
 """
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget, GrantedArray
 from graphtide.engine.queries.fixpoint import Fixpoints
+from graphtide.engine.queries.landmarks import LandmarkIndexes, bounds_of
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
@@ -28,7 +29,8 @@ from graphtide.kernels.queries.concerns import (
     mark_broken,
     mark_helped,
 )
-from graphtide.kernels.queries.pairs import SLACK, complete_balls, find_pair
+from graphtide.kernels.queries.landmarks import SLACK, Marks
+from graphtide.kernels.queries.pairs import NO_PATH, complete_balls, find_pair
 
 MOST_LISTED = 256
 """So many vertices are kept of a pair without a path."""
@@ -57,8 +59,15 @@ class Answer(NamedTuple):
 class PairAnswers:
     """A table of pairs, by the numbers of their searches and their targets."""
 
-    def __init__(self, graph: ResidentGraph, fixpoints: Fixpoints, budget: Budget) -> None:
+    def __init__(
+        self,
+        graph: ResidentGraph,
+        fixpoints: Fixpoints,
+        landmarks: LandmarkIndexes,
+        budget: Budget,
+    ) -> None:
         self._graph, self._fixpoints, self._budget = graph, fixpoints, budget
+        self._landmarks = landmarks
         self._columns = [GrantedArray(budget, 0, kind) for kind in _KINDS]
         self._kept = GrantedArray(budget, 0, np.int32)
         self._slots: dict[tuple[int, int], int] = {}
@@ -149,7 +158,8 @@ class PairAnswers:
             words = self._fixpoints.words()
             for numbers in self._shapes.values():
                 first = next(iter(numbers))
-                shape = Shape(first, self._slack(first), self._looks.get(first, _LOOKS))
+                looks = self._looks.get(first, _LOOKS)
+                shape = Shape(first, self._slack(first), looks, self._marks(first))
                 looked += mark_helped(words, pairs, balls, shape, delta.inserted, ends)
         marked = np.flatnonzero(pairs.mark)
         found = zip(pairs.search[marked].tolist(), pairs.target[marked].tolist(), strict=True)
@@ -163,6 +173,19 @@ class PairAnswers:
         self._write(slot, answer)
         return before, looked
 
+    def prepare(self) -> None:
+        """Let landmarks begin for all pairs; LacksRoomError where others must make room."""
+        for numbers in self._shapes.values():
+            first = next(iter(numbers))
+            self._landmarks.prepare(first, self._searches[first], self._slack(first))
+
+    def bounds(self, number: int, target: int) -> tuple[float, float] | None:
+        """What a path costs at least and at most by landmarks; None without any."""
+        marks = self._marks(self._first(number))
+        if not marks.count:
+            return None
+        return bounds_of(marks, self._searches[number].start, target)
+
     def path(self, number: int, target: int) -> NDArray[np.int32] | None:
         """The edges of a shortest path to any vertex, from scratch; None without one."""
         answer, _ = self._ask(number, target)
@@ -170,18 +193,17 @@ class PairAnswers:
 
     def _ask(self, number: int, target: int) -> tuple[Answer, int]:
         """A pair from scratch, and how many edges that looked at; to be read before the next."""
-        forward, backward = self._ready_balls()
-        start = self._searches[number].start
-        words = self._fixpoints.words()
-        length = find_pair(words, forward, backward, number, start, target)
+        start, shape = self._searches[number].start, self._first(number)
+        marks = self._marks(shape)
+        forward, backward = balls = self._ready_balls()
+        length = find_pair(self._fixpoints.words(), balls, marks, number, start, target)
         looked = int(forward.sizes[LOOKED] + backward.sizes[LOOKED])
-        shape = next(iter(self._shapes[_shape(self._searches[number])]))
         self._looks[shape] = 0.9 * self._looks.get(shape, _LOOKS) + 0.1 * looked
         if length >= 0:
             kept = backward.reached[:length]
             return Answer(float(forward.best[0]), A_PATH, kept), looked
         keeps, kept = A_PATH, np.empty(0, np.int32)
-        whole = complete_balls(forward, backward)
+        whole = complete_balls(forward, backward) if length == NO_PATH else 0
         for at, ball, kind in ((1, backward, WHO_REACHES), (0, forward, WHO_IS_REACHED)):
             if whole >> at & 1 and int(ball.sizes[REACHED]) <= MOST_LISTED and keeps == A_PATH:
                 keeps, kept = kind, np.sort(ball.reached[: int(ball.sizes[REACHED])])
@@ -218,12 +240,7 @@ class PairAnswers:
         slot = self._free.pop()
         search = self._searches[number]
         given = {SEARCH: number, START: search.start, TARGET: target, COST: np.inf, LIMIT: np.inf}
-        given |= {
-            FIRST: 0,
-            LENGTH: 0,
-            KEEPS: A_PATH,
-            SHAPE: next(iter(self._shapes[_shape(search)])),
-        }
+        given |= {FIRST: 0, LENGTH: 0, KEEPS: A_PATH, SHAPE: self._first(number)}
         for at, value in given.items():
             self._columns[at].view[slot] = value
         return slot
@@ -236,6 +253,15 @@ class PairAnswers:
             del self._shapes[_shape(search)]
         else:
             shapes[shapes == number] = next(iter(numbers))
+        self._landmarks.move(number, next(iter(numbers), None))
+
+    def _first(self, number: int) -> int:
+        """The first search of those whose walks are the same."""
+        return next(iter(self._shapes[_shape(self._searches[number])]))
+
+    def _marks(self, shape: int) -> Marks:
+        """The landmarks of walks that are those of a search."""
+        return self._landmarks.marks(shape)
 
     def _slack(self, number: int) -> float:
         """What rounding may make of costs, as a share; nothing where they are whole numbers."""

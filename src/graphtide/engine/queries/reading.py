@@ -69,6 +69,11 @@ class AnswerReader:
         ]
         return np.array(found, np.float64)
 
+    def bounds(self, number: int, target: int) -> tuple[float, float] | None:
+        """What landmarks say that a path costs, at least and at most; None where none are asked."""
+        pairs = self._states.pairs
+        return pairs.bounds(number, target) if number in pairs else None
+
     def path(self, number: int, target: int) -> list[int] | None:
         """The vertices of a best walk to a target; None without one."""
         states, search = self._states, self._states.records[number].search

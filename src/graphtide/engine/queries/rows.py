@@ -71,6 +71,17 @@ class RowPool:
         """How many entries the pool can take before it grows, at most."""
         return len(self._pool[0]) - int(self._top[0])
 
+    def peak_for(self, entries: int) -> int:
+        """How many bytes more are granted, at most, while so many entries come in; about.
+
+        A pool that grows is there twice for a while, one array after the other.
+        """
+        room, lacking = len(self._pool[0]), entries + entries // GROWTH - self.spare
+        if lacking <= 0:
+            return 0
+        sizes = [array.itemsize for array in self._pool]
+        return max(sizes) * room + sum(sizes) * max(lacking, room // _LEAST_PART)
+
     def resize(self, vertices: int) -> None:
         """Rows for so many vertices: more, without entries."""
         arrays = self._starts, self._lengths, self._kinds, self._order

@@ -136,6 +136,17 @@ class SearchTable:
         """How many entries all searches have."""
         return int(self._entries.view.sum())
 
+    def with_entries(self) -> list[int]:
+        """The searches that have entries."""
+        numbers: list[int] = np.flatnonzero(self._entries.view).tolist()
+        return numbers
+
+    @property
+    def mean(self) -> int:
+        """How many entries a search has that has any."""
+        entries = self._entries.view
+        return self.total // max(int(np.count_nonzero(entries)), 1)
+
     def swept(self) -> None:
         """No entry belongs to nobody any more: keys without an owner can be given out again."""
         ownerless = np.flatnonzero(np.diff(np.r_[0, self.owner < 0, 0]))

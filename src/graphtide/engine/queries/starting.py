@@ -27,12 +27,18 @@ def fits_arrays(search: Search, vertices: int) -> bool:
     return vertices * search.automaton.states <= MOST_DENSE
 
 
+def dense_bytes(search: Search, vertices: int) -> int:
+    """What the arrays of a search that starts take."""
+    heap = 0 if search.weight is None else _HEAP_BYTES
+    return (_BYTES + _SORTED + heap) * vertices * search.automaton.states
+
+
 @contextmanager
 def dense_arrays(search: Search, vertices: int, budget: Budget) -> Iterator[Dense]:
     """Arrays for a search that starts, granted for as long as they are needed."""
     size = vertices * search.automaton.states
     waiting = 0 if search.weight is None else size
-    with budget.lent((_BYTES + _SORTED) * size + _HEAP_BYTES * waiting):
+    with budget.lent(dense_bytes(search, vertices)):
         yield Dense(
             came=np.zeros(size, np.int32),
             value=np.empty(size, np.float64),

@@ -13,9 +13,11 @@ import numpy as np
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import ENTRY, Fixpoints, LabelColumn
+from graphtide.engine.queries.landmarks import LandmarkIndexes
 from graphtide.engine.queries.pairs import Answer, PairAnswers
+from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
-from graphtide.engine.queries.starting import dense_arrays, fits_arrays
+from graphtide.engine.queries.starting import dense_arrays, dense_bytes, fits_arrays
 from graphtide.engine.queries.told import ToldChanges
 from graphtide.engine.queries.tuning import Record
 from graphtide.engine.queries.values import Entries, ValueAnswers
@@ -40,7 +42,8 @@ class SearchStates:
     def __init__(self, graph: ResidentGraph, labels: LabelColumn, budget: Budget) -> None:
         self.graph, self.budget = graph, budget
         self.fixpoints = Fixpoints(graph, labels, budget)
-        self.pairs = PairAnswers(graph, self.fixpoints, budget)
+        self.landmarks = LandmarkIndexes(graph, labels, budget)
+        self.pairs = PairAnswers(graph, self.fixpoints, self.landmarks, budget)
         self.values = ValueAnswers(self.fixpoints, budget, self._found)
         self.told = ToldChanges(budget)
         self.records: dict[int, Record] = {}
@@ -50,7 +53,7 @@ class SearchStates:
     def nbytes(self) -> int:
         """All memory that they take."""
         objects = sum(_objects(record.search) for record in self.records.values())
-        parts = self.fixpoints, self.pairs, self.values, self.told
+        parts = self.fixpoints, self.pairs, self.values, self.told, self.landmarks
         return sum(part.nbytes for part in parts) + objects
 
     def keeps_entries(self, number: int) -> bool:
@@ -91,6 +94,18 @@ class SearchStates:
         self.drop_answer(number)
         self.fixpoints.leave(number)
         self.budget.give(_objects(self.records.pop(number).search))
+
+    def has_room(self, number: int, entries: int, beside: int = 0) -> bool:
+        """Whether there is room for a search to begin with about so many entries.
+
+        And for `beside` bytes more when it has begun.
+        """
+        left, rows = self.budget.left, self.fixpoints.rows
+        if left is None:
+            return True
+        arrays = dense_bytes(self.records[number].search, self.graph.vertices)
+        takes = ENTRY * max(entries + entries // GROWTH - rows.spare, 0)
+        return left >= max(arrays + rows.peak_for(entries), takes + beside)
 
     def take_up(self, number: int) -> None:
         """Let a search keep all its entries, from scratch, and its answer no more."""

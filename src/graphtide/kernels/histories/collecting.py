@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.kernels.blocks import adjacency_at
+from graphtide.kernels.chunks import give_back
 from graphtide.kernels.graph.adjacency import Slabs
-from graphtide.kernels.histories.pools import close_place, end_of, first_at, give_back
+from graphtide.kernels.histories.pools import close_place, end_of, first_at
 from graphtide.kernels.histories.reading import GONE, difference_at, last_iteration
 from graphtide.kernels.histories.recomputing import cost_until, recomputed
 from graphtide.kernels.histories.records import (

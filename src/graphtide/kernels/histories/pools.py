@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphtide.kernels.chunks import can_take_more, give_back, lie_in, take_chunk
 from graphtide.kernels.histories.records import Pool
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
@@ -71,10 +72,7 @@ def fits(pool: Pool, cost: float) -> bool:
 @inner_kernel
 def can_grow(pool: Pool, vertex: int) -> bool:
     """Whether a row can take one more."""
-    kind = int(pool.kind[vertex])
-    if pool.length[vertex] < pool.sizes[kind]:
-        return True
-    return bool(pool.free[kind + 1] >= 0 or pool.top[0] + pool.sizes[kind + 1] <= len(pool.key))
+    return can_take_more(pool, vertex)
 
 
 @inner_kernel
@@ -110,28 +108,10 @@ def close_place(pool: Pool, vertex: int, place: int) -> None:
 @inner_kernel
 def move_row(pool: Pool, vertex: int, kind: int) -> None:
     """Move a row to a chunk of another kind, of which there is one."""
-    start, length = int(pool.start[vertex]), int(pool.length[vertex])
-    there = int(pool.free[kind])
-    if there >= 0:
-        pool.free[kind] = pool.key[there]
-    else:
-        there = int(pool.top[0])
-        pool.top[0] = there + pool.sizes[kind]
-    for step in range(length):
+    start, there = int(pool.start[vertex]), take_chunk(pool, kind)
+    for step in range(pool.length[vertex]):
         copy_place(pool, start + step, there + step)
-    if pool.kind[vertex] > 0:
-        give_back(pool, vertex)
-    pool.start[vertex] = there
-    pool.kind[vertex] = kind
-
-
-@joined_kernel
-def give_back(pool: Pool, vertex: int) -> None:
-    """Let the chunk of a vertex be used by others."""
-    kind, start = int(pool.kind[vertex]), int(pool.start[vertex])
-    pool.key[start] = pool.free[kind]
-    pool.free[kind] = start
-    pool.kind[vertex] = 0
+    lie_in(pool, vertex, there, kind)
 
 
 @joined_kernel

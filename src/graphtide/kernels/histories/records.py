@@ -29,8 +29,8 @@ class Pool(NamedTuple):
     """Rows of (key, iteration, cost, copies) by vertex, sorted, each in a chunk of a `kind`.
 
     Costs are `narrow` while each of them is a number of 32 bits, and `wide` once one was not; of
-    the two, and of `copies`, those that a pool does not have are empty. A free chunk names the next
-    one of its kind as its first key.
+    the two, and of `copies`, those that a pool does not have are empty. `free`, `sizes` and `top`
+    are those of `kernels.chunks`.
     """
 
     start: Int32

@@ -6,6 +6,8 @@ of reaching a, the edge, and going on from b. Nobody knows these costs, but a ba
 against walks from a knows of every start what it costs at least to reach a, and one along walks
 from b what it costs at least to go on to every target: the balls are grown together for all pairs,
 until no pair is left or asking the pairs that are left takes no longer than the balls took.
+Landmarks bound the same costs for one pair at a time. They are asked once for those that are left,
+when that takes no longer than the balls took.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 
 from graphtide.kernels.jit import bare_kernel, inner_kernel
 from graphtide.kernels.queries.balls import LOOKED, Ball, begin_ball, is_complete, least_at, widen
+from graphtide.kernels.queries.landmarks import Marks, least_between, rounding
 from graphtide.kernels.queries.records import (
     SEARCHES,
     WEIGHT,
@@ -54,16 +57,20 @@ edge that leads to none of them, or from none, makes no path."""
 
 
 class Shape(NamedTuple):
-    """Walks that several pairs share: a search, what rounding may make of its costs as a share, and
-    how many edges one pair takes to be asked again."""
+    """Walks that several pairs share: a search, what rounding may make of its costs as a share, how
+    many edges one pair takes to be asked again, and the landmarks."""
 
     search: int
     slack: float
     looks: float
+    marks: Marks
 
 
 _FIRST = 32
 """So many edges are looked at before the balls are first asked."""
+
+_AS_LONG = 2
+"""To read one landmark of one vertex takes as long as to look at so many edges."""
 
 
 @bare_kernel
@@ -129,15 +136,20 @@ def mark_across(
             count += 1
         elif is_listed(pairs, pair, step):  # Path or not, its list is another one.
             pairs.mark[pair] = 1
-    quota = _FIRST
+    quota, unasked = _FIRST, shape.marks.count > 0
+    pair_asks = 4 * _AS_LONG * shape.marks.count
     while True:
         count = sift(words, pairs, balls, shape, (count, step[2]))
         spent = forward.sizes[LOOKED] + backward.sizes[LOOKED]
         whole = is_complete(forward) and is_complete(backward)
+        if unasked and count * pair_asks <= spent:
+            count, unasked = sift_by_marks(words, pairs, balls, shape, (count, step)), False
         if count == 0 or whole or count * shape.looks <= spent:
             break
         grow_both(words, forward, backward, shape.search, quota)
         quota *= 2
+    if unasked and pair_asks < shape.looks:
+        count = sift_by_marks(words, pairs, balls, shape, (count, step))
     for at in range(count):
         pairs.mark[pairs.left[at]] = 1
     return int(spent)
@@ -164,16 +176,45 @@ def sift(
     cost."""
     forward, backward = balls
     kept = 0
-    bounds = searches_at(words, SEARCHES).bound
     for at in range(given[0]):
         pair = pairs.left[at]
         least = least_at(backward, pairs.start[pair]) + given[1]
         least += least_at(forward, pairs.target[pair])
-        more = 1.0 + shape.slack
-        if least < pairs.limit[pair] * more and least <= bounds[pairs.search[pair]] * more:
+        if may_help(words, pairs, pair, least, shape.slack):
             pairs.left[kept] = pair
             kept += 1
     return kept
+
+
+@inner_kernel
+def sift_by_marks(
+    words: Int64,
+    pairs: Pairs,
+    balls: tuple[Ball, Ball],
+    shape: Shape,
+    given: tuple[int, tuple[int, int, float]],
+) -> int:
+    """The same by landmarks, where these know more than the balls."""
+    forward, backward = balls
+    count, step = given
+    kept = 0
+    for at in range(count):
+        pair = pairs.left[at]
+        start, target = pairs.start[pair], pairs.target[pair]
+        before = max(least_at(backward, start), least_between(shape.marks, start, step[0]))
+        behind = max(least_at(forward, target), least_between(shape.marks, step[1], target))
+        if may_help(words, pairs, pair, before + step[2] + behind, shape.slack):
+            pairs.left[kept] = pair
+            kept += 1
+    return kept
+
+
+@inner_kernel
+def may_help(words: Int64, pairs: Pairs, pair: int, least: float, slack: float) -> bool:
+    """Whether a walk that costs so much at least may be better than what a pair has."""
+    more = 1.0 + rounding(slack, least)
+    bound = searches_at(words, SEARCHES).bound[pairs.search[pair]]
+    return bool(least < pairs.limit[pair] * more and least <= bound * more)
 
 
 @inner_kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphtide.kernels.chunks import give_back
 from graphtide.kernels.jit import bare_kernel
 from graphtide.kernels.queries.records import (
     BASE,
@@ -17,7 +18,7 @@ from graphtide.kernels.queries.records import (
     rows_at,
     searches_at,
 )
-from graphtide.kernels.queries.rows import copy_entry, find_entry, first_from, give_back
+from graphtide.kernels.queries.rows import copy_entry, find_entry, first_from
 from graphtide.kernels.queries.stepping import fact
 
 _HALF = np.int64(31)
@@ -94,7 +95,7 @@ def empty_rows(words: Int64, first: int, last: int) -> None:
     rows = rows_at(words, ROWS)
     for vertex in range(first, last):
         if rows.kind[vertex] > 0:
-            give_back(words, vertex)
+            give_back(rows, vertex)
         rows.length[vertex] = 0
 
 

@@ -25,9 +25,8 @@ Float64 = NDArray[np.float64]
 class Rows(NamedTuple):
     """The row of a vertex: `length` entries of the pool from `start` on, in a chunk of a `kind`.
 
-    `sizes` says how many entries a chunk of each kind holds, `free` where the first free one is, or
-    -1; each names the next as its `edge`. A vertex without entries has no chunk: kind 0, which
-    holds none. Behind `top`, the pool has not been used.
+    `sizes`, `free` and `top` are those of `kernels.chunks`. A vertex without entries has no chunk:
+    kind 0, which holds none.
     """
 
     start: Int64

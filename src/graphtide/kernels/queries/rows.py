@@ -1,4 +1,4 @@
-"""The rows of entries: finding, inserting and removing one; chunks that rows lie in.
+"""The rows of entries: finding, inserting and removing one, in `chunks` of a pool.
 
 A row that is full moves to a chunk a quarter larger, so that what is kept is little more than what
 is in use; the chunk that it leaves goes on a list of its kind. New searches have the greatest keys
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from graphtide.kernels.chunks import can_take_more, give_back, lie_in, take_chunk
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.queries.records import (
     ROWS,
@@ -69,11 +70,7 @@ def find_entry(words: Int64, vertex: int, key: int) -> int:
 @inner_kernel
 def can_grow(words: Int64, vertex: int) -> bool:
     """Whether the row of a vertex can take one more entry."""
-    rows = rows_at(words, ROWS)
-    kind = rows.kind[vertex]
-    if rows.length[vertex] < rows.sizes[kind]:
-        return True
-    return bool(rows.free[kind + 1] >= 0 or rows.top[0] + rows.sizes[kind + 1] <= len(rows.key))
+    return can_take_more(rows_at(words, ROWS), vertex)
 
 
 @inner_kernel
@@ -104,36 +101,17 @@ def remove_entry(words: Int64, vertex: int, place: int) -> None:
         copy_entry(words, later + 1, later)
     rows.length[vertex] -= 1
     if rows.length[vertex] == 0:
-        give_back(words, vertex)
+        give_back(rows, vertex)
 
 
 @inner_kernel
 def move_row(words: Int64, vertex: int, kind: int) -> None:
     """Move a row to a chunk of another kind, of which there is one."""
     rows = rows_at(words, ROWS)
-    start, length = rows.start[vertex], rows.length[vertex]
-    there = rows.free[kind]
-    if there >= 0:
-        rows.free[kind] = rows.edge[there]
-    else:
-        there = rows.top[0]
-        rows.top[0] = there + rows.sizes[kind]
-    for step in range(length):
+    start, there = rows.start[vertex], take_chunk(rows, kind)
+    for step in range(rows.length[vertex]):
         copy_entry(words, start + step, there + step)
-    if rows.kind[vertex] > 0:
-        give_back(words, vertex)
-    rows.start[vertex] = there
-    rows.kind[vertex] = kind
-
-
-@joined_kernel
-def give_back(words: Int64, vertex: int) -> None:
-    """Let the chunk of a vertex be used by others."""
-    rows = rows_at(words, ROWS)
-    kind, start = rows.kind[vertex], rows.start[vertex]
-    rows.edge[start] = rows.free[kind]
-    rows.free[kind] = start
-    rows.kind[vertex] = 0
+    lie_in(rows, vertex, there, kind)
 
 
 @joined_kernel

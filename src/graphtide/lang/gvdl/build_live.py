@@ -133,6 +133,70 @@ class LiveBuilder(GroupBuilder):
         }
         return self.option("regular", value, path, start, target)
 
+    def create_program(
+        self, replace: bool | None, name: Token, graph: Token, computation: Token, *rest: Any
+    ) -> live.CreateProgram:
+        parameters, library, *options = rest
+        only = computation.type == "STRING"
+        if only and library is not None:
+            raise language_error(
+                "two files are given here",
+                self.around(library),
+                "write `run 'file'`, or `run NAME from 'file'`",
+            )
+        library = computation if only else library
+        words = {"computation": computation, "library": library}
+        places = [(what, self.around(word)) for what, word in words.items()]
+        places += [(f"({item.field})", item.span) for item in parameters or ()]
+        places += [(option.field, option.span) for option in options]
+        return live.CreateProgram(
+            str(name),
+            str(graph),
+            "" if only else str(computation),
+            tuple((item.field, item.value) for item in parameters or ()),
+            None if library is None else read_string(library),
+            replace=bool(replace),
+            places=tuple(places),
+            span=self.around(name, graph),
+            **collect_options(tuple(options)),
+        )
+
+    def program_mode(self, word: Token) -> Option:
+        return self.option("mode", word.lower(), word)
+
+    def program_tolerance(self, number: tree.Literal) -> Option:
+        return self.option("tolerance", number.value, number)
+
+    def program_keep(self, count: Token) -> Option:
+        return self.option("keep", int(count), count)
+
+    def drop_program(self, name: Token, graph: Token) -> live.DropProgram:
+        return live.DropProgram(str(name), str(graph), span=self.around(name, graph))
+
+    def show_programs(self, word: Token, graph: Token | None) -> live.ShowPrograms:
+        return live.ShowPrograms(
+            None if graph is None else str(graph), span=self.around(word, graph)
+        )
+
+    def show_program(self, name: Token, graph: Token) -> live.ShowPrograms:
+        return live.ShowPrograms(str(graph), str(name), span=self.around(name, graph))
+
+    def explain_program(self, name: Token, graph: Token) -> live.ExplainProgram:
+        return live.ExplainProgram(str(name), str(graph), span=self.around(name, graph))
+
+    def set_budget(self, given: Token, graph: Token) -> live.SetLive:
+        to: int | str | None = None
+        if given.type != "NONE":
+            to = int(given) if given.type == "INT" else read_string(given)
+        return live.SetLive(str(graph), "budget", to, span=self.around(given, graph))
+
+    def set_landmarks(self, given: Token, *rest: Token | None) -> live.SetLive:
+        *far, graph = rest
+        count = None if given.type == "NONE" else int(given)
+        far_given = any(word is not None for word in far)
+        span = self.around(given, graph)
+        return live.SetLive(str(graph), "landmarks", count, far_given, span=span)
+
     def query_weight(self, name: Token) -> Option:
         return self.option("weight", str(name), name)
 

@@ -158,6 +158,16 @@ HABITS = (
         "`... query NAME on live graph GRAPH ...`; `show live graphs` lists them",
     ),
     _habit(
+        rf"(?:{_CREATE}|drop\s+|show\s+|explain\s+)program\s+{_NAME}\s+(?:on\s+(?!live\b)|(?!on\b))",
+        "a program is registered on a live graph",
+        "`create program NAME on live graph GRAPH run page_rank`; `run` is for collections",
+    ),
+    _habit(
+        rf"{_CREATE}program\s+{_NAME}\s+on\s+live\s+graph\s+{_NAME}\s+(?!run\b)",
+        "the statement does not say what to run",
+        "`create program NAME on live graph GRAPH run page_rank(iterations=10)`",
+    ),
+    _habit(
         rf"{_CREATE}query\b.*\bfrom\s+[^\W\d]",
         "a vertex is named by its id",
         "an id is a number, or a text in single quotes: `path from 'LHR' to 'SYD'`",

@@ -9,6 +9,8 @@ from graphtide.lang.diagnostics import Span
 from graphtide.lang.gvdl.tree import Duration, Literal, Node
 
 VertexId = int | float | str
+Scalar = int | float | str | bool
+ParameterValue = Scalar | tuple["ParameterValue", ...]
 Asked = OneOf["path", "paths", "hops", "reach", "regular"]
 Way = OneOf["out", "in", "both"]
 
@@ -104,6 +106,77 @@ class ExplainQuery(Node):
     graph: str
 
 
+@dataclass(frozen=True)
+class CreateProgram(Node):
+    """`create program NAME on live graph GRAPH run COMPUTATION (PARAMETERS) from 'file' OPTIONS`.
+
+    Without a name for the computation it is the one program of its file. `places` are as in `Run`.
+    """
+
+    name: str
+    graph: str
+    computation: str
+    parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    library: str | None = None
+    mode: str | None = None
+    tolerance: float | None = None
+    keep: int | None = None
+    replace: bool = False
+    places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
+
+    def place(self, what: str) -> Span | None:
+        """Where something stands; the whole statement where that is not known."""
+        return dict(self.places).get(what) or self.span
+
+
+@dataclass(frozen=True)
+class DropProgram(Node):
+    """`drop program NAME on live graph GRAPH`."""
+
+    name: str
+    graph: str
+
+
+@dataclass(frozen=True)
+class ShowPrograms(Node):
+    """`show programs`, `show programs on live graph GRAPH`, `show program NAME on live ...`."""
+
+    graph: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class ExplainProgram(Node):
+    """`explain program NAME on live graph GRAPH`: what was proved, and how it is kept current."""
+
+    name: str
+    graph: str
+
+
+@dataclass(frozen=True)
+class SetLive(Node):
+    """`set budget '2 GB' on live graph GRAPH`, `set landmarks 10 far on live graph GRAPH`.
+
+    `to` is None where there shall be none.
+    """
+
+    graph: str
+    what: OneOf["budget", "landmarks"]
+    to: int | str | None = None
+    far: bool = False
+
+
 LiveStatement = (
-    CreateLive | AdvanceLive | CreateQuery | DropQuery | ShowLive | ShowQueries | ExplainQuery
+    CreateLive
+    | AdvanceLive
+    | CreateQuery
+    | DropQuery
+    | ShowLive
+    | ShowQueries
+    | ExplainQuery
+    | CreateProgram
+    | DropProgram
+    | ShowPrograms
+    | ExplainProgram
+    | SetLive
 )

@@ -15,17 +15,22 @@ from graphtide.lang.diagnostics import Span
 from graphtide.lang.gvdl.live_statements import (
     AdvanceLive,
     CreateLive,
+    CreateProgram,
     CreateQuery,
+    DropProgram,
     DropQuery,
+    ExplainProgram,
     ExplainQuery,
+    ParameterValue,
+    Scalar,
+    SetLive,
     ShowLive,
+    ShowPrograms,
     ShowQueries,
 )
 from graphtide.lang.gvdl.sections import Section
 from graphtide.lang.gvdl.tree import Item, Node, Predicate
 
-Scalar = int | float | str | bool
-ParameterValue = Scalar | tuple["ParameterValue", ...]
 Shown = OneOf[
     "graphs",
     "views",
@@ -260,4 +265,9 @@ Statement = (
     | ShowLive
     | ShowQueries
     | ExplainQuery
+    | CreateProgram
+    | DropProgram
+    | ShowPrograms
+    | ExplainProgram
+    | SetLive
 )

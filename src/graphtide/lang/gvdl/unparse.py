@@ -16,7 +16,7 @@ from graphtide.lang.gvdl.literals import write_literal, write_quoted_name, write
 from graphtide.lang.gvdl.live_statements import LiveStatement
 from graphtide.lang.gvdl.statements import Ordering
 from graphtide.lang.gvdl.unparse_groups import unparse_section
-from graphtide.lang.gvdl.unparse_live import unparse_live
+from graphtide.lang.gvdl.unparse_live import unparse_computation, unparse_live
 from graphtide.lang.gvdl.unparse_views import (
     unparse_item,
     unparse_items,
@@ -161,14 +161,9 @@ def _load_graph(node: statements.LoadGraph) -> str:
 
 
 def _run(node: statements.Run) -> str:
-    named = node.computation or node.library is None
-    what = _name(node.computation) if named else write_literal(node.library)
-    parts = ["run", *_strategy(node.strategy), f"computation {what}"]
-    if node.parameters:
-        pairs = ", ".join(f"{name}={_value(value)}" for name, value in node.parameters)
-        parts.append(f"({pairs})")
-    if named and node.library is not None:
-        parts.append(f"from {write_literal(node.library)}")
+    written = _name(node.computation) if node.computation or node.library is None else ""
+    what = unparse_computation(written, node.parameters, node.library)
+    parts = ["run", *_strategy(node.strategy), what]
     parts.append(f"on collection {_name(node.collection)}")
     if node.name is not None:
         parts.append(f"as {_name(node.name)}")
@@ -197,12 +192,6 @@ def _strategy(node: statements.Strategy | None) -> list[str]:
     for name, value in node.options:
         words += [str(value)] if name == "batch" else [name, str(value)]
     return words
-
-
-def _value(value: statements.ParameterValue) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    return write_literal(value)
 
 
 def _serde(node: statements.Serialize | statements.Deserialize) -> str:

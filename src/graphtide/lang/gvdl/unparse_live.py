@@ -23,6 +23,21 @@ def unparse_live(node: live.LiveStatement) -> str:
             return f"drop query {_name(name)} on {_live(graph)}"
         case live.ExplainQuery(name, graph):
             return f"explain query {_name(name)} on {_live(graph)}"
+        case live.CreateProgram():
+            return _create_program(node)
+        case live.DropProgram(name, graph):
+            return f"drop program {_name(name)} on {_live(graph)}"
+        case live.ExplainProgram(name, graph):
+            return f"explain program {_name(name)} on {_live(graph)}"
+        case live.ShowPrograms(None):
+            return "show programs"
+        case live.ShowPrograms(str() as graph, None):
+            return f"show programs on {_live(graph)}"
+        case live.ShowPrograms(str() as graph, str() as one):
+            return f"show program {_name(one)} on {_live(graph)}"
+        case live.SetLive(graph, what, to, far):
+            value = "none" if to is None else write_literal(to)
+            return f"set {what} {value}{' far' * far} on {_live(graph)}"
         case live.ShowLive(None):
             return "show live graphs"
         case live.ShowLive(str() as one):
@@ -34,6 +49,41 @@ def unparse_live(node: live.LiveStatement) -> str:
         case live.ShowQueries(str() as graph, str() as one):
             return f"show query {_name(one)} on {_live(graph)}"
     raise AssertionError(node)
+
+
+def unparse_computation(
+    written: str, parameters: tuple[tuple[str, live.ParameterValue], ...], library: str | None
+) -> str:
+    """A computation, by its name as it is written or else by its file, with its parameters."""
+    parts = [f"computation {written or write_literal(library)}"]
+    if parameters:
+        pairs = ", ".join(f"{name}={_value(value)}" for name, value in parameters)
+        parts.append(f"({pairs})")
+    if written and library is not None:
+        parts.append(f"from {write_literal(library)}")
+    return " ".join(parts)
+
+
+def _value(value: live.ParameterValue) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return write_literal(value)
+
+
+def _create_program(node: live.CreateProgram) -> str:
+    create = "create or replace" if node.replace else "create"
+    parts = [f"{create} program {_name(node.name)} on {_live(node.graph)} run", told_program(node)]
+    for option in ("mode", "tolerance", "keep"):
+        value = getattr(node, option)
+        if value is not None:
+            parts.append(f"{option} {value if option == 'mode' else write_literal(value)}")
+    return " ".join(parts)
+
+
+def told_program(node: live.CreateProgram) -> str:
+    """What a program runs, as it stands behind `run`."""
+    written = _name(node.computation) if node.computation else ""
+    return unparse_computation(written, node.parameters, node.library)
 
 
 def unparse_asked(node: live.CreateQuery) -> str:

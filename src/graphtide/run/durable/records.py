@@ -28,7 +28,7 @@ _HEAD = struct.Struct("<IQQQ")
 _NOTHING = np.empty(0, np.int32)
 
 BATCH, COMPACT, REGISTER, UNREGISTER = "batch", "compact", "register", "unregister"
-ASK, DROP = "ask", "drop"
+ASK, DROP, SET = "ask", "drop", "set"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Record:
 
     @property
     def kind(self) -> str:
-        """`batch`, `compact`, `register`, `unregister`, `ask` or `drop`."""
+        """`batch`, `compact`, `register`, `unregister`, `ask`, `drop` or `set`."""
         return str(self.facts["kind"])
 
 

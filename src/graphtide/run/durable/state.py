@@ -35,6 +35,8 @@ class LiveState:
     """How far each stream that the graph follows has come (`run.streams.position`)."""
     registered: dict[str, dict[str, Any]] = field(default_factory=dict)
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    """How queries are kept: `budget`, `patience` and `landmarks`, those that were ever set."""
     leaving: set[int] = field(default_factory=set)
     latest: float | int | None = None
     late: int = 0
@@ -63,6 +65,8 @@ class LiveState:
                 self.queries = {**self.queries, facts["name"]: facts["query"]}
             case "drop":
                 self.queries = _without(self.queries, facts["name"])
+            case "set":
+                self.settings = {**self.settings, **facts["settings"]}
 
     def _take_batch(self, facts: dict[str, Any]) -> None:
         self.version = facts["version"]

@@ -20,7 +20,7 @@ from graphtide.run.durable.asked import held_vertices, numbers_now
 from graphtide.run.durable.expiry import Expiry, Keep, times_of
 from graphtide.run.durable.given import GivenBatch, Prepared, expiry_of, prepared
 from graphtide.run.durable.live_store import LiveStore
-from graphtide.run.durable.records import ASK, COMPACT, DROP, REGISTER, UNREGISTER, Record
+from graphtide.run.durable.records import ASK, COMPACT, DROP, REGISTER, SET, UNREGISTER, Record
 from graphtide.run.durable.recover import Replay
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId, LiveState
@@ -261,6 +261,10 @@ class Writer:
     def ask(self, name: str, query: dict[str, Any]) -> None:
         """Remember a query by its name, with all that it takes to ask it again."""
         self.store.commit([Record({"kind": ASK, "name": name, "query": query})])
+
+    def set(self, settings: dict[str, Any]) -> None:
+        """Remember how queries are kept."""
+        self.store.commit([Record({"kind": SET, "settings": settings})])
 
     def drop(self, name: str) -> None:
         """Forget a query."""

@@ -179,6 +179,19 @@ def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
                 f"query '{query.name}': {kept.known.ids[vertex]!r} has {query.kind.cost} "
                 f"{found.get(vertex)}, by definition {wanted.get(vertex)}"
             )
+        if query.kind.tells_cost:
+            _verify_bounds(kept, query.numbers[at], wanted)
+
+
+def _verify_bounds(kept: KeptQueries, number: int, wanted: dict[int, float]) -> None:
+    """Landmarks, where a search has some, bound every cost that is within the bound."""
+    for vertex, cost in wanted.items():
+        bounds = kept.engine.reader.bounds(number, vertex)
+        if bounds is not None and cost < np.inf and not bounds[0] <= cost <= bounds[1]:
+            raise AssertionError(
+                f"landmarks say that {kept.known.ids[vertex]!r} costs {bounds[0]:g} to "
+                f"{bounds[1]:g}, by definition {cost:g}"
+            )
 
 
 def _reached(costs: dict[int, float]) -> dict[int, float]:

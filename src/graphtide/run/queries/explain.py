@@ -8,6 +8,8 @@ from graphtide.lang.paths import unparse_path
 from graphtide.model.memory import in_words
 from graphtide.run.queries.kept import KeptQueries, KeptQuery
 
+_SHOWN = 5
+
 
 def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
     """A few lines on one query."""
@@ -45,7 +47,26 @@ def explain_queries(kept: KeptQueries) -> str:
     if isinstance(engine, QueryEngine):
         dropped = sum(_dropped(engine, query) > 0 for query in kept.queries.values())
         lines.insert(2, f"without their state: {dropped:,} queries, {dropped / max(count, 1):.0%}")
+        lines += _landmarks(kept, engine)
     return "\n".join([*lines, *(_line(kept, query) for query in kept.queries.values())])
+
+
+def _landmarks(kept: KeptQueries, engine: QueryEngine) -> list[str]:
+    """A line on landmarks, where the graph shall have some."""
+    landmarks = engine.states.landmarks
+    if landmarks.settings is None:
+        return []
+    if landmarks.lacks_room:
+        return ["landmarks: none, the budget has no room for them"]
+    if not landmarks.vertices:
+        return ["landmarks: none, there is no pair without its state"]
+    ids = kept.known.ids
+    first = ", ".join(str(ids[vertex]) for vertex in landmarks.vertices[:_SHOWN])
+    more = ", ..." if len(landmarks.vertices) > _SHOWN else ""
+    return [
+        f"landmarks: {len(landmarks.vertices):,} by {landmarks.settings.choice} ({first}{more}), "
+        f"{in_words(landmarks.nbytes)}, begun {landmarks.begun:,} times"
+    ]
 
 
 def _limit(engine: QueryEngine | HistoryEngine) -> str:

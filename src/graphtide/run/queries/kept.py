@@ -16,6 +16,7 @@ import pyarrow as pa
 from graphtide.engine.histories.engine import HistoryEngine
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.engine import QueryEngine
+from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.engine.queries.searches import UNBOUNDED, Search
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError, LimitError, NotFoundError
@@ -108,6 +109,7 @@ class KeptQueries:
             return HistoryEngine(*given, self._kept_by.histories)
         engine = QueryEngine(*given)
         engine.patience = self._kept_by.patience
+        engine.set_landmarks(self._kept_by.landmarks)
         return engine
 
     @property
@@ -123,7 +125,14 @@ class KeptQueries:
         assert isinstance(self._engine, QueryEngine)
         self._engine.set_budget(most)
         self._engine.patience = patience
-        self._kept_by = KeptBy(most, patience)
+        self._kept_by = self._kept_by._replace(most=most, patience=patience)
+
+    def set_landmarks(self, landmarks: Landmarks | None) -> None:
+        """Have other landmarks from now on, or none."""
+        engine = self.engine
+        assert isinstance(engine, QueryEngine)
+        engine.set_landmarks(landmarks)
+        self._kept_by = self._kept_by._replace(landmarks=landmarks)
 
     @property
     def version(self) -> int:
@@ -156,7 +165,8 @@ class KeptQueries:
         query = KeptQuery(name, kind, [], [], [], self._version)
         self._ask(query)
         self.queries[name] = query
-        self.conditions = QueryConditions(self._weights())
+        if kind.weight is not None:
+            self.conditions = QueryConditions({*self.conditions.properties, kind.weight})
         return query
 
     def move(self, known: KnownEdges, version: int) -> None:
@@ -188,7 +198,8 @@ class KeptQueries:
         query = self.get(name)
         del self.queries[name]
         self._stop(query)
-        self.conditions = QueryConditions(self._weights())
+        if query.kind.weight is not None:
+            self.conditions = QueryConditions(self._weights())
 
     def get(self, name: str) -> KeptQuery:
         """A query by its name; NotFoundError if there is none."""
@@ -284,7 +295,7 @@ class KeptQueries:
     def _check_weight(self, kind: QueryKind) -> None:
         """Refuse costs that cannot be; those that another query reads have been checked."""
         name, resident = kind.weight, self.known.resident
-        if name is None or name in self._weights():
+        if name is None or name in self.conditions.properties:
             return
         conditions = QueryConditions((name,))
         conditions.check_columns(resident.properties)

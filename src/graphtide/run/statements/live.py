@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphtide.lang.diagnostics import Span, language_error
+from graphtide.engine.queries.landmark_settings import Landmarks
+from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import live_statements as s
 from graphtide.lang.gvdl.tree import Duration
 from graphtide.model.errors import ExistsError, InputError, NotFoundError, StoreError
@@ -20,10 +21,22 @@ from graphtide.run.durable.asked import made_query
 from graphtide.run.durable.expiry import told_keep
 from graphtide.run.durable.files import edge_types, read_file_rows, vertex_types
 from graphtide.run.durable.live_store import is_live
-from graphtide.run.durable.reader import read_committed
 from graphtide.run.durable.recover import Replay
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.statements.answers import Answer, Made
+from graphtide.run.statements.live_at_hand import (
+    check_live,
+    committed,
+    live_at_hand,
+    live_names,
+    told_state,
+)
+from graphtide.run.statements.live_programs import (
+    create_program,
+    drop_program,
+    explain_program,
+    show_programs,
+)
 from graphtide.run.statements.live_queries import asked_text, query_of
 from graphtide.run.views.sources import frame_source
 
@@ -77,9 +90,9 @@ def _period(statement: s.CreateLive) -> Any:
 
 def advance_live(space: Workspace, statement: s.AdvanceLive) -> Answer[Made]:
     """One batch of files; none where a batch of its id was applied before."""
-    graph = _at_hand(space, statement.name, statement.span)
+    graph = live_at_hand(space, statement.name, statement.span)
     if statement.id is not None and graph.applied(statement.id):
-        return Answer(f"the batch '{statement.id}' was applied before; {_told_state(graph)}")
+        return Answer(f"the batch '{statement.id}' was applied before; {told_state(graph)}")
     edges, vertices = edge_types(graph._shape), vertex_types(graph._shape)
     files = {
         "insert": (statement.insert, edges),
@@ -113,7 +126,7 @@ def _ids(table: Any, statement: s.AdvanceLive) -> Any:
 def create_query(space: Workspace, statement: s.CreateQuery) -> Answer[Made]:
     """Ask a query, and answer with its answer."""
     asked = query_of(statement)
-    graph = _at_hand(space, statement.graph, statement.span)
+    graph = live_at_hand(space, statement.graph, statement.span)
     if statement.replace and statement.name in graph.queries:
         graph.drop_query(statement.name)
     try:
@@ -125,7 +138,7 @@ def create_query(space: Workspace, statement: s.CreateQuery) -> Answer[Made]:
 
 def drop_query(space: Workspace, statement: s.DropQuery) -> Answer[Made]:
     """Give a query up."""
-    graph = _at_hand(space, statement.graph, statement.span)
+    graph = live_at_hand(space, statement.graph, statement.span)
     try:
         graph.drop_query(statement.name)
     except NotFoundError as error:
@@ -136,12 +149,12 @@ def drop_query(space: Workspace, statement: s.DropQuery) -> Answer[Made]:
 def show_live(space: Workspace, statement: s.ShowLive) -> Answer[Made]:
     """All live graphs, or one."""
     if statement.name is not None:
-        _check_live(space, statement.name, statement.span)
-    names = _live_names(space) if statement.name is None else [statement.name]
+        check_live(space, statement.name, statement.span)
+    names = live_names(space) if statement.name is None else [statement.name]
     rows, notes = [], []
     for name in names:
         try:
-            rows.append(_state_row(name, _committed(space, name)))
+            rows.append(_state_row(name, committed(space, name)))
         except StoreError as error:
             notes.append(error.what)
     columns = ("live graph", "version", "vertices", "edges", "programs", "queries", "keep")
@@ -153,12 +166,12 @@ def show_queries(space: Workspace, statement: s.ShowQueries) -> Answer[Made]:
     if statement.name is not None:
         return _query_answer(_query(space, statement.graph or "", statement))
     if statement.graph is not None:
-        _check_live(space, statement.graph, statement.span)
-    names = _live_names(space) if statement.graph is None else [statement.graph]
+        check_live(space, statement.graph, statement.span)
+    names = live_names(space) if statement.graph is None else [statement.graph]
     rows = [
         (query, name, asked_text(made_query(stored)), stored.get("version", 0))
         for name in names
-        for query, stored in _committed(space, name).state.queries.items()
+        for query, stored in committed(space, name).state.queries.items()
     ]
     columns = ("query", "live graph", "asks", "since version")
     text = f"{len(rows):,} {'query' if len(rows) == 1 else 'queries'}"
@@ -170,8 +183,27 @@ def explain_query(space: Workspace, statement: s.ExplainQuery) -> Answer[Made]:
     return Answer(_query(space, statement.graph, statement).explain())
 
 
+def set_live(space: Workspace, statement: s.SetLive) -> Answer[Made]:
+    """Give the queries on a live graph another budget, or other landmarks, also after a start."""
+    graph = live_at_hand(space, statement.graph, statement.span)
+    try:
+        if statement.what == "budget":
+            graph.set_budget(statement.to)
+        else:
+            graph.set_landmarks(_landmarks(statement))
+    except InputError as error:
+        raise language_error(error.what, statement.span, error.hint) from None
+    return Answer(graph.explain().partition("\n  ")[0])
+
+
+def _landmarks(statement: s.SetLive) -> Landmarks | None:
+    if statement.to is None:
+        return None
+    return Landmarks(int(statement.to), "far" if statement.far else "degree")
+
+
 def _query(space: Workspace, graph: str, statement: s.ShowQueries | s.ExplainQuery) -> Any:
-    _check_live(space, graph, statement.span)
+    check_live(space, graph, statement.span)
     known = space.live_at_hand(graph, readonly=True)
     try:
         known._queries().get(statement.name)
@@ -187,36 +219,6 @@ def _query_answer(query: Any) -> Answer[Made]:
     return Answer(f"{text} at version {query.graph.version:,}", table)
 
 
-def _at_hand(space: Workspace, name: str, span: Span | None) -> Any:
-    _check_live(space, name, span)
-    return space.live_at_hand(name)
-
-
-def _check_live(space: Workspace, name: str, span: Span | None) -> None:
-    if is_live(space.catalog.graph_folder(name)):
-        return
-    if space.catalog.has_graph(name):
-        hint = f"make it live: create live graph {name}"
-        raise language_error(f"the graph '{name}' is not a live one", span, hint)
-    known = ", ".join(_live_names(space)) or "none"
-    raise language_error(
-        f"there is no live graph '{name}'",
-        span,
-        f"there is: {known}; `create live graph {name} with edges from 'FILE'` begins one",
-    )
-
-
-def _live_names(space: Workspace) -> list[str]:
-    catalog = space.catalog
-    return [name for name in catalog.graphs() if is_live(catalog.graph_folder(name))]
-
-
-def _committed(space: Workspace, name: str) -> Replay:
-    """The last committed state of a live graph, without making a graph of it."""
-    folder = space.catalog.graph_folder(name)
-    return read_committed(folder, name, f"the live graph '{name}'")
-
-
 def _state_row(name: str, replay: Replay) -> tuple[object, ...]:
     tables, state = replay.tables(), replay.state
     keep = None if state.keep is None else told_keep(state.keep, replay.shape)
@@ -225,14 +227,7 @@ def _state_row(name: str, replay: Replay) -> tuple[object, ...]:
 
 
 def _state_answer(graph: Any) -> Answer[Made]:
-    return Answer(_told_state(graph))
-
-
-def _told_state(graph: Any) -> str:
-    return (
-        f"live graph '{graph._name}' is at version {graph.version:,}: "
-        f"{graph.num_vertices:,} vertices and {graph.num_edges:,} edges"
-    )
+    return Answer(told_state(graph))
 
 
 LIVE_ACTIONS: dict[type, Callable[[Workspace, Any], Answer[Made]]] = {
@@ -243,4 +238,9 @@ LIVE_ACTIONS: dict[type, Callable[[Workspace, Any], Answer[Made]]] = {
     s.ShowLive: show_live,
     s.ShowQueries: show_queries,
     s.ExplainQuery: explain_query,
+    s.CreateProgram: create_program,
+    s.DropProgram: drop_program,
+    s.ShowPrograms: show_programs,
+    s.ExplainProgram: explain_program,
+    s.SetLive: set_live,
 }
