@@ -21,6 +21,7 @@ from graphtide.engine.walks.layout import WalkLayout
 from graphtide.engine.walks.ordered import OrderedRows
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.walks import records
+from graphtide.kernels.walks.beside import LAST_GATHERING, ROOM
 from graphtide.kernels.walks.pairs import FREE, copy_pairs, pairs_within, places_for
 from graphtide.kernels.walks.records import Changed, PairIndex, Rows, Touched, Walking
 
@@ -54,6 +55,7 @@ class WalkState:
         self.counts[records.SUMS_WIDTH] = self.widths["sums"]
         self.counts[records.STATE_WIDTH] = self.widths["states"]
         self.fault = np.zeros(3, np.int64)
+        self.beside = _words(ROOM)
         self.table = np.full(places_for(0), FREE, np.int64)
         self._marks = GrowingArray(np.zeros(0, np.uint8))
         self._sums, self._states = GrowingArray(_words(0)), GrowingArray(_words(0))
@@ -101,6 +103,8 @@ class WalkState:
 
     def make_ready(self, batch: int) -> None:
         """Have room for a batch of so many edges, in the index and beside it."""
+        if self.counts[records.GATHERED] > LAST_GATHERING:
+            self.beside[:], self.counts[records.GATHERED] = 0, 0
         if batch > self._batch:
             self._batch = max(batch, 2 * self._batch)
             self.changed = _changed(self._batch, self._seats.room[:, 0])
@@ -134,6 +138,7 @@ class WalkState:
             globals=rows_of(self.globals),
             global_values=rows_of(self.values),
             reported=rows_of(self.reported),
+            beside=self.beside,
             counts=self.counts,
             fault=self.fault,
         )
@@ -176,11 +181,9 @@ def _touched(vertices: int, entry: NDArray[np.int32], widths: Mapping[str, int])
     """Room for all vertices; memory that is not written to costs nothing."""
     return Touched(
         entry=entry,
-        moved=np.empty(vertices, np.int32),
         vertex=np.empty(vertices, np.int32),
         doubt=np.empty(vertices, np.uint8),
         sums=np.empty(vertices * widths["sums"], np.int64),
-        states=np.empty(vertices * widths["states"], np.int64),
     )
 
 
@@ -199,6 +202,8 @@ def _changed(batch: int, slots: NDArray[np.int32]) -> Changed:
         vertex=ints(2 * batch),
         out_more=ints(2 * batch),
         into_more=ints(2 * batch),
+        pairs_at=ints(2 * batch),
+        partner=ints(2 * batch),
         left_start=ints(2 * batch + 1),
         left_vertex=ints(8 * batch),
         left_edge=ints(8 * batch),
