@@ -24,7 +24,8 @@ NAMES = [
 
 
 def follow_history(program: w.WalkProgram, number: int, steps: int = 6) -> None:
-    history = History(program, 6, 26, number)
+    simple = number % 3 == 1  # Marks of edges are looked at less, and a hub is beside all.
+    history = History(program, *((16, 40) if simple else (6, 26)), number, simple=simple)
     maintainer = history.maintainer
     if number % 4:
         maintainer.anew_share = 0  # Terms, however large the batch.

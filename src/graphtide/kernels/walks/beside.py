@@ -15,7 +15,7 @@ import numpy as np
 
 from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
-from graphtide.kernels.walks.records import GATHERED, NEW, PARALLEL, SUMS_WIDTH, Walking
+from graphtide.kernels.walks.records import GATHERED, NEW, SUMS_WIDTH, Walking
 from graphtide.kernels.walks.versions import LEFT_LIST, bounds, entries, is_neighbour, size_of
 
 ROOM = 1 << 13
@@ -53,8 +53,7 @@ def gather_beside(
         plain = stretch != LEFT_LIST and doubtful != ANYBODY
         for place in range(begin, end):
             found = neighbours[place]
-            sure = plain and found != doubtful and found != vertex
-            if sure or is_neighbour(walking, stretch, place, vertex, how):
+            if (plain and found != doubtful) or is_neighbour(walking, stretch, place, vertex, how):
                 enter_beside(walking, mask, found)
     return mask
 
@@ -90,8 +89,6 @@ def doubtful_neighbour(walking: Walking, vertex: int, upto: int) -> int:
     not be looked up then, which would wait for memory once for each.
     """
     slot = walking.changed.slots[vertex]
-    if walking.counts[PARALLEL] != 0:
-        return ANYBODY
     if upto == NEW or slot == 0:
         return NOBODY
     if walking.changed.pairs_at[slot - 1] != 1:
@@ -101,7 +98,7 @@ def doubtful_neighbour(walking: Walking, vertex: int, upto: int) -> int:
 
 @joined_kernel
 def enter_beside(walking: Walking, mask: int, vertex: int) -> None:
-    """Put a vertex behind those that are in its way; it is not there yet."""
+    """Put a vertex behind those that are in its way; parallel edges put it there again."""
     base = np.int64(walking.counts[GATHERED]) << _SHIFT
     place = (np.int64(vertex) * _MIX >> np.int64(15)) & np.int64(mask)
     while walking.beside[place] >= base:
