@@ -54,6 +54,14 @@ def triangles(kind: p.AccumulatorKind = COUNT) -> w.WalkProgram:
     )
 
 
+def closed_walks(way: str = "both") -> w.WalkProgram:
+    """Closed walks of three steps, whose vertices may be the same: out, any way, and closing."""
+    closing = w.When(x.Joined("u", "w", way), (w.SendAt("w", "found", ONE),))
+    inner = w.Step("v", BOTH, "w", None, (closing,))
+    traverse = (w.Step("u", OUT, "v", None, (inner,)),)
+    return replace(triangles(), name="Closed", globals=(), traverse=traverse)
+
+
 def infinite_product() -> w.WalkProgram:
     """A product of the whole graph, of factors among which are 0 and infinity."""
     factor = x.Binary("+", x.Const(-2.0, x.FLOAT), x.EdgeProperty("weight", x.FLOAT, "e"))
@@ -144,7 +152,7 @@ def every_kind() -> w.WalkProgram:
 class History:
     """A graph with a maintainer on it, and the live edges as a list beside it.
 
-    A simple graph has no parallel edges and no loops, and vertex 0 is beside most others.
+    A simple graph has no parallel edges, few loops, and a vertex 0 that is beside most others.
     """
 
     def __init__(
@@ -207,9 +215,9 @@ class History:
 
 
 def simple_pairs(pick: random.Random, vertices: int, edges: int) -> list[tuple[int, int]]:
-    """Different pairs of different vertices, either way round: first those of vertex 0."""
+    """Different pairs, either way round: those of vertex 0, three loops, and others."""
     others = list(itertools.combinations(range(1, vertices), 2))
-    pairs = [(0, other) for other in range(1, vertices)]
+    pairs = [(0, other) for other in range(1, vertices)] + [(at, at) for at in range(1, 4)]
     pairs += pick.sample(others, edges - len(pairs))
     return [pair if pick.random() < 0.5 else pair[::-1] for pair in pairs]
 

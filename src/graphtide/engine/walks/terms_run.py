@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
 from graphtide.engine.walks.changes import GlobalChange, WalkChanges, global_changes
-from graphtide.engine.walks.matches import MatchRows, Row
+from graphtide.engine.walks.matches import MatchRows, Row, RowChange
 from graphtide.engine.walks.runs import WalkRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.walks import records
@@ -24,6 +24,7 @@ from graphtide.model.errors import InputError, LimitError
 
 Int64 = NDArray[np.int64]
 _NO_WORDS = np.empty(0, np.int64)
+_NO_ROWS: dict[str, RowChange] = {}
 
 
 class Done(NamedTuple):
@@ -49,12 +50,17 @@ class TermsRun(WalkRun):
             done, moved = self._followed(delta)
         if self.state.fault[0]:
             self._refuse(done)
-        rows = self._reported() if self.program.matches else []
-        if any(rows):
-            done = done._replace(matches=rows, rows=self._take_rows(rows))
-        log = done.log
-        changes = WalkChanges(lambda: self._field_changes(log), moved, self._row_changes(rows))
-        return done, changes
+        log, told = done.log, _NO_ROWS
+        if self.program.matches:
+            rows = self._reported()
+            done, told = self._with_rows(done, rows), self._row_changes(rows)
+        return done, WalkChanges(lambda: self._field_changes(log), moved, told)
+
+    def _with_rows(self, done: Done, rows: list[list[tuple[Row, int]]]) -> Done:
+        """Let rows come and leave, and remember what was there."""
+        if not any(rows):
+            return done
+        return done._replace(matches=rows, rows=self._take_rows(rows))
 
     def _followed(self, delta: Delta) -> tuple[Done, Mapping[str, GlobalChange]]:
         """Find what walks change, while ordered rows hold both versions, and settle vertices."""
