@@ -7,6 +7,7 @@ some come back later.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from dataclasses import replace
@@ -51,6 +52,14 @@ def triangles(kind: p.AccumulatorKind = COUNT) -> w.WalkProgram:
         traverse=(w.Step("u", BOTH, "v", None, (w.When(less("u", "v"), (inner,)),)),),
         update=(p.AssignState("triangles", x.AccumulatorRef("found", x.INT)),),
     )
+
+
+def closed_walks(way: str = "both") -> w.WalkProgram:
+    """Closed walks of three steps, whose vertices may be the same: out, any way, and closing."""
+    closing = w.When(x.Joined("u", "w", way), (w.SendAt("w", "found", ONE),))
+    inner = w.Step("v", BOTH, "w", None, (closing,))
+    traverse = (w.Step("u", OUT, "v", None, (inner,)),)
+    return replace(triangles(), name="Closed", globals=(), traverse=traverse)
 
 
 def infinite_product() -> w.WalkProgram:
@@ -141,11 +150,20 @@ def every_kind() -> w.WalkProgram:
 
 
 class History:
-    """A graph with a maintainer on it, and the live edges as a list beside it."""
+    """A graph with a maintainer on it, and the live edges as a list beside it.
 
-    def __init__(self, program: w.WalkProgram, vertices: int, edges: int, seed: int) -> None:
+    A simple graph has no parallel edges, few loops, and a vertex 0 that is beside most others.
+    """
+
+    def __init__(
+        self, program: w.WalkProgram, vertices: int, edges: int, seed: int, *, simple: bool = False
+    ) -> None:
         self.random, self.program = random.Random(seed), program
         self.rows = [self._row(vertices) for _ in range(edges)]
+        if simple:
+            ends = simple_pairs(self.random, vertices, edges)
+            rows = zip(ends, self.rows, strict=True)
+            self.rows = [(*pair, values) for pair, (_, _, values) in rows]
         src, dst = (np.array([row[at] for row in self.rows], np.int32) for at in (0, 1))
         columns = {
             name: np.array([row[2][name] for row in self.rows], dtype) for name, dtype in PROPERTIES
@@ -194,6 +212,14 @@ class History:
 
     def check(self) -> None:
         compare(self.expected(), self.maintainer)
+
+
+def simple_pairs(pick: random.Random, vertices: int, edges: int) -> list[tuple[int, int]]:
+    """Different pairs, either way round: those of vertex 0, three loops, and others."""
+    others = list(itertools.combinations(range(1, vertices), 2))
+    pairs = [(0, other) for other in range(1, vertices)] + [(at, at) for at in range(1, 4)]
+    pairs += pick.sample(others, edges - len(pairs))
+    return [pair if pick.random() < 0.5 else pair[::-1] for pair in pairs]
 
 
 class _Values:

@@ -158,7 +158,7 @@ class Run:
         """The rows that walks report in one view, with your own ids, in the order of their columns.
 
         Those of the first kind of matches, if none is named. Where it has a `limit`, these are the
-        first so many rows.
+        first so many rows; `summary()` says of each view whether it reaches the limit.
         """
         return tables.matches_table(self._contents, self._contents.position(view), name)
 

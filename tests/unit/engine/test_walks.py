@@ -11,6 +11,7 @@ import pytest
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.maintainer import WalkMaintainer
 from graphtide.kernels.walks import records
+from graphtide.kernels.walks.beside import LAST_GATHERING
 from graphtide.model.errors import InputError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
@@ -66,6 +67,40 @@ def test_rows_that_came_and_left_are_told() -> None:
     assert changes.matches["pairs"].appeared == ()
     maintainer.rollback()
     assert maintainer.matches["pairs"].rows() == [(0, 1), (1, 2)]
+
+
+def test_neighbours_of_a_pair_that_left_beside_others_are_those_of_before() -> None:
+    """The end that is gathered has lost many neighbours, more than it has now, and got one."""
+    pairs = [(0, other) for other in range(1, 30)] + [(at, at + 1) for at in range(1, 29)]
+    src, dst = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
+    graph = ResidentGraph(30, src, dst, live=False)
+    maintainer = WalkMaintainer(graph, triangles(SUM), ())
+    maintainer.anew_share = 0
+    live = set(range(len(pairs))) - {5}
+    graph.flip(graph.numbers[sorted(live)], graph.numbers[[]])
+    maintainer.start()
+    for come, gone in (([5], list(range(6, 28))), ([6, 7], [5, 30]), ([5, 30], [0, 1, 2])):
+        maintainer.follow(graph.flip(graph.numbers[come], graph.numbers[gone]))
+        live = (live | set(come)) - set(gone)
+        edges = [(*pairs[at], {}) for at in sorted(live)]
+        compare(run(triangles(SUM), {}, 30, edges), maintainer)
+
+
+def test_gatherings_are_counted_from_0_before_their_number_is_too_large() -> None:
+    graph = ResidentGraph(
+        4, np.array([0, 1, 2, 0], np.int32), np.array([1, 2, 0, 3], np.int32), live=True
+    )
+    maintainer = WalkMaintainer(graph, triangles(SUM), ())
+    maintainer.anew_share = 0
+    maintainer.start()
+    run_ = maintainer._run
+    run_.state.beside[:] = np.iinfo(np.int64).max  # All of it is taken, by later gatherings.
+    run_.state.counts[records.GATHERED] = LAST_GATHERING + 1
+    edge = graph.numbers[[1]]
+    maintainer.follow(graph.flip(edge[:0], edge))
+    assert maintainer.values().tolist() == [0, 0, 0, 0]
+    maintainer.follow(graph.flip(edge, edge[:0]))
+    assert maintainer.values().tolist() == [1, 1, 1, 0]
 
 
 def counting_vertices() -> w.WalkProgram:

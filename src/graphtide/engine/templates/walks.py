@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphtide.kernels.jit import bare_kernel, joined_kernel
+from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.batch import clear_batch, take_batch
 from graphtide.kernels.walks.faults import ENDLESS
-from graphtide.kernels.walks.logs import write_log
+from graphtide.kernels.walks.logs import log_size, write_before, write_index, write_state
 from graphtide.kernels.walks.records import (
     BOUNDED,
     DIRECT,
@@ -21,7 +22,6 @@ from graphtide.kernels.walks.records import (
     DOUBT,
     LAST,
     LEFT_OUT,
-    MOVED,
     NEW,
     PAIRS,
     PATIENT,
@@ -229,26 +229,26 @@ def follow_walks(words: Any, inserted: Any, deleted: Any, sources: Any, targets:
 def follow_updates(words: Any, everyone: bool, log: Any) -> int:
     """Settle the vertices that were touched, or all of them, and write down what changed.
 
-    Returns how many words that takes; where there is no room for them, nothing is written.
+    Returns how many words that takes. Where there is no room for them nothing is done: call it
+    again with more.
     """
     walking, parameters = walking_at(words, 0), parameters_at(words, READ)
-    counts = walking.counts
+    counts, touched = walking.counts, walking.touched
     if everyone:
         for vertex in range(len(walking.graph.out.live)):
             touch(walking, vertex, counts[SUMS_WIDTH])
-    touched, states, width = walking.touched, walking.states.whole, counts[STATE_WIDTH]
-    counts[MOVED] = 0
+    size = log_size(walking)
+    if size > len(log):
+        return size
+    at = write_index(walking, log)
     for entry in range(counts[TOUCHED]):
-        vertex, differs = touched.vertex[entry], False
-        for at in range(width):
-            touched.states[entry * width + at] = states[vertex * width + at]
-        settle(walking, parameters, vertex)
-        for at in range(width):
-            differs = differs or touched.states[entry * width + at] != states[vertex * width + at]
-        if differs:
-            touched.moved[counts[MOVED]] = entry
-            counts[MOVED] += 1
-    return write_log(words, log)
+        if entry + NEAR < counts[TOUCHED]:
+            ahead = touched.vertex[entry + NEAR]
+            prefetch(walking.states.whole, ahead * counts[STATE_WIDTH])
+        at = write_before(walking, log, at, entry)
+        settle(walking, parameters, touched.vertex[entry])
+        at = write_state(walking, log, at, touched.vertex[entry])
+    return size
 
 
 @bare_kernel

@@ -116,6 +116,11 @@ class Nest:
         assert level.position is not None
         links, at = level.links, f"at_{level.position}"
         lines = self._choose(number, links)
+        if self._gathers(number, links):
+            lines += [
+                f"ask_rows(walking, near_{number}, way_{number})",
+                f"beside_{number} = gather_beside(walking, {self._far(number)})",
+            ]
         near, how, way = f"near_{number}", f"how_{number}", f"way_{number}"
         stretch, place = f"stretch_{number}", f"place_{number}"
         lines += [
@@ -130,13 +135,31 @@ class Nest:
             *self._asking_ahead(number, links),
             f"        {at} = neighbours_{number}[{place}]",
         ]
-        asked = [
-            f"(pick_{number} == {choice} or {joined_text(atom_of(link.factor), self.versions)})"
-            for choice, link in enumerate(links)
-            if len(links) > 1
-        ]
+        asked = self._asking_links(number, links, at)
         asked.append(f"is_neighbour(walking, {stretch}, {place}, {near}, {how})")
         return lines + indented(self.body(number, asked), 2)
+
+    def _gathers(self, number: int, links: tuple[Link, ...]) -> bool:
+        """Whether the outermost loop of a term asks for one other neighbourhood, which may then be
+        gathered before it (`kernels/walks/beside`); inner loops would each need their own.
+        """
+        return self.mode is Mode.TERM and number == 1 and len(links) == 2
+
+    def _far(self, number: int) -> str:
+        """Whose neighbours are gathered, and for how many questions."""
+        names = (f"far_{number}", f"far_way_{number}", f"far_how_{number}", f"size_{number}")
+        return ", ".join(names)
+
+    def _asking_links(self, number: int, links: tuple[Link, ...], at: str) -> list[str]:
+        """The tests of the links that the loop does not run over."""
+        if len(links) == 1:
+            return []
+        texts = [joined_text(atom_of(link.factor), self.versions) for link in links]
+        if self._gathers(number, links):
+            found = f"is_beside(walking, beside_{number}, {at})"
+            other = f"({texts[1]} if pick_{number} == 0 else {texts[0]})"
+            return [f"({found} if beside_{number} else {other})"]
+        return [f"(pick_{number} == {choice} or {text})" for choice, text in enumerate(texts)]
 
     def _counting(self, entries: str) -> list[str]:
         """Count what a loop goes through, where an advance may cost more than a start."""
@@ -150,18 +173,26 @@ class Nest:
     def _asking_first(self, number: int, links: tuple[Link, ...]) -> list[str]:
         """Ask for memory before the loop, where it looks into the table for every entry."""
         entries = f"neighbours_{number}, begin_{number}, end_{number}, far_{number}"
-        return [f"    ask_first(walking, {entries})"] if len(links) > 1 else []
+        return indented(self._unless_gathered(number, links, f"ask_first(walking, {entries})"))
 
     def _asking_ahead(self, number: int, links: tuple[Link, ...]) -> list[str]:
         entries = f"neighbours_{number}, place_{number}, end_{number}, far_{number}"
-        return [f"        ask_ahead(walking, {entries})"] if len(links) > 1 else []
+        return indented(self._unless_gathered(number, links, f"ask_ahead(walking, {entries})"), 2)
+
+    def _unless_gathered(self, number: int, links: tuple[Link, ...], asking: str) -> list[str]:
+        """Ask for memory where the table of pairs will be looked into."""
+        if len(links) == 1:
+            return []
+        if self._gathers(number, links):
+            return [f"if beside_{number} == 0:", f"    {asking}"]
+        return [asking]
 
     def _choose(self, number: int, links: tuple[Link, ...]) -> list[str]:
         """Choose the link whose neighbourhood is the smallest."""
         lines = self._take(number, links[0])
         if len(links) == 1:
             return lines
-        lines += [f"pick_{number}, far_{number} = 0, at_{links[1].near}"]
+        lines += [f"pick_{number} = 0", *self._take_other(number, links, links[1])]
         lines += [f"size_{number} = size_of(walking.graph, near_{number}, way_{number})"]
         for choice, link in enumerate(links[1:], 1):
             way = WAYS[way_from(link)]
@@ -169,17 +200,29 @@ class Nest:
                 f"other_{number} = size_of(walking.graph, at_{link.near}, {way})",
                 f"if other_{number} < size_{number}:",
                 f"    pick_{number}, size_{number} = {choice}, other_{number}",
-                f"    far_{number} = at_{links[0].near}",
+                *indented(self._take_other(number, links, links[0])),
                 *indented(self._take(number, link)),
             ]
         return lines
 
     def _take(self, number: int, link: Link) -> list[str]:
-        way, upto = way_from(link), self.versions.joined.get(atom_of(link.factor), "NEW")
+        way, how = self._going(link)
         return [
-            f"near_{number}, way_{number} = at_{link.near}, {WAYS[way]}",
-            f"how_{number} = ({', '.join(_MARKS[way])}, {upto})",
+            f"near_{number}, way_{number} = at_{link.near}, {way}",
+            f"how_{number} = {how}",
         ]
+
+    def _take_other(self, number: int, links: tuple[Link, ...], link: Link) -> list[str]:
+        """Name the end of a link that the loop does not run over, and how it is gathered."""
+        lines = [f"far_{number} = at_{link.near}"]
+        if self._gathers(number, links):
+            lines.append("far_way_{0}, far_how_{0} = {1}, {2}".format(number, *self._going(link)))
+        return lines
+
+    def _going(self, link: Link) -> tuple[str, str]:
+        """The way of a link, and what tells whether an entry is a neighbour."""
+        way, upto = way_from(link), self.versions.joined.get(atom_of(link.factor), "NEW")
+        return WAYS[way], f"({', '.join(_MARKS[way])}, {upto})"
 
     def _stretches(self, links: tuple[Link, ...]) -> str:
         ways = {way_from(link) for link in links}

@@ -34,7 +34,6 @@ from graphtide.kernels.synchronous.records import COUNT, LACKING
 from graphtide.kernels.synchronous.records import Touched as SetApart
 from graphtide.kernels.synchronous.row_histories import ROOM, cut_histories, put_back
 from graphtide.kernels.walks import records
-from graphtide.kernels.walks.logs import write_log
 from graphtide.kernels.walks.rounds import (
     MOVES,
     PROGRESS,
@@ -180,8 +179,8 @@ class RoundsRun(WalkRun):
         self._apart = empty_touched((0, 0))
         self._progress[:] = 0
         self._kernels.open_batch(self._words(), *delta)
-        counts[records.TOUCHED] = counts[records.MOVED] = 0  # Rows of vertices are histories.
-        log = self._copy_of_log(write_log(self._words(), self._log_room))
+        counts[records.TOUCHED] = 0  # Rows of vertices are histories.
+        log = self._copy_of_log(self._write_log(), self._write_log)
         self._enter_ordered(delta)
         course, apart = self._course, self._apart
         before = RoundsDone(delta, vertices, used, course, log, apart, [], None)

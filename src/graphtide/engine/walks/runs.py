@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -194,12 +195,16 @@ class WalkRun:
             state.reserve_pairs(int(state.counts[records.USED]) + int(log[LOGGED_PAIRS]))
         undo_log(self._words(), log)
 
-    def _copy_of_log(self, size: int) -> Int64:
+    def _copy_of_log(self, size: int, write: Callable[[], object]) -> Int64:
         """A log of so many words, which is written only now if there was no room for it."""
         if size > len(self._log_room):
             self._log_room = np.empty(2 * size, np.int64)
-            write_log(self._words(), self._log_room)
+            write()
         return self._log_room[:size].copy()
+
+    def _write_log(self) -> int:
+        """Write down what changed of the index; how many words that takes."""
+        return write_log(self._words(), self._log_room)
 
     def _put_whole_back(
         self,

@@ -26,6 +26,7 @@ import numpy as np
 
 from graphtide.kernels.blocks import array_at
 from graphtide.kernels.synchronous.program_words import float_moved
+from graphtide.kernels.walks.beside import ask_rows, gather_beside, is_beside
 from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
 from graphtide.kernels.walks.faults import within
 from graphtide.kernels.walks.ordered import NEIGHBOUR, SHIFT, enter_edges, leave_edges

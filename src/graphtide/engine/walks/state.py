@@ -8,6 +8,7 @@ or one of the graph's, was replaced.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from mmap import ACCESS_COPY, mmap
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from graphtide.engine.walks.layout import WalkLayout
 from graphtide.engine.walks.ordered import OrderedRows
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.walks import records
+from graphtide.kernels.walks.beside import LAST_GATHERING, ROOM
 from graphtide.kernels.walks.pairs import FREE, copy_pairs, pairs_within, places_for
 from graphtide.kernels.walks.records import Changed, PairIndex, Rows, Touched, Walking
 
@@ -54,6 +56,7 @@ class WalkState:
         self.counts[records.SUMS_WIDTH] = self.widths["sums"]
         self.counts[records.STATE_WIDTH] = self.widths["states"]
         self.fault = np.zeros(3, np.int64)
+        self.beside = _words(ROOM)
         self.table = np.full(places_for(0), FREE, np.int64)
         self._marks = GrowingArray(np.zeros(0, np.uint8))
         self._sums, self._states = GrowingArray(_words(0)), GrowingArray(_words(0))
@@ -101,6 +104,8 @@ class WalkState:
 
     def make_ready(self, batch: int) -> None:
         """Have room for a batch of so many edges, in the index and beside it."""
+        if self.counts[records.GATHERED] > LAST_GATHERING:
+            self.beside[:], self.counts[records.GATHERED] = 0, 0
         if batch > self._batch:
             self._batch = max(batch, 2 * self._batch)
             self.changed = _changed(self._batch, self._seats.room[:, 0])
@@ -134,6 +139,7 @@ class WalkState:
             globals=rows_of(self.globals),
             global_values=rows_of(self.values),
             reported=rows_of(self.reported),
+            beside=self.beside,
             counts=self.counts,
             fault=self.fault,
         )
@@ -173,15 +179,23 @@ def _words(count: int) -> Int64:
 
 
 def _touched(vertices: int, entry: NDArray[np.int32], widths: Mapping[str, int]) -> Touched:
-    """Room for all vertices; memory that is not written to costs nothing."""
+    """Room for all vertices, of which most batches touch few."""
     return Touched(
         entry=entry,
-        moved=np.empty(vertices, np.int32),
-        vertex=np.empty(vertices, np.int32),
-        doubt=np.empty(vertices, np.uint8),
-        sums=np.empty(vertices * widths["sums"], np.int64),
-        states=np.empty(vertices * widths["states"], np.int64),
+        vertex=_unwritten(vertices, np.int32),
+        doubt=_unwritten(vertices, np.uint8),
+        sums=_unwritten(vertices * widths["sums"], np.int64),
     )
+
+
+def _unwritten(count: int, dtype: Any) -> NDArray[Any]:
+    """Memory of which only the pages that are written to cost anything.
+
+    Arrays of NumPy may stand where larger ones stood before, for which it asked for pages of 2 MB:
+    rows of one batch then took 2.5 bytes for each edge of com-dblp.
+    """
+    size = max(1, count * np.dtype(dtype).itemsize)
+    return np.frombuffer(mmap(-1, size, access=ACCESS_COPY), dtype, count)
 
 
 def _changed(batch: int, slots: NDArray[np.int32]) -> Changed:
@@ -199,6 +213,8 @@ def _changed(batch: int, slots: NDArray[np.int32]) -> Changed:
         vertex=ints(2 * batch),
         out_more=ints(2 * batch),
         into_more=ints(2 * batch),
+        pairs_at=ints(2 * batch),
+        partner=ints(2 * batch),
         left_start=ints(2 * batch + 1),
         left_vertex=ints(8 * batch),
         left_edge=ints(8 * batch),

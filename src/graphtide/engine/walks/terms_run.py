@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
 from graphtide.engine.walks.changes import GlobalChange, WalkChanges, global_changes
-from graphtide.engine.walks.matches import MatchRows, Row
+from graphtide.engine.walks.matches import MatchRows, Row, RowChange
 from graphtide.engine.walks.runs import WalkRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.walks import records
-from graphtide.kernels.walks.logs import LOGGED_MOVED
+from graphtide.kernels.walks.logs import LOGGED_TOUCHED
 from graphtide.model.errors import InputError, LimitError
 
 Int64 = NDArray[np.int64]
 _NO_WORDS = np.empty(0, np.int64)
+_NO_ROWS: dict[str, RowChange] = {}
 
 
 class Done(NamedTuple):
@@ -49,12 +50,17 @@ class TermsRun(WalkRun):
             done, moved = self._followed(delta)
         if self.state.fault[0]:
             self._refuse(done)
-        rows = self._reported() if self.program.matches else []
-        if any(rows):
-            done = done._replace(matches=rows, rows=self._take_rows(rows))
-        log = done.log
-        changes = WalkChanges(lambda: self._field_changes(log), moved, self._row_changes(rows))
-        return done, changes
+        log, told = done.log, _NO_ROWS
+        if self.program.matches:
+            rows = self._reported()
+            done, told = self._with_rows(done, rows), self._row_changes(rows)
+        return done, WalkChanges(lambda: self._field_changes(log), moved, told)
+
+    def _with_rows(self, done: Done, rows: list[list[tuple[Row, int]]]) -> Done:
+        """Let rows come and leave, and remember what was there."""
+        if not any(rows):
+            return done
+        return done._replace(matches=rows, rows=self._take_rows(rows))
 
     def _followed(self, delta: Delta) -> tuple[Done, Mapping[str, GlobalChange]]:
         """Find what walks change, while ordered rows hold both versions, and settle vertices."""
@@ -64,20 +70,25 @@ class TermsRun(WalkRun):
         counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, state.vertices
         words = state.globals.copy() if self.program.globals else _NO_WORDS
         self._enter_ordered(delta)
-        size, moved = self._call_kernels(delta)
-        log = self._copy_of_log(size)
+        log, moved = self._call_kernels(delta)
         self._leave_ordered(delta)
         return Done(delta, vertices, log, words, [], None), moved
 
-    def _call_kernels(self, delta: Delta) -> tuple[int, Mapping[str, GlobalChange]]:
-        """How many words of log there are, and what changed of the whole graph."""
-        kernels, room = self._kernels, self._log_room
+    def _call_kernels(self, delta: Delta) -> tuple[Int64, Mapping[str, GlobalChange]]:
+        """The log, and what changed of the whole graph."""
+        kernels = self._kernels
         if not self.code.facts.reads_globals:
-            size = kernels.follow_batch(self._words(), *delta, room)
-            return size, self._take_globals() if self.program.globals else {}
+            size = kernels.follow_batch(self._words(), *delta, self._log_room)
+            log = self._copy_of_log(size, self._update_touched)
+            return log, self._take_globals() if self.program.globals else {}
         kernels.follow_walks(self._words(), *delta)
         moved = self._take_globals()
-        return kernels.follow_updates(self._words(), bool(moved), room), moved
+        size = kernels.follow_updates(self._words(), bool(moved), self._log_room)
+        return self._copy_of_log(size, self._update_touched), moved
+
+    def _update_touched(self) -> None:
+        """Settle vertices for whose log there was no room before."""
+        self._kernels.follow_updates(self._words(), False, self._log_room)
 
     def _take_globals(self) -> Mapping[str, GlobalChange]:
         """What changed of the accumulators of the whole graph, which everybody sees from now on."""
@@ -127,9 +138,11 @@ class TermsRun(WalkRun):
 
     def _field_changes(self, log: Int64) -> dict[str, Change]:
         """What a log tells of vertices whose state differs."""
-        moved, width = int(log[LOGGED_MOVED]), self.state.widths["states"]
-        if not moved:
+        touched, width = int(log[LOGGED_TOUCHED]), self.state.widths["states"]
+        if not touched:
             return self._no_changes
-        rows = log[len(log) - moved * (1 + 2 * width) :].reshape(moved, 1 + 2 * width)
-        old, new = rows[:, 1 : 1 + width].copy(), rows[:, 1 + width :].copy()
-        return self._changes_at(rows[:, 0].astype(np.int32), old, new)
+        row = 1 + self.state.widths["sums"] + 2 * width
+        rows = log[len(log) - touched * row :].reshape(touched, row)
+        old, new = rows[:, row - 2 * width : row - width], rows[:, row - width :]
+        moved = np.flatnonzero((old != new).any(axis=1))
+        return self._changes_at(rows[moved, 0].astype(np.int32), old[moved], new[moved])

@@ -106,6 +106,7 @@ def slot_of(changed: Changed, counts: Int64, vertex: int) -> int:
         changed.vertex[slot] = vertex
         changed.out_more[slot] = 0
         changed.into_more[slot] = 0
+        changed.pairs_at[slot] = 0
         counts[SLOTS] = slot + 1
         changed.slots[vertex] = slot + 1
     return int(changed.slots[vertex] - 1)
@@ -170,7 +171,17 @@ def rank_for(walking: Walking, one: int, other: int) -> int:
         changed.lost[rank] = 0
         counts[PAIRS] = rank + 1
         changed.place[place] = rank + 1
+        note_partner(changed, one, other)
+        note_partner(changed, other, one)
     return int(changed.place[place] - 1)
+
+
+@joined_kernel
+def note_partner(changed: Changed, vertex: int, partner: int) -> None:
+    """Count a changed pair at one of its ends; a self-loop counts as two."""
+    slot = changed.slots[vertex] - 1
+    changed.pairs_at[slot] += 1
+    changed.partner[slot] = partner
 
 
 @joined_kernel

@@ -57,22 +57,22 @@ NEEDS_DIRECT, NEEDS_EITHER, NEEDS_EDGES = 1, 2, 4
     LAST,
     BOUNDED,
     PATIENT,
-    MOVED,
     LOOKED,
     BUDGET,
     OLD_DIRECT,
     OLD_EITHER,
     PARALLEL,
+    GATHERED,
 ) = range(23)
 """What `counts` counts: changed pairs, ends of changed edges, what left them, marks that changed,
 vertices whose row changed, rows reported; whether an accumulator of the whole graph must be taken
 anew; how many vertices there were and are; taken places of the table; edges beside the one that
 their pair is visited by; the width of rows; how many iterations there may be,
-whether the program says so, and whether it runs all of them; vertices whose state changed; where
+whether the program says so, and whether it runs all of them; where
 walks read state, how many entries loops went through, and how many an advance may; and how many
 edges were beside the one that their pair is visited by before the batch, in either meaning; 0 only
-if there are none before and behind it."""
-COUNTS = PARALLEL + 1
+if there are none before and behind it; and how often neighbours were gathered (`beside`)."""
+COUNTS = GATHERED + 1
 
 
 class PairIndex(NamedTuple):
@@ -86,12 +86,15 @@ class Changed(NamedTuple):
     """What a batch changed. `slots` has one more than the slot of a vertex, 0 for most; `vertex` to
     `left_start` go by slot, `left_vertex` to `left_kind` by what left, and `low` to `lost` by
     rank; `place` leads from pairs to ranks. `marked` and `before` are edges and their old marks.
+    `pairs_at` counts the changed pairs of a vertex, and `partner` is its other end in the last.
     """
 
     slots: Int32
     vertex: Int32
     out_more: Int32
     into_more: Int32
+    pairs_at: Int32
+    partner: Int32
     left_start: Int32
     left_vertex: Int32
     left_edge: Int32
@@ -125,16 +128,14 @@ class Ordered(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """Vertices whose rows changed, with the rows that they had. `entry` says where a vertex may
-    stand: it does if that entry is in use and names it. `moved` are entries whose state changed.
+    """Vertices whose accumulators changed, with the rows that they had. `entry` says where a vertex
+    may stand: it does if that entry is in use and names it.
     """
 
     entry: Int32
-    moved: Int32
     vertex: Int32
     doubt: UInt8
     sums: Int64
-    states: Int64
 
 
 class Rows(NamedTuple):
@@ -159,6 +160,7 @@ class Walking(NamedTuple):
     globals: Rows
     global_values: Rows
     reported: Rows
+    beside: Int64
     counts: Int64
     fault: Int64
 

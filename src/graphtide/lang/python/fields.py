@@ -84,6 +84,7 @@ _WORDS: dict[str, object] = {
     "date": Date,
     "Timestamp": Timestamp,
     "datetime": Timestamp,
+    "Global": Global,
 }
 
 
@@ -167,7 +168,9 @@ class _FieldReader:
     def _read_annotated(self, name: str, node: ast.AnnAssign) -> None:
         value = self.values.get(name, UNSET)
         setting = name == "direction" or (name in _SETTINGS and value is None)
-        if setting or isinstance(value, Declaration):
+        if isinstance(value, AccumulatorDeclaration) and self._annotation(name) is Global:
+            self.fields.globals[name] = self._accumulator(name, node, value)
+        elif setting or isinstance(value, Declaration):
             self._read_plain(name, node)
         elif name in self.assigned:
             value_type = self._annotated_type(name, node)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
@@ -19,7 +20,10 @@ from graphtide.run.collection.worker_rows import explained_workers
 
 
 def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
-    """A row a finished view, in the order of the views; how many vertices count, if not all."""
+    """A row a finished view, in the order of the views; how many vertices count, if not all.
+
+    Rows of matches are counted as they are kept: where a limit is reached there may be more.
+    """
     chosen.check(contents)
     views = contents.finished_views()
     names = [contents.steps.names[view] for view in views]
@@ -32,7 +36,10 @@ def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) 
     whole = globals_table(contents)
     columns |= {name: whole.column(name) for name in whole.column_names if name != "view"}
     for item in contents.facts.matches:
-        columns[f"{item.name}_rows"] = match_counts(contents, item.name)
+        counts = match_counts(contents, item.name)
+        columns[f"{item.name}_rows"] = counts
+        if item.limit is not None:
+            columns[f"{item.name}_at_limit"] = pc.greater_equal(counts, item.limit)
     for field in contents.fields:
         prefix = figure_prefix(contents, field)
         figures = _figures(contents, field, chosen)

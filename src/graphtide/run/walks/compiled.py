@@ -128,9 +128,17 @@ class CompiledWalk:
     def check_bounded(self, _maintainer: Maintainer) -> None:
         """What a tolerance ends is run anew with every advance, and is never off."""
 
-    def explain(self, _maintainer: Any) -> list[str]:
-        """The program as it is with its parameters, its walks, and the terms of each."""
-        return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan)]
+    def explain(self, maintainer: Any) -> list[str]:
+        """The program as it is with its parameters, its walks, and the terms of each; and where a
+        limit keeps rows back.
+        """
+        rows = getattr(maintainer, "matches", {}).values()
+        cut = [
+            f"{item.matches.name}: {item.total:,} rows, of which the limit lets {item.limit:,} through"
+            for item in rows
+            if item.cut
+        ]
+        return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan), *cut]
 
 
 def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:

@@ -66,21 +66,27 @@ class WalkResults(Maintainer):
         Rows that a limit cuts, before or after, are not among it: which ones are shown depends on
         those that are not.
         """
-        cut = {name for name in self._rows if self.matches[name].cut}
+        cut = self._cut()
         found = self.walks.follow(delta)
         self.touched = self.walks.touched
         self._done.append(None)
-        rows: dict[str, Any] = {
-            name: found.matches.get(name, RowChange())
-            for name in self._rows
-            if name not in cut and not self.matches[name].cut
-        }
+        rows: dict[str, Any] = {}
+        if self._rows:
+            cut |= self._cut()
+            told = (name for name in self._rows if name not in cut)
+            rows = {name: found.matches.get(name, RowChange()) for name in told}
         whole = found.globals
         if not rows and not self._globals:
             return found
         return WalkChanges(
             lambda: {**found, **self._whole_changes(whole), **rows}, whole, found.matches
         )
+
+    def _cut(self) -> set[str]:
+        """The kinds of rows that a limit cuts now."""
+        if not self._rows:
+            return set()
+        return {name for name, rows in self.matches.items() if rows.cut}
 
     def _whole_changes(self, moved: Mapping[str, GlobalChange]) -> dict[str, Change]:
         return {name: self._global_change(name, moved.get(name)) for name in self._globals}
