@@ -1,6 +1,7 @@
 """One small session for all Spark tests of a process, on the master that the environment names.
 
-GRAPHTIDE_TEST_MASTER is a Spark master, or `connect` for Spark Connect with a local server.
+GRAPHTIDE_TEST_MASTER is a Spark master, or `connect` for Spark Connect, whose server has executors
+in processes of their own.
 One process holds one session only; spark/test_masters.py starts the other masters in processes of
 their own and runs there every test that is marked `masters`.
 """
@@ -99,7 +100,7 @@ def spark() -> Iterator[SparkSession]:
     if master == "connect":
         # Any free port: two runs on one machine must not meet.
         os.environ["SPARK_TESTING"] = "1"
-        session = open_session(remote="local[2]", memory="1g", settings=SETTINGS)
+        session = open_session(remote="local-cluster[2,1,1024]", memory="1g", settings=SETTINGS)
     else:
         plainly = UNCOMPILED if master.startswith("local[") else {}
         session = open_session(master, memory="1g", settings=SETTINGS | plainly)

@@ -167,7 +167,7 @@ def test_killed_in_the_middle_of_a_sub_plan(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    on_cluster = MASTER.startswith("local-cluster")
+    on_cluster = MASTER.startswith("local-cluster") or MASTER == "connect"
     if where == "executor" and not on_cluster:
         pytest.skip("executors are processes of their own on a cluster only")
     space, stored = views._space, views._stored
