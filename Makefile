@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py \
-  $(addprefix tests/scenario/test_, bench_headlines.py edge_properties.py memory_api.py \
+  $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py edge_properties.py memory_api.py \
   pair_pieces.py pairs.py queries.py run_statement.py runs.py vertex_properties.py walk_programs.py)
 REACHED := build/reached
 
