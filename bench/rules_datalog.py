@@ -55,7 +55,7 @@ def run(*, quick: bool) -> list[Figure]:
 
 def inputs(deep: int, *, quick: bool) -> dict[str, Pairs]:
     """Edges from child to parent: a tree so deep, a grid, and a random graph without circles."""
-    depth, side, vertices = (5, 5, 40) if quick else (deep, 30, 800)
+    depth, side, vertices = (5, 5, 40) if quick else (deep, 40, 2_500)
     tree = [(at, at // 2) for at in range(2, 1 << depth)]
     grid = [
         (row * side + column, (row + down) * side + column + 1 - down)
@@ -64,7 +64,7 @@ def inputs(deep: int, *, quick: bool) -> dict[str, Pairs]:
         for down in (0, 1)
         if row + down < side and column + 1 - down < side
     ]
-    ends = np.sort(np.random.default_rng(5).integers(0, vertices, (2 * vertices, 2)), axis=1)
+    ends = np.sort(np.random.default_rng(5).integers(0, vertices, (3 * vertices, 2)), axis=1)
     random = sorted({(int(a), int(b)) for a, b in ends if a != b})
     return {"a tree": tree, "a grid": grid, "a random graph": random}
 
@@ -174,7 +174,8 @@ def crdt_figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as unpacked:
         zipfile.ZipFile(folder / "input.zip").extractall(unpacked)
         program = gt.datalog(folder / "query.dl", facts=Path(unpacked, "input"))
-        removed = Path(unpacked, "input", "remove.txt").read_text().splitlines()[:40]
+        lines = Path(unpacked, "input", "remove.txt").read_text().splitlines()
+        removed = [lines[at] for at in np.random.default_rng(7).integers(0, len(lines), 40)]
     with without_collector():
         first = seconds_of(program.advance)
         right = program.size("result") == CRDT_RESULTS
@@ -185,9 +186,9 @@ def crdt_figures() -> list[Figure]:
                 act("remove_input", fact)
                 times.append(seconds_of(program.advance))
     program.close()
-    note = "" if right else "skipped: the answer is another one"
+    note = f"greatest {1e3 * max(times):.0f} ms" if right else "skipped: the answer is another one"
     median = 1e3 * statistics.median(times)
     return [
-        Figure("CRDT from its facts", first if right else None, "at most", 4, "s", note, "datalog"),
+        Figure("CRDT from its facts", first if right else None, "at most", 4, "s", "", "datalog"),
         Figure("CRDT, one removal", median if right else None, "at most", 5, "ms", note, "datalog"),
     ]
