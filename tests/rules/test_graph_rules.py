@@ -152,3 +152,12 @@ def test_parameters_must_be_vertices_of_the_graph() -> None:
         graph.maintain(gt.datalog(REACH)(root=[7]))
     with pytest.raises(InputError, match="has no mode"):
         graph.maintain(gt.datalog(REACH)(root=[0]), mode="exact")
+
+
+def test_rules_that_are_registered_are_there_after_a_start(tmp_path: Path) -> None:
+    with gt.live(tmp_path / "graph", start=gt.Graph([0, 1], [1, 2])) as graph:
+        graph.register("reach", gt.datalog(REACH)(root=[0]))
+    with gt.live(tmp_path / "graph") as graph:
+        graph.advance(insert=[(2, 3)])
+        assert graph.program("reach").matches("reach")["v"].to_pylist() == [0, 1, 2, 3]
+        graph.program("reach").verify()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -179,3 +180,28 @@ def test_a_plan_says_in_which_order_atoms_are_joined() -> None:
     text = ".decl a, b, c(x: number)\nc(x) :- a(x), b(x).{}\n.output c"
     for plan, order in ((" .plan 0:(2, 1)", "joins b, then a by x"), ("", "joins a, then b by x")):
         assert order in gt.datalog(text.format(plan)).explain()
+
+
+def test_a_collection_is_given_for_what_is_not_derived() -> None:
+    flow = gt.Dataflow()
+    pairs = flow.input("pairs", x=int, y=int)
+    with pytest.raises(InputError, match="tc is what rules derive, and is given"):
+        flow.rules(CLOSURE, edge=pairs, tc=pairs)
+    both = flow.rules(CLOSURE + ".input tc", edge=pairs, tc=pairs)["tc"].output()
+    pairs.insert([(1, 2), (2, 3)])
+    flow.advance()
+    assert set(both.records()) == {(1, 2), (2, 3), (1, 3)}
+
+
+def test_threads_take_turns() -> None:
+    rules = gt.datalog(CLOSURE)
+    edges = [(at, at + 1) for at in range(40)]
+
+    def feed(part: int) -> None:
+        for edge in edges[part::4]:
+            rules.insert("edge", [edge])
+            rules.advance()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(feed, range(4)))
+    assert rules.size("tc") == 40 * 41 // 2

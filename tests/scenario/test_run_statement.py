@@ -506,3 +506,25 @@ def test_distances_are_those_of_the_oracle_by_name_of_vertex(session: Session) -
     expected = [naive.bfs(3, edges(view), 0)["hops"][1] for view in history["view"]]
     assert history["value"] == expected
     assert not any(map(math.isnan, expected))
+
+
+def test_a_file_of_datalog(session: Session, tmp_path: Path) -> None:
+    file = tmp_path / "callers.dl"
+    file.write_text("""
+        .decl edge(caller: vertex, callee: vertex)
+        .decl callers(callee: vertex, count: number)
+        callers(v, n) :- edge(_, v), n = count : { edge(_, v) }.
+        .output callers
+    """)
+    statement = f"run '{file}' on years"
+    run = carried_out(session, f"{statement} verify 3").value
+    assert isinstance(run, gt.Run)
+    for view in run.views:
+        pairs = {(src, dst) for src, dst, _ in edges(view)}
+        counts = Counter(IDS[dst] for _, dst in pairs)
+        found = run.matches(view, "callers").to_pylist()
+        assert {item["callee"]: item["count"] for item in found} == counts
+    again = carried_out(session, f"{statement} resume").value
+    assert isinstance(again, gt.Run)
+    assert again.finished
+    assert "its rules follow differences" in carried_out(session, f"explain {statement}").text

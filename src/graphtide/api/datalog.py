@@ -14,6 +14,7 @@ from graphtide.lang.datalog.resolve import lower_goal
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import Constant
 from graphtide.run.staying import StaysInDataflow
+from graphtide.run.turns import Turns, in_turn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +57,8 @@ class Datalog(StaysInDataflow):
     """Facts that users change, and relations that rules derive from them.
 
     Relations are sets: a fact is there or is not, however often it was inserted. What is inserted
-    and deleted counts from the next `advance` on.
+    and deleted counts from the next `advance` on. Threads may share a program: each call waits for
+    the one before it.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Datalog(StaysInDataflow):
         """The program over graphs with its parameters: `years.run(rules(root=["ann"]))`."""
         return self.on_graphs(**parameters)
 
+    @in_turn
     def insert(self, relation: str, rows: Any) -> int:
         """Facts that are there from the next version on; how many were not there before.
 
@@ -101,22 +104,27 @@ class Datalog(StaysInDataflow):
         """
         return self._rules().fact_set(relation).insert(rows)
 
+    @in_turn
     def delete(self, relation: str, rows: Any) -> int:
         """Facts that are not there from the next version on; how many were there before."""
         return self._rules().fact_set(relation).delete(rows)
 
+    @in_turn
     def advance(self) -> None:
         """Derive what follows from what has changed."""
         self._rules().advance()
 
+    @in_turn
     def facts(self, relation: str) -> list[tuple[Any, ...]]:
         """The facts of a relation that is put out, in order, as of the last advance."""
         return self._rules().rows(relation)
 
+    @in_turn
     def size(self, relation: str) -> int:
         """How many facts a relation that is put out has."""
         return len(self._rules().output(relation).records())
 
+    @in_turn
     def table(self, relation: str) -> pa.Table:
         """The same as a table of Arrow."""
         from graphtide.run.rules.tables import facts_table
@@ -124,10 +132,12 @@ class Datalog(StaysInDataflow):
         rules = self._rules()
         return facts_table(rules.relation(relation), rules.rows(relation))
 
+    @in_turn
     def changes(self, relation: str) -> list[Change]:
         """What has come (1) and gone (-1) since the last call, with the version of each."""
         return self._rules().changes(relation)
 
+    @in_turn
     def query(self, goal: str) -> DatalogQuery:
         """Ask for the facts of a relation with some values given: `query('tc("david", x)')`.
 
@@ -141,6 +151,7 @@ class Datalog(StaysInDataflow):
         asked = lower_goal(parse_goal(goal), rules.plan.relations)
         return DatalogQuery(StandingQuery(rules, self._shared(), asked, magic=self._magic))
 
+    @in_turn
     def why(self, fact: str) -> DatalogProof:
         """One proof of a fact, by as few rules after one another as can be: `why("tc(1, 3)")`.
 
@@ -161,6 +172,10 @@ class Datalog(StaysInDataflow):
             raise InputError(f"{goal.text} does not hold", hint="query() finds what does")
         return DatalogProof(found)
 
+    @property
+    def _turns(self) -> Turns:
+        return self._rules().flow.clock.turns
+
     def _shared(self) -> Indexes:
         if self._indexes is None:
             from graphtide.run.rules.queries import Indexes
@@ -168,6 +183,7 @@ class Datalog(StaysInDataflow):
             self._indexes = Indexes(self._rules())
         return self._indexes
 
+    @in_turn
     def explain(self) -> str:
         """Strata, rules, in which order each joins its atoms, and how many rows it sent."""
         from graphtide.run.rules.explain import explain_rules
@@ -175,6 +191,7 @@ class Datalog(StaysInDataflow):
         rules = self._rules()
         return explain_rules(rules.flow, rules.built(), rules.told)
 
+    @in_turn
     def close(self) -> None:
         """Give all memory back; nothing can be read or changed any more."""
         if self._standing is not None:

@@ -149,7 +149,10 @@ class _Demand:
             if not monotone:
                 self._need(name, ())
         head = copied_name(relation, places) if places else rule.head
-        order = rule.order if not body else None
+        order = rule.order
+        if body and order is not None:
+            # The demand comes before what the text puts into an order.
+            order = (1, *(place + 1 for place in order))
         self._rules.append(
             replace(
                 rule,

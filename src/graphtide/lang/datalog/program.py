@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphtide.lang.datalog.parse import parse_datalog
 from graphtide.lang.datalog.resolve import lower_datalog
+from graphtide.lang.texts import text_of
 from graphtide.model.errors import InputError
 from graphtide.plan.rules import RulePlan
 
@@ -27,7 +28,7 @@ def read_datalog(text: str | PathLike[str]) -> DatalogText:
     """The program that a text says, or the file of that name if it ends in `.dl`."""
     if isinstance(text, PathLike) or is_file_name(text):
         path = Path(text)
-        found = _read(path)
+        found = text_of(path, "Datalog")
         return DatalogText(path.stem, lower_datalog(parse_datalog(found, str(path))), found)
     if not isinstance(text, str):
         raise InputError(
@@ -40,16 +41,3 @@ def read_datalog(text: str | PathLike[str]) -> DatalogText:
 def is_file_name(text: object) -> bool:
     """Whether a text is the name of a file of Datalog, and no program."""
     return isinstance(text, str) and text.endswith(SUFFIX) and "\n" not in text
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
-    except OSError as error:
-        raise InputError(
-            f"cannot read '{path}': {error.strerror or error}",
-            hint=f"name a file of Datalog; a relative one is looked for in {Path.cwd()}, "
-            "where Graphtide was started",
-        ) from None

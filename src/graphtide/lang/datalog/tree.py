@@ -132,7 +132,7 @@ class RelationDeclaration(Node):
 
 @dataclass(frozen=True)
 class TypeDeclaration(Node):
-    """A type with the same values as one of these; `old` as the spelling without any has it."""
+    """`.type city <: symbol`, `.type place = city | town`: other names for a type."""
 
     name: str
     bases: tuple[str, ...]

@@ -9,6 +9,7 @@ from pathlib import Path
 from graphtide.lang.nga.lower import lower
 from graphtide.lang.nga.parse import parse_program
 from graphtide.lang.python.program import Program
+from graphtide.lang.texts import text_of
 from graphtide.model.errors import InputError
 
 SUFFIX = ".nga"
@@ -32,16 +33,7 @@ def nga(text: str | PathLike[str], *, name: str | None = None) -> Program:
 
 def nga_file(path: Path, name: str | None = None) -> Program:
     """The program in a file of L_NGA."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
-    except OSError as error:
-        raise InputError(
-            f"cannot read '{path}': {error.strerror or error}",
-            hint=f"name a file of L_NGA; a relative one is looked for in {Path.cwd()}, "
-            "where Graphtide was started",
-        ) from None
+    text = text_of(path, "L_NGA")
     return Program(lower(parse_program(text, str(path)), name or _named_after(path)))
 
 

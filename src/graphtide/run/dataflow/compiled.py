@@ -19,17 +19,40 @@ from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode, refuse_knobs
 
 
+class FollowsDifferences:
+    """What is the same for all that runs on the dataflow machine."""
+
+    sources = 0
+    history_bytes = 0
+    globals: ClassVar[tuple[str, ...]] = ()
+
+    def plainly(
+        self, _graph: ResidentGraph, _parameters: tuple[Any, ...], maintainer: Any
+    ) -> Values:
+        """Results to verify others by: its author's search, or every operator in plain Python."""
+        results: Values = maintainer.plainly()
+        return results
+
+    def allowed_share(self, _maintainer: Maintainer) -> float:
+        """By which share of itself a float may be off the definition: not at all."""
+        return 0.0
+
+    def check_bounded(self, _maintainer: Maintainer) -> None:
+        """A dataflow has no tolerance."""
+
+    def explain(self, maintainer: Any) -> list[str]:
+        """The dataflow as text, with what its operators have done."""
+        return [maintainer.explain()]
+
+
 @dataclass(frozen=True)
-class CompiledDataflow:
+class CompiledDataflow(FollowsDifferences):
     """A dataflow program with its parameters, and what edges must have for it."""
 
     bound: BoundDataflow
     choice: Choice
     needed: Conditions
 
-    sources = 0
-    history_bytes = 0
-    globals: ClassVar[tuple[str, ...]] = ()
     matches: ClassVar[tuple[str, ...]] = ()
     match_plans: ClassVar[tuple[Matches, ...]] = ()
 
@@ -73,24 +96,6 @@ class CompiledDataflow:
 
         refuse_knobs(self.bound.program.name, knobs)
         return DataflowMaintainer(graph, self.bound, parameters)
-
-    def plainly(
-        self, _graph: ResidentGraph, _parameters: tuple[Any, ...], maintainer: Any
-    ) -> Values:
-        """Results to verify others by: its author's search, or every operator in plain Python."""
-        results: Values = maintainer.plainly()
-        return results
-
-    def allowed_share(self, _maintainer: Maintainer) -> float:
-        """By which share of itself a float may be off the definition: not at all."""
-        return 0.0
-
-    def check_bounded(self, _maintainer: Maintainer) -> None:
-        """A dataflow has no tolerance."""
-
-    def explain(self, maintainer: Any) -> list[str]:
-        """The dataflow as text, with what its operators have done."""
-        return [maintainer.explain()]
 
 
 def compiled_dataflow(bound: BoundDataflow, mode: Mode) -> CompiledDataflow:

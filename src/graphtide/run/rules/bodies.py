@@ -10,10 +10,10 @@ once, and aggregates count them as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from graphtide.plan.dataflow_expressions import INT, Column, Constant, Expression
+from graphtide.plan.dataflow_expressions import INT, Column, Constant
 from graphtide.plan.dataflow_terms import Term, col
 from graphtide.plan.rule_binding import unbound
 from graphtide.plan.rules import (
@@ -26,31 +26,17 @@ from graphtide.plan.rules import (
     Test,
     Types,
     needs,
-    substituted,
     variables_of,
 )
-from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.joins import joined
 from graphtide.run.dataflow.operators import concatenated, negated
 from graphtide.run.dataflow.stages import Stage, mapped
+from graphtide.run.rules.bindings import Bindings, collection_of, extended, named
 from graphtide.run.rules.functions import Given, text_function
 from graphtide.run.rules.relations import UNIT, Relations
 
 _PYTHON = {"int": int, "float": float, "bool": bool, "str": str}
 Orders = Callable[[Sequence[Literal], set[str]], tuple[Literal, ...]]
-
-
-@dataclass(frozen=True)
-class Bindings:
-    """A collection, and which of its columns each variable is."""
-
-    stage: Stage
-    columns: dict[str, str]
-
-    def expression(self, value: Expression) -> Term:
-        """An expression over variables as one over columns."""
-        by: dict[str, Expression] = {name: Column(of) for name, of in self.columns.items()}
-        return Term(substituted(value, by))
 
 
 class BodyBuilder:
@@ -82,9 +68,9 @@ class BodyBuilder:
                 return self._absent(given, literal)
             case Test():
                 condition = given.expression(literal.condition)
-                return replace(given, stage=_collection(given.stage).filter(condition))
+                return replace(given, stage=collection_of(given.stage).filter(condition))
             case Assign():
-                return _extended(given, literal.variable, given.expression(literal.value))
+                return extended(given, literal.variable, given.expression(literal.value))
             case Call():
                 return self._call(given, literal)
             case Aggregate():
@@ -104,9 +90,9 @@ class BodyBuilder:
         columns: dict[str, str] = {}
         for name, argument in zip(names, atom.arguments, strict=True):
             if isinstance(argument, Constant):
-                stage = _collection(stage).filter(col[name] == Term(argument))
+                stage = collection_of(stage).filter(col[name] == Term(argument))
             elif isinstance(argument, Column) and argument.name in columns:
-                stage = _collection(stage).filter(col[name] == col[columns[argument.name]])
+                stage = collection_of(stage).filter(col[name] == col[columns[argument.name]])
             elif isinstance(argument, Column):
                 columns[argument.name] = name
         return Bindings(stage, columns)
@@ -122,7 +108,7 @@ class BodyBuilder:
         left, ons = self._keyed(given, keyed)
         if not keyed:
             right = self._relations.with_unit(atom.relation)
-            left, ons = _extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
+            left, ons = extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
         else:
             right = self._relations.keyed(atom.relation, [name for _, name in ons])
         pair = joined(left.stage, right, dict(ons))
@@ -143,7 +129,7 @@ class BodyBuilder:
                 # A value, or a variable that stands in two columns: the key needs a column more.
                 label = f" key {name}"
                 value = Term(item) if own is None else col[own]
-                given = _extended(given, label, value)
+                given = extended(given, label, value)
                 own = label
             used.add(own)
             ons.append((own, name))
@@ -167,11 +153,11 @@ class BodyBuilder:
         for name, item in zip(names, atom.arguments, strict=True):
             if name in fresh and isinstance(item, Column):
                 if item.name in columns:
-                    stage = _collection(stage).filter(col[fresh[name]] == col[columns[item.name]])
+                    stage = collection_of(stage).filter(col[fresh[name]] == col[columns[item.name]])
                 else:
                     columns[item.name] = fresh[name]
         kept = {name: of for name, of in columns.items() if name in later}
-        return _named(Bindings(stage, kept))
+        return named(Bindings(stage, kept))
 
     def _absent(self, given: Bindings, atom: Absent) -> Bindings:
         names = self._relations.names(atom.relation)
@@ -182,7 +168,7 @@ class BodyBuilder:
         ]
         left, ons = self._keyed(given, keyed)
         if not ons:
-            left, ons = _extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
+            left, ons = extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
         right = self._relations.projected(atom.relation, [name for name, _ in keyed])
         there = joined(left.stage, right, dict(ons))
         kept = {name: col[name] for name in left.stage.names}
@@ -192,21 +178,19 @@ class BodyBuilder:
     # ---- functions and aggregates
 
     def _call(self, given: Bindings, literal: Call) -> Bindings:
-        named = _named(given)
-        names = list(named.stage.names)
-        if not names:
-            named = _extended(named, UNIT, Term(Constant(0, INT)))
-            names = list(named.stage.names)
+        """One more column, which a function of Python computes; rows without a value go."""
+        known = named(given)
+        names = list(known.stage.names)
         places = [
-            names.index(named.columns[item.name]) if isinstance(item, Column) else Given(item.value)
+            names.index(known.columns[item.name]) if isinstance(item, Column) else Given(item.value)
             for item in literal.arguments
         ]
         kind = self._types[literal.variable]
-        types = {name: _PYTHON[one.value] for name, one in named.stage.schema}
+        types = {name: _PYTHON[one.value] for name, one in known.stage.schema}
         types |= {literal.variable: _PYTHON[kind.value], " there": bool}
         function = text_function(literal.function, places, kind)
-        found = _collection(named.stage).map(function, types=types, vectorised=True)
-        columns = {**named.columns, literal.variable: literal.variable}
+        found = collection_of(known.stage).map(function, types=types, vectorised=True)
+        columns = {**known.columns, literal.variable: literal.variable}
         return Bindings(found.filter(col[" there"]), columns)
 
     def _aggregate(self, given: Bindings, literal: Aggregate) -> Bindings:
@@ -220,17 +204,17 @@ class BodyBuilder:
         on = dict(zip([given.columns[name] for name in groups], groups, strict=True))
         left = given
         if not groups:
-            left, on = _extended(given, UNIT, Term(Constant(0, INT))), {UNIT: UNIT}
+            left, on = extended(given, UNIT, Term(Constant(0, INT))), {UNIT: UNIT}
         pair = joined(left.stage, reduced, on)
         columns = {**left.columns, literal.variable: pair.names[-1]}
-        found = _named(Bindings(pair, columns))
+        found = named(Bindings(pair, columns))
         if literal.operation in ("count", "sum"):
             return self._with_zero(left, reduced, on, literal, found)
         return found
 
     def _distinct_groups(self, given: Bindings, groups: list[str]) -> Bindings:
         chosen = {name: col[given.columns[name]] for name in groups}
-        keys = _collection(mapped(given.stage, chosen)).distinct()
+        keys = collection_of(mapped(given.stage, chosen)).distinct()
         return Bindings(keys, {name: name for name in groups})
 
     def _reduced(self, inner: Bindings, literal: Aggregate, groups: list[str]) -> Stage:
@@ -242,7 +226,7 @@ class BodyBuilder:
             chosen[UNIT] = 0
         if literal.target is not None:
             chosen[value] = inner.expression(literal.target)
-        records = _collection(mapped(inner.stage, chosen))
+        records = collection_of(mapped(inner.stage, chosen))
         match literal.operation:
             case "count":
                 return records.count(by=by, name=value)
@@ -269,7 +253,7 @@ class BodyBuilder:
         )
         rest = concatenated(left.stage, [negated(there)])
         zero = 0 if self._types[literal.variable] is INT else 0.0
-        without = _extended(Bindings(rest, left.columns), literal.variable, zero)
+        without = extended(Bindings(rest, left.columns), literal.variable, zero)
         kept = {name: col[without.columns[name]] for name in found.columns}
         return replace(found, stage=concatenated(found.stage, [mapped(without.stage, kept)]))
 
@@ -279,25 +263,3 @@ def _uses(literal: Literal) -> set[str]:
     if isinstance(literal, Match):
         return {item.name for item in literal.arguments if isinstance(item, Column)}
     return needs(literal)
-
-
-def _collection(stage: Stage) -> Collection:
-    return stage if isinstance(stage, Collection) else Collection(stage.flow, stage.number)
-
-
-def _extended(given: Bindings, name: str, value: Any) -> Bindings:
-    """One column more."""
-    chosen: dict[str, Any] = {own: col[own] for own in given.stage.names}
-    stage = mapped(given.stage, chosen | {name: value})
-    return Bindings(stage, {**given.columns, name: name})
-
-
-def _named(given: Bindings) -> Bindings:
-    """The columns of variables alone, called as they are; itself where that is so."""
-    if list(given.columns) == list(given.stage.names) == list(given.columns.values()):
-        return given
-    chosen: dict[str, Any] = {name: col[of] for name, of in given.columns.items()}
-    if not chosen:
-        chosen = {UNIT: 0}
-    stage = mapped(given.stage, chosen)
-    return Bindings(stage, {name: name for name in given.columns})

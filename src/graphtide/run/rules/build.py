@@ -32,6 +32,7 @@ from graphtide.run.dataflow.collection import Collection, Loop
 from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.dataflow.operators import concatenated
 from graphtide.run.dataflow.stages import Stage, mapped
+from graphtide.run.rules.bindings import collection_of
 from graphtide.run.rules.bodies import BodyBuilder
 from graphtide.run.rules.relations import UNIT, Keyed, Relations, flow_columns
 
@@ -58,7 +59,7 @@ class BuiltRules:
 
     def collection(self, name: str) -> Collection:
         """A relation outside of all loops."""
-        return _collection(self.relations.stage(name))
+        return collection_of(self.relations.stage(name))
 
 
 class RuleBuilder:
@@ -132,12 +133,12 @@ class RuleBuilder:
                 parts.append(self._given[name])
             found[name] = _reduced(self._relations.relation(name), parts)
             if self._watch is not None:
-                found[name] = _collection(found[name]).inspect(partial(self._watch, name))
+                found[name] = collection_of(found[name]).inspect(partial(self._watch, name))
         for name, variable in variables.items():
-            variable.set(_collection(found[name]))
+            variable.set(collection_of(found[name]))
         loop.close()
         for name in stratum.relations:
-            self._relations.put(name, _collection(found[name]).leave())
+            self._relations.put(name, collection_of(found[name]).leave())
 
     def _rule(self, rule: Rule, loop: Group[str]) -> Stage:
         """The head's facts, each as often as it is derived."""
@@ -166,9 +167,9 @@ class RuleBuilder:
         zeros = {"int": 0, "float": 0.0, "str": ""}
         for own, kind in self._relations.relation(name).columns:
             columns[own] = zeros[kind.value]
-        unit = _collection(self._relations.unit())
+        unit = collection_of(self._relations.unit())
         nothing = unit.filter(col[UNIT] != 0)
-        return _collection(mapped(nothing, columns or {UNIT: 0}))
+        return collection_of(mapped(nothing, columns or {UNIT: 0}))
 
 
 def needed_relations(plan: RulePlan, wanted: Sequence[str], given: Group[str]) -> set[str]:
@@ -199,17 +200,13 @@ def _is_set(rule: Rule) -> bool:
 
 
 def _reduced(relation: Relation, parts: Sequence[Stage]) -> Stage:
-    whole = _collection(concatenated(parts[0], parts[1:]) if len(parts) > 1 else parts[0])
+    whole = collection_of(concatenated(parts[0], parts[1:]) if len(parts) > 1 else parts[0])
     if relation.best is None:
         return whole.distinct()
     *keys, value = relation.names
     if not keys:
         columns: dict[str, object] = {UNIT: 0, value: col[value]}
-        apart = _collection(mapped(whole, columns))
+        apart = collection_of(mapped(whole, columns))
         best = apart.min(by=UNIT) if relation.best == "min" else apart.max(by=UNIT)
         return best.select(value)
     return whole.min(by=keys) if relation.best == "min" else whole.max(by=keys)
-
-
-def _collection(stage: Stage) -> Collection:
-    return stage if isinstance(stage, Collection) else Collection(stage.flow, stage.number)

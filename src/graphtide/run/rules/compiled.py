@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.lang.datalog.graph_program import BoundRules, vertex_wanted
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.walks import Matches
+from graphtide.run.dataflow.compiled import FollowsDifferences
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode, refuse_knobs
 
@@ -24,20 +24,17 @@ _KINDS = {"int": ValueType.INT, "float": ValueType.FLOAT, "str": ValueType.TEXT}
 
 
 @dataclass(frozen=True)
-class CompiledRules:
+class CompiledRules(FollowsDifferences):
     """Rules with their parameters, and what edges and vertices must have for them."""
 
     bound: BoundRules
     choice: Choice
     needed: Conditions
 
-    sources = 0
-    history_bytes = 0
     searched = False
     labels = None
     fields: ClassVar[tuple[str, ...]] = ()
     arrays: ClassVar[tuple[str, ...]] = ()
-    globals: ClassVar[tuple[str, ...]] = ()
 
     @property
     def matches(self) -> tuple[str, ...]:
@@ -76,24 +73,6 @@ class CompiledRules:
 
         refuse_knobs(self.bound.program.name, knobs)
         return RuleMaintainer(graph, self.bound, parameters, self.match_plans)
-
-    def plainly(
-        self, _graph: ResidentGraph, _parameters: tuple[Any, ...], maintainer: Any
-    ) -> Values:
-        """Results to verify others by: every operator in plain Python."""
-        results: Values = maintainer.plainly()
-        return results
-
-    def allowed_share(self, _maintainer: Maintainer) -> float:
-        """By which share of itself a float may be off the definition: not at all."""
-        return 0.0
-
-    def check_bounded(self, _maintainer: Maintainer) -> None:
-        """Rules have no tolerance."""
-
-    def explain(self, maintainer: Any) -> list[str]:
-        """Strata, rules and orders."""
-        return [maintainer.explain()]
 
 
 def compiled_rules(bound: BoundRules, mode: Mode) -> CompiledRules:

@@ -11,6 +11,7 @@ import numpy as np
 from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
 from graphtide.kernels.dataflow import layout
 from graphtide.lang.datalog.graph_program import EDGE, VERTEX, BoundRules
+from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Relation
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.flow import Dataflow
@@ -52,7 +53,8 @@ class GraphRules:
             self._inputs[name].insert([fact or (0,) for fact in facts])
         unit = self.flow.input("unit", **{UNIT: int})
         unit.insert([(0,)])
-        self.built = RuleBuilder(self.flow, plan, given, unit, {}).build(plan.wanted)
+        asked = demanded(plan, plan.wanted, (), asked=False)
+        self.built = RuleBuilder(self.flow, asked, given, unit, {}).build(plan.wanted)
         self._outputs = {name: self.built.collection(name).output(name) for name in plan.wanted}
         self._rows_before = 0
 

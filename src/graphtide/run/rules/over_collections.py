@@ -9,6 +9,7 @@ from graphtide.lang.datalog.program import read_datalog
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Input
 from graphtide.plan.dataflow_terms import col
+from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Relation
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.growing import GrowingFlow, schema_of
@@ -29,6 +30,11 @@ def rules_on(
             raise InputError(
                 f"the rules have no relation '{name}'", hint=f"declare it: .decl {name}(...)"
             )
+        if name in derived and name not in {item.relation for item in plan.inputs}:
+            raise InputError(
+                f"{name} is what rules derive, and is given",
+                hint=f"give what it is derived from, or say `.input {name}` in the text",
+            )
     missing = [
         item.name
         for item in plan.relations
@@ -45,7 +51,8 @@ def rules_on(
         sources[name] = sources[name].concat(own).distinct() if name in sources else own
     unit = InputCollection(flow, flow.add(Input("unit"), 0, schema_of({UNIT: int})))
     unit.insert([(0,)])
-    built = RuleBuilder(flow, plan, sources, unit, {}).build(plan.wanted)
+    asked = demanded(plan, plan.wanted, (), asked=False)
+    built = RuleBuilder(flow, asked, sources, unit, {}).build(plan.wanted)
     return {name: built.collection(name) for name in plan.wanted}
 
 
