@@ -23,7 +23,7 @@ from graphtide.engine.queries.reading import AnswerReader
 from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.states import SearchStates
-from graphtide.engine.queries.tuning import BETTER
+from graphtide.engine.queries.tuning import BETTER, Record
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import LimitError
@@ -37,6 +37,9 @@ _RESERVE = 16
 
 _LEFT = 8
 """A share of the budget that new searches leave to what others keep from batch to batch."""
+
+_OF_PAIRS = 4
+"""A share of the budget up to which new pairs have all their entries."""
 
 
 class QueryEngine:
@@ -170,7 +173,7 @@ class QueryEngine:
             return NO_END
         records = self.states.records
         kept = self.states.fixpoints.searches.with_entries()
-        return int(self.patience * sum(records[number].looks for number in kept))
+        return int(self.patience * sum(records[number].begins for number in kept))
 
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices; `settle` once the graph is there."""
@@ -253,8 +256,17 @@ class QueryEngine:
         most, mean = self.budget.most, self.states.fixpoints.searches.mean
         if most is None:
             return True
+        if self.states.records[number].search.is_pairs and self._has_many_entries(most, mean):
+            return False
         leaves = self.states.has_room(number, mean, most // _LEFT)
         return self.patience > 0.0 and leaves and self._may_fit(number, mean)
+
+    def _has_many_entries(self, most: int, more: int) -> bool:
+        """Whether entries take more than a share of the budget, with those of one more pair.
+
+        A pair has its answer for little: it is not worth much of the budget before that is known.
+        """
+        return ENTRY * (self.states.fixpoints.searches.total + more) > most // _OF_PAIRS
 
     def _follow_answers(self, delta: Delta) -> int:
         """Compute anew the answers that a batch concerns; how many edges were looked at."""
@@ -317,7 +329,7 @@ class QueryEngine:
             return
         for number in self._concerned[-1]:
             record = states.records[number]
-            if states.keeps_entries(number) or record.spent <= record.looks:
+            if states.keeps_entries(number) or record.spent <= self._to_begin(record):
                 continue
             entries = record.entries or states.fixpoints.searches.mean
             worth = record.worth(states.batches, 2 * ENTRY * entries)
@@ -327,6 +339,10 @@ class QueryEngine:
             if self._may_fit(number, entries):
                 self._try_entries(number)
             return
+
+    def _to_begin(self, record: Record) -> int:
+        """How many edges a search looks at to find all its entries; all there are, if unknown."""
+        return record.begins or (self.states.graph.live if record.search.is_pairs else record.looks)
 
     def _may_fit(self, number: int, entries: int) -> bool:
         """Whether there is room for a search to begin, and more than when the last one failed.
