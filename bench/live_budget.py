@@ -125,8 +125,8 @@ def _within(given: Labelled, budget: int, batches: int, wanted: int, patience: f
 
 
 def _ask(graph: gt.Graph, pairs: list[list[int]]) -> None:
-    for at, pair in enumerate(pairs):
-        graph.query(str(at), Path(*pair))
+    for at, (start, target) in enumerate(pairs):
+        graph.query(str(at), Path(start, target))
 
 
 def _everything_kept(given: Labelled, budget: int, batches: int) -> tuple[int, float, float]:

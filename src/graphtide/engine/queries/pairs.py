@@ -187,7 +187,7 @@ class PairAnswers:
     def bounds(self, number: int, target: int) -> tuple[float, float] | None:
         """What a path costs at least and at most by landmarks; None without any."""
         marks = self._marks(self._first(number))
-        if not marks.count:
+        if not marks.size:
             return None
         return bounds_of(marks, self._searches[number].start, target)
 
