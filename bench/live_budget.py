@@ -26,7 +26,7 @@ from bench.live_settings import ON_DEMAND, SETTINGS, Stream
 from bench.timing import seconds_of, without_collector
 from graphtide.queries import Histories, Path
 
-TRIED, SAMPLE, MOST_MILLISECONDS, LEAST_TIMES, BEST = 24, 3, 10.0, 20, 1.2
+TRIED, SAMPLE, MOST_MILLISECONDS, LEAST_TIMES, BEST = 24, 1, 10.0, 20, 1.2
 SWEEP = {
     ON_DEMAND: SETTINGS[ON_DEMAND],
     "Det-Drop at one half": Histories(drop=0.5),
