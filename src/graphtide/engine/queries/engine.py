@@ -38,9 +38,6 @@ _RESERVE = 16
 _LEFT = 8
 """A share of the budget that new searches leave to what others keep from batch to batch."""
 
-_OF_PAIRS = 4
-"""A share of the budget up to which new pairs have all their entries."""
-
 
 class QueryEngine:
     """The searches of all queries on a graph."""
@@ -252,21 +249,17 @@ class QueryEngine:
             self.states.landmarks.leave_out()
 
     def _has_room_for_entries(self, number: int) -> bool:
-        """Whether a search as large as those before it is likely to fit, and leaves some room."""
+        """Whether a search as large as those before it is likely to fit, and leaves some room.
+
+        A pair within a budget has its answer for little, and its state once that has paid.
+        """
         most, mean = self.budget.most, self.states.fixpoints.searches.mean
         if most is None:
             return True
-        if self.states.records[number].search.is_pairs and self._has_many_entries(most, mean):
+        if self.patience == 0.0 or self.states.records[number].search.is_pairs:
             return False
         leaves = self.states.has_room(number, mean, most // _LEFT)
-        return self.patience > 0.0 and leaves and self._may_fit(number, mean)
-
-    def _has_many_entries(self, most: int, more: int) -> bool:
-        """Whether entries take more than a share of the budget, with those of one more pair.
-
-        A pair has its answer for little: it is not worth much of the budget before that is known.
-        """
-        return ENTRY * (self.states.fixpoints.searches.total + more) > most // _OF_PAIRS
+        return leaves and self._may_fit(number, mean)
 
     def _follow_answers(self, delta: Delta) -> int:
         """Compute anew the answers that a batch concerns; how many edges were looked at."""
