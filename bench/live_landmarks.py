@@ -14,7 +14,7 @@ import statistics
 import sys
 import time
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from bench.rmat import rmat
 from bench.streams import real_input
 from bench.timing import seconds_of, without_collector
 from graphtide.queries import Landmarks, Path
+from graphtide.run.queries.kinds import Direction
 
 COUNT, PAIRS, BATCHES, WARM, SAMPLE = 10, 100, 50, 5, 1
 WITHOUT = "without landmarks"
@@ -45,7 +46,7 @@ class Asked(NamedTuple):
     dst: NDArray[np.int64]
     km: NDArray[np.int64]
     weight: str | None
-    direction: str
+    direction: Direction
 
     @property
     def title(self) -> str:
@@ -63,29 +64,32 @@ class Asked(NamedTuple):
     def pairs(self, count: int) -> list[Path]:
         """Queries for pairs of vertices that edges leave."""
         ends = np.random.default_rng(5).choice(np.unique(self.src), (count, 2)).tolist()
-        return [Path(*pair, self.weight, direction=self.direction) for pair in ends]  # type: ignore[arg-type]
+        way = self.direction
+        return [Path(one, other, self.weight, direction=way) for one, other in ends]
 
 
 def given_graphs(quick: bool) -> list[Asked]:
     """Those that are there; a small one for a smoke test."""
     if quick:
-        ends = np.random.default_rng(1).integers(40, size=(2, 120))
-        return [_asked("random", *ends, "km", "out")]
+        one, other = np.random.default_rng(1).integers(40, size=(2, 120))
+        return [_asked("random", one, other, "km", "out")]
     found = []
     for name, directed in (("soc-Epinions1", True), ("road-NY", False)):
         given = real_input(name, directed=directed)
         if given is not None:
             half = len(given.src) // given.arcs_an_edge
-            ends = given.src[:half].astype(np.int64), given.dst[:half].astype(np.int64)
-            way = "out" if directed else "both"
-            found += [_asked(name, *ends, weight, way) for weight in (None, "km")]
-    return [*found, _asked("RMAT 18", *rmat(18), "km", "out")]
+            src, dst = given.src[:half], given.dst[:half]
+            way: Direction = "out" if directed else "both"
+            found += [_asked(name, src, dst, weight, way) for weight in (None, "km")]
+    src, dst = rmat(18)
+    return [*found, _asked("RMAT 18", src, dst, "km", "out")]
 
 
-def _asked(name: str, src: object, dst: object, weight: str | None, way: str) -> Asked:
-    ends = np.asarray(src).astype(np.int64), np.asarray(dst).astype(np.int64)
-    km = np.random.default_rng(3).integers(1, 11, len(ends[0]))
-    return Asked(name, *ends, km, weight, way)
+def _asked(
+    name: str, src: NDArray[Any], dst: NDArray[Any], weight: str | None, way: Direction
+) -> Asked:
+    km = np.random.default_rng(3).integers(1, 11, len(src))
+    return Asked(name, src.astype(np.int64), dst.astype(np.int64), km, weight, way)
 
 
 def landmark_figures(given: Asked, pairs: int = PAIRS, batches: int = BATCHES) -> list[Figure]:

@@ -135,7 +135,7 @@ def test_following_takes_no_longer_than_patience_allows_for() -> None:
     graph = random_graph(200, 800, "10 MB")
     queries = [graph.query(f"q{at}", Q.Reach(at)) for at in range(20)]
     states = graph._queries().engine.states
-    scratch = sum(record.looks for record in states.records.values())
+    scratch = sum(record.begins for record in states.records.values())
     graph.set_budget("10 MB", patience=0.2)
     graph.advance(delete=list(range(100)))
     assert not any(states.keeps_entries(number) for number in states.records)

@@ -23,7 +23,7 @@ from graphtide.engine.queries.reading import AnswerReader
 from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.states import SearchStates
-from graphtide.engine.queries.tuning import BETTER
+from graphtide.engine.queries.tuning import BETTER, Record
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import LimitError
@@ -170,7 +170,7 @@ class QueryEngine:
             return NO_END
         records = self.states.records
         kept = self.states.fixpoints.searches.with_entries()
-        return int(self.patience * sum(records[number].looks for number in kept))
+        return int(self.patience * sum(records[number].begins for number in kept))
 
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices; `settle` once the graph is there."""
@@ -249,12 +249,17 @@ class QueryEngine:
             self.states.landmarks.leave_out()
 
     def _has_room_for_entries(self, number: int) -> bool:
-        """Whether a search as large as those before it is likely to fit, and leaves some room."""
+        """Whether a search as large as those before it is likely to fit, and leaves some room.
+
+        A pair within a budget has its answer for little, and its state once that has paid.
+        """
         most, mean = self.budget.most, self.states.fixpoints.searches.mean
         if most is None:
             return True
+        if self.patience == 0.0 or self.states.records[number].search.is_pairs:
+            return False
         leaves = self.states.has_room(number, mean, most // _LEFT)
-        return self.patience > 0.0 and leaves and self._may_fit(number, mean)
+        return leaves and self._may_fit(number, mean)
 
     def _follow_answers(self, delta: Delta) -> int:
         """Compute anew the answers that a batch concerns; how many edges were looked at."""
@@ -317,7 +322,7 @@ class QueryEngine:
             return
         for number in self._concerned[-1]:
             record = states.records[number]
-            if states.keeps_entries(number) or record.spent <= record.looks:
+            if states.keeps_entries(number) or record.spent <= self._to_begin(record):
                 continue
             entries = record.entries or states.fixpoints.searches.mean
             worth = record.worth(states.batches, 2 * ENTRY * entries)
@@ -327,6 +332,10 @@ class QueryEngine:
             if self._may_fit(number, entries):
                 self._try_entries(number)
             return
+
+    def _to_begin(self, record: Record) -> int:
+        """How many edges a search looks at to find all its entries; all there are, if unknown."""
+        return record.begins or (self.states.graph.live if record.search.is_pairs else record.looks)
 
     def _may_fit(self, number: int, entries: int) -> bool:
         """Whether there is room for a search to begin, and more than when the last one failed.

@@ -179,10 +179,15 @@ class PairAnswers:
             first = next(iter(numbers))
             self._landmarks.prepare(first, self._searches[first], self._slack(first))
 
+    def expected_looks(self, search: Search) -> int:
+        """How many edges a pair of such a search looks at from scratch, as those before it did."""
+        first = next(iter(self._shapes.get(_shape(search), ())), -1)
+        return int(self._looks.get(first, _LOOKS)) * len(search.targets or ())
+
     def bounds(self, number: int, target: int) -> tuple[float, float] | None:
         """What a path costs at least and at most by landmarks; None without any."""
         marks = self._marks(self._first(number))
-        if not marks.count:
+        if not marks.size:
             return None
         return bounds_of(marks, self._searches[number].start, target)
 

@@ -110,7 +110,9 @@ class SearchStates:
     def take_up(self, number: int) -> None:
         """Let a search keep all its entries, from scratch, and its answer no more."""
         record = self.records[number]
-        record.looks = max(1, self.fixpoints.start(number, record.search))
+        search = record.search
+        record.begins = max(1, self.fixpoints.start(number, search))
+        record.looks = self.pairs.expected_looks(search) if search.is_pairs else record.begins
         self.drop_answer(number)
         record.entries = self.fixpoints.searches.entries(number)
         record.since, record.spent = self.batches, 0

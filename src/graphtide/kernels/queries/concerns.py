@@ -136,8 +136,8 @@ def mark_across(
             count += 1
         elif is_listed(pairs, pair, step):  # Path or not, its list is another one.
             pairs.mark[pair] = 1
-    quota, unasked = _FIRST, shape.marks.count > 0
-    pair_asks = 4 * _AS_LONG * shape.marks.count
+    quota, unasked = _FIRST, shape.marks.size > 0
+    pair_asks = 4 * _AS_LONG * shape.marks.size
     while True:
         count = sift(words, pairs, balls, shape, (count, step[2]))
         spent = forward.sizes[LOOKED] + backward.sizes[LOOKED]

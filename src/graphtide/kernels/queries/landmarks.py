@@ -21,13 +21,13 @@ from graphtide.kernels.queries.rows import find_entry
 
 
 class Marks(NamedTuple):
-    """The block of the landmarks' searches, none where `count` is 0. Those with keys below `count`
+    """The block of the landmarks' searches, none where `size` is 0. Those with keys below `size`
     go along walks, those with keys from `turned` on against them; `turned` is 0 where they are the
     same. `slack` is what rounding may make of costs, as a share.
     """
 
     words: Int64
-    count: int
+    size: int
     turned: int
     slack: float
 
@@ -58,7 +58,7 @@ def least_between(marks: Marks, source: int, target: int) -> float:
         if there == key:
             far = rows.value[other]
             other += 1
-        if key < marks.count:
+        if key < marks.size:
             least = max(least, beyond(near, far, marks.slack))
         if key >= marks.turned:
             least = max(least, beyond(far, near, marks.slack))

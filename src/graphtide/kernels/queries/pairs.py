@@ -75,10 +75,10 @@ def find_pair(
     if start == target:
         forward.best[0] = 0.0
         return 0
-    ends = Ends(start, target, most_between(marks, start, target) if marks.count else np.inf)
+    ends = Ends(start, target, most_between(marks, start, target) if marks.size else np.inf)
     none = NO_PATH if ends.most == np.inf else NO_LIST
     bound = searches_at(words, SEARCHES).bound[search]
-    if ends.most < np.inf or marks.count == 0 or least_between(marks, start, target) < np.inf:
+    if ends.most < np.inf or marks.size == 0 or least_between(marks, start, target) < np.inf:
         meet(words, balls, marks, search, ends)
     else:
         look_around(words, balls, search)

@@ -17,7 +17,8 @@ from graphtide import algorithms
 from graphtide.algorithms import capped_paths
 from graphtide.lang.datalog.graph_program import RuleProgram
 from graphtide.lang.diagnostics import Span, language_error, render_span
-from graphtide.lang.gvdl.statements import ParameterValue, Run
+from graphtide.lang.gvdl.live_statements import ParameterValue
+from graphtide.lang.gvdl.statements import Run
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import InputError, LanguageError
