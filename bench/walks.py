@@ -20,7 +20,7 @@ from bench.walks_memory import memory_figures
 from bench.walks_rings import ring_figures
 from bench.walks_rounds import round_figures
 from bench.walks_scratch import scratch_figures
-from bench.walks_supports import support_figures
+from bench.walks_supports import search_figures, support_figures
 from bench.walks_views import view_figures
 
 REAL, SCALE, HUB = "com-dblp", 16, 100_000
@@ -57,6 +57,7 @@ def _figures(sizes: tuple[Size, ...], scale: int, hub: int, *, quick: bool) -> l
     figures += hub_figures(hub, 2 if quick else 300)
     _say("least values at hubs")
     figures += support_figures(rmat_pairs(5 if quick else SUPPORTS), *([2] if quick else []))
+    figures += search_figures(rmat_pairs(scale), *([2] if quick else []))
     _say("collections")
     figures += view_figures(quick=quick)
     _say("rings")

@@ -14,6 +14,7 @@ import graphtide as gt
 from graphtide.api.session import Session
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_statement
+from graphtide.lang.nga import unparse
 from graphtide.model.errors import LanguageError
 from graphtide.plan.program_text import explain
 from graphtide.run.statements.answers import Answer
@@ -398,10 +399,9 @@ def test_a_file_of_l_nga(session: Session, tmp_path: Path) -> None:
     error = refused(session, f"run '{file}'(root='ann') on years")
     assert "a vertex has no 'hopes'" in error.what
     assert f"{file}, line 9" in (error.where or "")
-    file.write_text(
-        "Vertex (n: long, m: Accm<long, SUM>) Traverse (u): For v in u.nbrs\n For w in "
-        "v.nbrs\n  w.m.Accumulate(1)\nUpdate (u): u.n = u.m"
-    )
+    file.write_text(unparse(gt.algorithms.Triangles.plan))
+    told = carried_out(session, f"explain run '{file}' on years")
+    assert f"{file} was read as L_NGA" in told.text
     walked = carried_out(session, f"run '{file}' on years").value
     assert isinstance(walked, gt.Run)
     assert walked.mode == "walk"

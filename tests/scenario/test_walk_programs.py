@@ -14,7 +14,8 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import InputError
-from graphtide.plan.expressions import ValueType
+from graphtide.plan.expressions import INT, ValueType
+from graphtide.plan.programs import Accumulator, AccumulatorKind
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.facts import RunFacts, facts_from
 from graphtide.run.collection.start import base_tables, base_values
@@ -238,6 +239,7 @@ def test_rows_of_every_view(strategy: Any, most: int) -> None:
         counts.append(len(wanted))
     assert max(counts) == min(most, 4)
     assert run.summary()["rings_rows"].to_pylist() == counts
+    assert run.summary()["rings_at_limit"].to_pylist() == [count >= most for count in counts]
     told = run.differences("rings")
     assert told.column_names[:3] == ["view", "parent", "member_1"]
     assert told["count"].to_pylist()
@@ -256,6 +258,34 @@ class Chains:
         for v in u.out_neighbours:
             for w in v.out_neighbours:
                 self.chains(u, w)
+
+
+def test_explain_says_where_a_limit_cuts() -> None:
+    graph = gt.Graph([0, 0, 0], [1, 1, 2])
+    live = graph.maintain(FewChains)
+    assert (live.match_count(), live.matches().num_rows) == (2, 1)
+    assert "chains: 2 rows, of which the limit lets 1 through" in live.explain()
+    live.advance(delete=[(0, 2)])
+    assert "the limit lets" not in live.explain()
+
+
+@gt.program
+class FewChains:
+    """One row at most, and how many edges there are, which is declared by an annotation."""
+
+    edges: gt.Global = gt.Count()  # type: ignore[assignment]
+    chains = gt.Matches(one=gt.Vertex, other=gt.Vertex, limit=1)
+
+    def traverse(self, u):  # type: ignore[no-untyped-def]
+        for v in u.out_neighbours:
+            self.chains(u, v)
+            for _w, _e in u.out_edges:
+                self.edges()
+
+
+def test_a_global_may_be_declared_by_its_annotation() -> None:
+    assert FewChains.plan.globals == (Accumulator("edges", AccumulatorKind.COUNT, INT),)
+    assert dict(gt.Graph([0, 0], [1, 2]).maintain(FewChains).globals) == {"edges": 4}
 
 
 def test_a_program_of_rows_alone() -> None:

@@ -93,14 +93,17 @@ def test_gatherings_are_counted_from_0_before_their_number_is_too_large() -> Non
     maintainer = WalkMaintainer(graph, triangles(SUM), ())
     maintainer.anew_share = 0
     maintainer.start()
-    run_ = maintainer._run
-    run_.state.beside[:] = np.iinfo(np.int64).max  # All of it is taken, by later gatherings.
-    run_.state.counts[records.GATHERED] = LAST_GATHERING + 1
+    state = maintainer._run.state
+    state.beside[:], state.counts[records.GATHERED] = np.iinfo(np.int64).max, LAST_GATHERING + 1
+    state.make_ready(1)
+    assert not state.beside.any()
+    assert not state.counts[records.GATHERED]
     edge = graph.numbers[[1]]
     maintainer.follow(graph.flip(edge[:0], edge))
     assert maintainer.values().tolist() == [0, 0, 0, 0]
     maintainer.follow(graph.flip(edge, edge[:0]))
     assert maintainer.values().tolist() == [1, 1, 1, 0]
+    assert state.counts[records.GATHERED] == 2
 
 
 def counting_vertices() -> w.WalkProgram:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.explain import explain_tree
+from graphtide.lang.nga import SUFFIX
 from graphtide.plan.predicates import atoms_of
 from graphtide.plan.signatures import SignatureLayout, layout_signatures
 from graphtide.run.catalog.build import CollectionRequest
@@ -92,6 +93,8 @@ def _run(space: Workspace, statement: s.Run) -> str:
     told = explain_run(space, stored, compiled, statement.workers, statement.on)
     if statement.library is None:
         return told
+    if statement.library.endswith(SUFFIX):
+        return f"{told}\nto find the program, {statement.library} was read as L_NGA"
     return f"{told}\nto find the program, {statement.library} was carried out as Python"
 
 

@@ -133,11 +133,7 @@ class CompiledWalk:
         limit keeps rows back.
         """
         rows = getattr(maintainer, "matches", {}).values()
-        cut = [
-            f"{item.matches.name}: {item.total:,} rows, of which the limit lets {item.limit:,} through"
-            for item in rows
-            if item.cut
-        ]
+        cut = [_cut_text(item) for item in rows if item.cut]
         return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan), *cut]
 
 
@@ -160,6 +156,11 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
         reason = f"{without}, so that it starts anew with every advance"
     needed = Conditions(program.name, walk_properties(plan), (), vertex_properties(plan))
     return CompiledWalk(bound, Choice("walk", reason), needed)
+
+
+def _cut_text(rows: Any) -> str:
+    name, total, limit = rows.matches.name, rows.total, rows.limit
+    return f"{name}: {total:,} rows, of which the limit lets {limit:,} through"
 
 
 def _check_pairs(program: WalkProgram) -> None:
