@@ -21,8 +21,8 @@ from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int6
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
+from graphtide.engine.dataflow.waiting import Part, Waiting
 from graphtide.kernels.dataflow import layout
-from graphtide.kernels.dataflow.times import not_after
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
 
@@ -52,7 +52,7 @@ class Host:
         self.since: list[int] = [0]
         self.held: dict[int, list[int]] = {}
         self.failed: str | None = None
-        self._waiting: list[tuple[int, int, Int64]] = []
+        self._waiting = Waiting(self._shape())
         self._fresh = self._fresh_history = False
         self._checkers: dict[int, Checker] = {}
 
@@ -123,16 +123,15 @@ class Host:
         self._reschedule()
         done = dweller.installed
         ports = {*done.ports.values(), *done.watched.values()}
-        self._waiting = [item for item in self._waiting if item[0] not in ports]
+        self._waiting.forget(ports)
         for trace in own & set(self.held):
             self.machine.set_frontier(trace + layout.TRACE_SINCE, [])
             del self.held[trace]
         self.machine.remove(done.operators.values(), ports, own)
 
-    def feed(self, port: int, rows: Int64, version: int) -> None:
-        """Let rows of one version wait until it is closed."""
-        if len(rows) > 0:
-            self._waiting.append((port, version, rows))
+    def feed(self, port: int, rows: Int64, version: int | None) -> None:
+        """Let rows wait until their version is closed: one for all, or each its own for None."""
+        self._waiting.put(Part(port, version, rows))
 
     def close(self, frontier: list[int]) -> None:
         """Close all versions that are not at or after the new frontier, as one batch."""
@@ -184,18 +183,12 @@ class Host:
 
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
-        shape = self._shape()
-
-        def stays_open(version: int) -> bool:
-            return any(not_after(bound, version, shape) for bound in frontier)
-
-        due = [item for item in self._waiting if not stays_open(item[1])]
-        self._waiting = [item for item in self._waiting if stays_open(item[1])]
+        due, versions = self._waiting.take(frontier)
         for checker in self._checkers.values():
-            checker.begin([(port, rows) for port, _, rows in due])
-        for port, _, rows in due:
+            checker.begin(due)
+        for port, rows in due:
             self.machine.feed(port, rows)
-        return {version for _, version, _ in due}
+        return versions
 
     def _shape(self) -> int:
         """How the words of versions are divided."""

@@ -256,7 +256,7 @@ class Machine:
         if words[layout.FREED_WORDS] < kept:
             return
         words[layout.FREED_WORDS] = 0
-        for size_class in range(layout.LARGE_CLASS, layout.HEADER_WORDS - layout.FREE_LISTS):
+        for size_class in range(layout.LARGE_CLASS, layout.END_OF_FREE_LISTS - layout.FREE_LISTS):
             block = int(words[layout.FREE_LISTS + size_class])
             size = int(class_words(size_class))
             while block:

@@ -91,7 +91,10 @@ FUEL = 39
 FUEL_LEFT = 6
 """Rows that the join that runs may still send before it pauses."""
 FREE_LISTS = 40
-HEADER_WORDS = 256
+END_OF_FREE_LISTS = 256
+RUNS = 256
+"""Where the runs of REPLAYED begin, each sorted for itself."""
+HEADER_WORDS = 264
 LARGE_CLASS = 44
 """Free blocks of this size class and larger, from 20 kilobytes, hold pages to give back."""
 

@@ -85,7 +85,7 @@ def order_by_value(memory: Memory, operator: int, count: int) -> int:
             load_row(memory, batch, row, values, target)
     rows = list_rows(memory, REPLAYED)
     sort_rows(memory, rows, list_count(memory, REPLAYED), body, 0)
-    plain_cursor(memory, rows, rows + list_count(memory, REPLAYED) * body)
+    plain_cursor(memory, 0, rows, rows + list_count(memory, REPLAYED) * body)
     return 1 if count > 0 else 0
 
 

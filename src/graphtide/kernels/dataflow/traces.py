@@ -161,11 +161,12 @@ def open_cursors(memory: Memory, trace: int, key: int) -> int:
 
 
 @joined_kernel
-def plain_cursor(memory: Memory, first: int, end: int) -> None:
-    """Make plain rows, values first, all that is under the cursors."""
-    memory[memory[CURSORS] + CURSOR_ROW] = first
-    memory[memory[CURSORS] + CURSOR_END] = end
-    memory[memory[CURSORS] + CURSOR_BATCH] = 0
+def plain_cursor(memory: Memory, number: int, first: int, end: int) -> None:
+    """Put plain rows, values first, under one of the cursors."""
+    cursor = memory[CURSORS] + number * CURSOR_WORDS
+    memory[cursor + CURSOR_ROW] = first
+    memory[cursor + CURSOR_END] = end
+    memory[cursor + CURSOR_BATCH] = 0
 
 
 @inner_kernel

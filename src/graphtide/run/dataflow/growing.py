@@ -26,7 +26,7 @@ class GrowingFlow(StaysInDataflow):
         self.plan = DataflowPlan(name)
         self.functions: list[Callable[..., Any]] = []
         self.dweller: Dweller | None = None
-        self.waiting: list[tuple[int, int, NDArray[np.int64]]] = []
+        self.waiting: list[tuple[int, int | None, NDArray[np.int64]]] = []
         self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
         clock.flows.append(self)
 
