@@ -19,12 +19,13 @@ from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
-from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
+from graphtide.engine.dataflow.text_functions import compute_handler
+from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.dataflow.waiting import Part, Waiting
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
+from graphtide.plan.dataflow import Compute, DataflowPlan, Foreign, Import, Input, Reduce
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Host:
         self.failed: str | None = None
         self._waiting = Waiting(self._shape())
         self._fresh = self._fresh_history = False
+        self._labelled = 0
         self._checkers: dict[int, Checker] = {}
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
@@ -75,6 +77,8 @@ class Host:
             if isinstance(node, Input)
         }
         self._set_handlers(plan, done, functions)
+        if any(isinstance(node, Reduce) and node.texts for node in plan.nodes):
+            self.machine.before_run = self._set_labels
         dweller = Dweller(plan, done, feeds)
         self.dwellers.append(dweller)
         if self.debug:
@@ -190,6 +194,12 @@ class Host:
             self.machine.feed(port, rows)
         return versions
 
+    def _set_labels(self) -> None:
+        """Hand the labels of texts to the machine where texts have come."""
+        if len(self.texts) != self._labelled:
+            self.machine.set_labels(self.texts.labels())
+            self._labelled = len(self.texts)
+
     def _shape(self) -> int:
         """How the words of versions are divided."""
         return int(self.machine.words[layout.VERSION_SHAPE])
@@ -203,7 +213,12 @@ class Host:
     ) -> None:
         for number, node in enumerate(plan.nodes):
             made = plan.schemas[number]
-            if isinstance(node, Foreign):
+            if isinstance(node, Compute):
+                source = plan.schemas[node.source]
+                self.machine.handlers[done.operators[number]] = compute_handler(
+                    self.machine, node, source, self.texts
+                )
+            elif isinstance(node, Foreign):
                 self.machine.handlers[done.operators[number]] = foreign_handler(
                     self.machine,
                     node,

@@ -19,6 +19,7 @@ from graphtide.kernels.dataflow.times import MOST_COORDINATES, field_width, shap
 from graphtide.model.errors import LimitError
 from graphtide.plan.dataflow import (
     Arrange,
+    Compute,
     Consolidate,
     DataflowPlan,
     Foreign,
@@ -37,9 +38,11 @@ _REDUCERS = {
     "last": layout.LAST,
     "sums": layout.LINEAR,
     "threshold": layout.THRESHOLD,
-    "float sum": layout.FLOAT_SUM,
     "function": layout.ASK,
 }
+
+
+_SUMS = {"plain": layout.PLAIN_SUM, "whole": layout.WHOLE_SUM, "float": layout.FLOAT_SUM}
 
 
 @dataclass
@@ -115,7 +118,7 @@ class Lowering:
                 self._operator(number, layout.PASS, port=len(self.plan.schemas[number]))
             case Consolidate():
                 self._cut(number)
-            case Foreign():
+            case Foreign() | Compute():
                 source = self.plan.schemas[node.source]
                 self._operator(number, layout.FOREIGN, port=len(source))
             case Output():
@@ -179,7 +182,8 @@ class Lowering:
             layout.OP_REDUCER: _REDUCERS[node.reducer],
             layout.OP_ARGUMENT: node.argument,
             layout.OP_TODO: machine.new_trace(keys, 2, True),
-            layout.OP_ARGUMENTS: machine.store([len(node.outputs), *node.outputs]),
+            layout.OP_ARGUMENTS: machine.store([len(node.outputs), *_sums(node)]),
+            layout.OP_TEXTS: machine.store(_texts(node, values)) if node.texts else 0,
         }
         for place, value in fields.items():
             machine.set_field(operator, place, value)
@@ -188,7 +192,7 @@ class Lowering:
     def _connect(self, number: int, node: Node) -> None:
         """Make the edges that bring records to a node with a port."""
         match node:
-            case Consolidate() | Foreign() | Output() | Arrange():
+            case Consolidate() | Foreign() | Compute() | Output() | Arrange():
                 self._feed(number, self.done.ports[number], self.paths.paths_to(node.source))
 
     def _feed(self, number: int, port: int, paths: list[Path]) -> None:
@@ -250,3 +254,13 @@ class Lowering:
         if len(paths) == 1 and is_plain(paths[0], schema):
             return self.done.ports[ends[0][1]]
         return port
+
+
+def _sums(node: Reduce) -> list[int]:
+    """What LINEAR makes of its sums, as the machine knows it."""
+    return [number for kind, tag in node.outputs for number in (_SUMS[kind], tag)]
+
+
+def _texts(node: Reduce, values: int) -> list[int]:
+    """The words of a head, and which words are codes of texts (see `text_ends` of the kernels)."""
+    return [min(node.texts), *(1 if word in node.texts else 0 for word in range(values))]

@@ -51,6 +51,8 @@ class Machine:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
+        self.before_run: Callable[[], None] = _nothing
+        """Called before the machine runs, and before it goes on behind an operator of Python's."""
         words = self.words
         words[layout.NEXT_FREE] = layout.HEADER_WORDS
         words[layout.END_OF_MEMORY] = len(words)
@@ -161,6 +163,13 @@ class Machine:
         start = bucket + layout.BUCKET_ROWS
         return self.words[start : start + count * width].reshape(count, width).copy()
 
+    def set_labels(self, labels: Int64) -> None:
+        """Replace the table of labels that texts are ordered by."""
+        self.release(int(self.words[layout.LABELS]))
+        block = int(allocate(self.words, max(len(labels), 1)))
+        self.words[block : block + len(labels)] = labels
+        self.words[layout.LABELS] = block
+
     def field(self, block: int, field: int) -> int:
         """One field of a block."""
         return int(self.words[block + field])
@@ -180,6 +189,7 @@ class Machine:
         words[layout.COUNTER] = 0
         words[layout.POSITION] = 0
         try:
+            self.before_run()
             while (ended := run(words, self._schedule)) != layout.DONE:
                 if ended == layout.PAUSED:
                     continue
@@ -191,6 +201,7 @@ class Machine:
                 at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
                 operator = int(words[at + 1])
                 self.handlers[operator](operator, int(words[layout.POSITION]))
+                self.before_run()
         except MemoryError as error:
             raise LimitError(
                 "The dataflow needs more memory than it was given",
@@ -203,6 +214,12 @@ class Machine:
                 hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
                 "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
                 "`most_rounds`, or nest its loops less deeply, which lets them count further",
+            ) from error
+        except ArithmeticError as error:
+            raise LimitError(
+                f"A number of the dataflow does not fit into 64 bits: {error}",
+                hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
+                "convert what is so large with as_float()",
             ) from error
         self._give_back()
 
@@ -231,6 +248,7 @@ class Machine:
         if self.field(operator, layout.OP_TODO):
             drop_trace(self.words, self.field(operator, layout.OP_TODO))
         self.release(self.field(operator, layout.OP_ARGUMENTS))
+        self.release(self.field(operator, layout.OP_TEXTS))
         self.handlers.pop(operator, None)
         self.release(operator)
 
@@ -264,6 +282,10 @@ class Machine:
                     _release_pages(self._mapped, block + 2, block + size)
                     words[block + 1] = _GIVEN_BACK
                 block = int(words[block])
+
+
+def _nothing() -> None:
+    """The machine needs nothing before it runs."""
 
 
 def _reserve(size: int) -> mmap.mmap:

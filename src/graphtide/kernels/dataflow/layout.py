@@ -92,6 +92,8 @@ FUEL_LEFT = 6
 """Rows that the join that runs may still send before it pauses."""
 FREE_LISTS = 40
 END_OF_FREE_LISTS = 256
+LABELS = 257
+"""Where the labels of texts stand, by code: they order the way the texts do."""
 RUNS = 256
 """Where the runs of REPLAYED begin, each sorted for itself."""
 HEADER_WORDS = 264
@@ -148,7 +150,9 @@ PROGRAM_WEIGHT = 3
 """The register that multiplies the diff, or -1."""
 PROGRAM_DELAY = 4
 """The register that is added to the position, or -1."""
-PROGRAM_BODY = 5
+PROGRAM_FAULT = 5
+"""The register that tells which records a step has no word for, or -1."""
+PROGRAM_BODY = 6
 """Five words a step (operation, result, operands), then one word an output column."""
 
 # Batch
@@ -273,7 +277,9 @@ OP_AT_LEFT = 28
 OP_AT_RIGHT = 29
 OP_AT_KEY = 30
 OP_AT_ROW = 31
-OP_WORDS = 32
+OP_TEXTS = 32
+"""Of FIRST and LAST: 0, or which values are texts (see `dataflow_text_ends`)."""
+OP_WORDS = 33
 
 # Kinds of operators
 ARRANGE = 1
@@ -293,9 +299,16 @@ LAST = 2
 LINEAR = 3
 """Sums of weights: count, sum, and several of them at once."""
 THRESHOLD = 4
-FLOAT_SUM = 5
 ASK = 6
 """A function of Python, given all records of the group."""
+
+# What LINEAR makes of its sums: kinds of outputs
+PLAIN_SUM = 0
+"""The weights of one tag."""
+WHOLE_SUM = 1
+"""Ints, from the weights of a tag and, times 2^32, of the next."""
+FLOAT_SUM = 2
+"""Floats, from their limbs (see `dataflow_wide`)."""
 
 # Instructions of the schedule: code, operand, jump
 DO = 1

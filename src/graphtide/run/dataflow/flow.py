@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
@@ -86,8 +87,12 @@ class Dataflow(GrowingFlow):
         """The version that is open: what is inserted now belongs to it."""
         return self.clock.version
 
-    def input(self, name: str, /, **columns: type) -> InputCollection:
-        """A collection that users insert into and remove from."""
+    def input(self, name: str, /, **columns: Any) -> InputCollection:
+        """A collection that users insert into and remove from.
+
+        Columns are int, float, bool, str, datetime.date, datetime.datetime or `decimal(2)`;
+        `int | None` where values may be missing.
+        """
         number = self.add(Input(name), 0, schema_of(columns))
         return InputCollection(self, number)
 
