@@ -233,7 +233,7 @@ class Player:
 
     def _read(self, handles: list[int], stop: int) -> None:
         """Read arrangements: now, by key, and as of the versions that are held."""
-        if self.scenario.columns:
+        if self.scenario.columns or ("once", True) in self.scenario.settings:
             return
         for number in self._arrangements():
             for version in [stop - 1, *handles]:

@@ -154,10 +154,22 @@ def _aggregate(sources: list[Records], names: list[list[str]], by: Any, parts: A
     """Parts are triples: name, kind, and the column that it is of or None."""
     found: Records = {}
     for key, members in _whole_groups(sources[0], names[0], by).items():
+        if any(kind not in ("count", "total", "mean") for _, kind, _ in parts):
+            _check_there(members, parts)
         if sum(times for _, times in members) != 0:
             made = tuple(_aggregated(kind, column, members) for _, kind, column in parts)
             found[key + made] = 1
     return found
+
+
+def _check_there(members: Any, parts: Any) -> None:
+    """Refuse values that are there less than not at all: what is least then has no meaning."""
+    for column in {column for _, _, column in parts if column is not None}:
+        net: dict[Any, int] = {}
+        for row, times in members:
+            net[row[column]] = net.get(row[column], 0) + times
+        if min(net.values()) < 0:
+            raise NotLegalError("less than not at all")
 
 
 def _aggregated(kind: str, column: str | None, members: Any) -> Any:
@@ -171,9 +183,6 @@ def _aggregated(kind: str, column: str | None, members: Any) -> Any:
     count = sum(net.values())
     if kind == "count":
         return count
-    missing = sum(times for row, times in members if row[column] is None)
-    if kind not in ("total", "mean") and min(missing, *net.values(), 0) < 0:
-        raise NotLegalError("what is there less than not at all")
     there = sorted((item for item, times in net.items() if times > 0), key=order)
     if kind == "count_distinct":
         return len(there)

@@ -1,4 +1,4 @@
-"""Words that are more than they seem: the calendar, overflow, and floats in limbs, beside Python."""
+"""Words that are more than they seem: the calendar, overflow, floats in limbs, beside Python."""
 
 from __future__ import annotations
 

@@ -38,6 +38,7 @@ class Host:
     fuel: int = DEFAULT_FUEL
     most_rounds: int = MOST_ROUNDS
     debug: bool = False
+    once: bool = False
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
@@ -69,6 +70,7 @@ class Host:
             version,
             watch=self.debug,
             most_rounds=self.most_rounds,
+            once=self.once,
         )
         done = lowering.install()
         feeds = {
@@ -144,6 +146,10 @@ class Host:
                 "This dataflow stopped in the middle of a batch and cannot go on",
                 where=self.failed,
                 hint="make it anew",
+            )
+        if self.once and any(dweller.ran for dweller in self.dwellers):
+            raise InputError(
+                "This dataflow runs once, and has run", hint="make it anew, or without `once`"
             )
         versions = self._feed_closed(frontier)
         before = self.frontier

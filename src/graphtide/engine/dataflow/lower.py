@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.machine import Machine
+from graphtide.engine.dataflow.once import forgetting, tables_of
 from graphtide.engine.dataflow.paths import MOST_ROUNDS, Path, Paths
 from graphtide.engine.dataflow.programs import Encode, is_plain, path_program
 from graphtide.engine.dataflow.schedule import Flow, schedule
@@ -70,6 +71,7 @@ class Lowering:
         *,
         watch: bool = False,
         most_rounds: int = MOST_ROUNDS,
+        once: bool = False,
     ) -> None:
         if plan.depth() > MOST_COORDINATES:
             raise LimitError(
@@ -85,6 +87,8 @@ class Lowering:
         self.watch = watch
         self.shape = shape_of(depths)
         self.paths = Paths(plan, field_width(depths), most_rounds)
+        self.tables = tables_of(plan) if once and not watch else {}
+        self.forgetting = forgetting(plan) if once and not watch else set()
         self.done = Installed()
         self._flows: list[Flow] = []
 
@@ -123,9 +127,17 @@ class Lowering:
                 self._operator(number, layout.FOREIGN, port=len(source))
             case Output():
                 self.done.ports[number] = self.machine.new_port(len(self.plan.schemas[number]))
+            case Arrange() if number in self.tables.values():
+                pass
+            case Reduce() if number in self.tables:
+                width = len(self.plan.schemas[number])
+                operator = self._operator(number, layout.DISTINCT, port=width)
+                self.machine.set_field(operator, layout.OP_SEEN, self.machine.new_seen(width))
             case Arrange():
                 width = len(self.plan.schemas[number])
                 trace = self.machine.new_trace(node.key, width - node.key, node.order == "time")
+                if number in self.forgetting:
+                    self.machine.set_field(trace, layout.TRACE_FORGETS, 1)
                 self._operator(number, layout.ARRANGE, port=width, trace=trace)
             case Import():
                 self.done.traces[number] = self.shared[node.arrangement]
@@ -192,6 +204,12 @@ class Lowering:
     def _connect(self, number: int, node: Node) -> None:
         """Make the edges that bring records to a node with a port."""
         match node:
+            case Arrange() if number in self.tables.values():
+                pass
+            case Reduce() if number in self.tables:
+                source = self.plan.nodes[self.tables[number]]
+                assert isinstance(source, Arrange)
+                self._feed(number, self.done.ports[number], self.paths.paths_to(source.source))
             case Consolidate() | Foreign() | Compute() | Output() | Arrange():
                 self._feed(number, self.done.ports[number], self.paths.paths_to(node.source))
 

@@ -18,6 +18,7 @@ from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
+from graphtide.kernels.dataflow.seen import drop_seen, new_seen
 from graphtide.kernels.dataflow.sending import send_bucket
 from graphtide.kernels.dataflow.times import shape_of
 from graphtide.kernels.dataflow.traces import add_reader, drop_trace, new_trace, remove_reader
@@ -88,6 +89,10 @@ class Machine:
     def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
         """An empty trace."""
         return int(new_trace(self.words, key_words, value_words, by_time))
+
+    def new_seen(self, words: int) -> int:
+        """A table of records of so many words that have been seen: of none yet."""
+        return int(new_seen(self.words, words))
 
     def new_operator(self, kind: int, shape: int, fields: dict[int, int]) -> int:
         """An operator with some of its fields set."""
@@ -249,6 +254,8 @@ class Machine:
             drop_trace(self.words, self.field(operator, layout.OP_TODO))
         self.release(self.field(operator, layout.OP_ARGUMENTS))
         self.release(self.field(operator, layout.OP_TEXTS))
+        if self.field(operator, layout.OP_SEEN):
+            drop_seen(self.words, self.field(operator, layout.OP_SEEN))
         self.handlers.pop(operator, None)
         self.release(operator)
 

@@ -219,7 +219,9 @@ TRACE_SINCE = 9
 """Address of the frontier of the handles that users hold, 0 where there is none."""
 TRACE_OWNER = 10
 TRACE_MERGED = 11
-TRACE_WORDS = 12
+TRACE_FORGETS = 12
+"""1 where nobody reads a batch once it is not fresh any more: it is dropped then."""
+TRACE_WORDS = 13
 
 # Slot of a spine
 SLOT_OLDER = 0
@@ -279,7 +281,9 @@ OP_AT_KEY = 30
 OP_AT_ROW = 31
 OP_TEXTS = 32
 """Of FIRST and LAST: 0, or which values are texts (see `dataflow_text_ends`)."""
-OP_WORDS = 33
+OP_SEEN = 33
+"""Of DISTINCT: the table of what it has seen."""
+OP_WORDS = 34
 
 # Kinds of operators
 ARRANGE = 1
@@ -291,6 +295,17 @@ CONSOLIDATE = 5
 IMPORT = 6
 PASS = 7
 """Sends on what is put into its port, as it is: an input."""
+
+DISTINCT = 8
+"""Sends each record once, of those that only ever come (see `dataflow_seen`)."""
+
+# A table of records that have been seen
+SEEN_COUNT = 0
+SEEN_ROOM = 1
+SEEN_RECORDS = 2
+SEEN_TABLE = 3
+"""Numbers of records, from 1, in two words for each that there is room for."""
+SEEN_WORDS = 4
 
 # Reducers
 FIRST = 1

@@ -42,6 +42,7 @@ from graphtide.kernels.dataflow.layout import (
     SMALL_SLOT,
     TRACE_BODY_WORDS,
     TRACE_BY_TIME,
+    TRACE_FORGETS,
     TRACE_FRESH,
     TRACE_KEY_WORDS,
     TRACE_READERS,
@@ -176,6 +177,9 @@ def settle_fresh(memory: Memory, trace: int) -> None:
     if batch == 0:
         return
     memory[trace + TRACE_FRESH] = 0
+    if memory[trace + TRACE_FORGETS] != 0:
+        free(memory, batch)
+        return
     rows = memory[batch + BATCH_ROWS]
     _work(memory, trace, rows * memory[EFFORT])
     count = memory[trace + TRACE_SLOT_COUNT]

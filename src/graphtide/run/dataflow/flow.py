@@ -41,6 +41,8 @@ class Dataflow(GrowingFlow):
     they are added up: less of it takes less memory where few distinct records come of many pairs.
     A loop that has gone round `most_rounds` times, rounded up to a power of two, is refused as one
     that never comes to rest; loops within loops can count less far.
+    With `once`, it is for one answer: it takes insertions alone, at one version, and runs once.
+    Records that only ever come are then kept without times, which makes loops several times faster.
     With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
     output and operator is compared with that, which is slow.
     """
@@ -56,6 +58,7 @@ class Dataflow(GrowingFlow):
         fuel: int = DEFAULT_FUEL,
         most_rounds: int = MOST_ROUNDS,
         debug: bool = False,
+        once: bool = False,
     ) -> None:
         if beside is None:
             if fuel < 1:
@@ -69,12 +72,18 @@ class Dataflow(GrowingFlow):
                 fuel=fuel,
                 most_rounds=most_rounds,
                 debug=debug,
+                once=once,
             )
             clock = Clock(host)
         else:
             beside.check_open()
-            given = (coordinates, memory, effort, fuel, most_rounds, debug)
-            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False):
+            if beside.host.once:
+                raise InputError(
+                    f"{beside.name} runs once, and nothing can come beside it",
+                    hint="make it without `once`",
+                )
+            given = (coordinates, memory, effort, fuel, most_rounds, debug, once)
+            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False, False):
                 raise InputError(
                     f"{name} shares clock, memory and settings with {beside.name}",
                     hint="give those settings to the first dataflow",

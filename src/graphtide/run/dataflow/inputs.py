@@ -55,4 +55,14 @@ class InputCollection(Collection):
         versions = self.flow.clock.open_words(at, len(words)) if version is None else version
         words[:, -2] = versions
         words[:, -1] = diff
+        if self.flow.host.once:
+            self._check_once(words)
         self.flow.waiting.append((self.number, version, words))
+
+    def _check_once(self, words: NDArray[np.int64]) -> None:
+        """Refuse what a dataflow that runs once cannot take."""
+        if (words[:, -1] < 0).any() or (words[:, -2] != self.flow.host.frontier[0]).any():
+            raise InputError(
+                f"{self.flow.name} runs once: it takes insertions alone, at one version",
+                hint="make it without `once`, or leave out what is not there",
+            )
