@@ -21,6 +21,7 @@ BENCHMARKS = (
     "live",
     "durable",
     "streams",
+    "rules",
 )
 MODULES = {"durable": "live_durable", "streams": "live_streams"}
 

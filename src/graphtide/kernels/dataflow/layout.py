@@ -102,7 +102,7 @@ LARGE_CLASS = 44
 
 CHUNK = 256
 """Rows that are staged before a program runs over them."""
-REGISTERS = 96
+REGISTERS = 256
 """Columns of the staging chunk: inputs first, then what programs compute."""
 MOST_COLUMNS = 96
 """Words of a record, at most: it has to fit into the staging chunk."""

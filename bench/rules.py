@@ -1,0 +1,24 @@
+"""Rules and relational views: `python -m bench rules [--part PART]`.
+
+What the dataflow engine needs for them, and the queries of TPC-H maintained, through `graphtide`
+alone. Times are medians in seconds of the processor, taken in turns where two are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bench.figures import Figure
+from bench.rules_engine import engine_figures
+from bench.rules_tpch import tpch_figures
+
+PARTS: dict[str, Callable[..., Iterator[Figure]]] = {
+    "engine": engine_figures,
+    "tpch": tpch_figures,
+}
+
+
+def run(*, quick: bool, part: str | None = None) -> list[Figure]:
+    """All figures of this benchmark, or those of one part."""
+    chosen = PARTS.values() if part is None else [PARTS[part]]
+    return [figure for figures in chosen for figure in figures(quick=quick)]
