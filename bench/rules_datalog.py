@@ -54,7 +54,7 @@ CRDT = "dynamic-datalog-crdt"
 CRDT_RESULTS = 104_653
 
 
-def run(*, quick: bool) -> list[Figure]:
+def datalog_figures(*, quick: bool) -> list[Figure]:
     """All figures of this part."""
     figures = []
     for name, edges in inputs(14, quick=quick).items():

@@ -29,17 +29,25 @@ class Expressions:
         if depth == 0 or (names and self._often(0.4)):
             if names and self._often(0.8):
                 return self.random.choice(names)
-            return self._constant(kind)
-        return getattr(self, f"_{kind}")(schema, depth - 1)  # type: ignore[no-any-return]
+            return self._constant(kind, schema)
+        if kind.endswith(" | None"):
+            return self._maybe(kind, schema, depth - 1)
+        method = kind.split("(")[0].split(".")[-1]
+        return getattr(self, f"_{method}")(schema, depth - 1)  # type: ignore[no-any-return]
 
-    def _constant(self, kind: str) -> str:
-        if self.strange and STRANGE[kind] and self._often(0.2):
+    def _constant(self, kind: str, schema: Schema) -> str:
+        if kind.endswith(" | None"):
+            there = self._constant(kind.removesuffix(" | None"), schema)
+            return f"where(col.{schema[0][0]}.is_null(), None, {there})"
+        if self.strange and STRANGE.get(kind) and self._often(0.2):
             return self.random.choice(STRANGE[kind])
         values = {
             "int": ("0", "1", "2", "3", "-1"),
             "float": ("0.0", "0.5", "2.0", "-1.5"),
             "bool": ("True", "False"),
-            "str": ("'x'", "'y'"),
+            "str": ("'x'", "'y'", "'a long beginning, xa'"),
+            "datetime.date": ("datetime.date(2020, 2, 29)", "datetime.date(1999, 12, 31)"),
+            "decimal(2)": ("Decimal('0.25')", "Decimal('-2.00')"),
         }
         return self.random.choice(values[kind])
 
@@ -61,6 +69,13 @@ class Expressions:
             f"({one} * {other}) % 7",
             f"{one} // {other}" if other.startswith("col") else f"{one} - {one}",
         ]
+        for name, kind in schema:
+            choices += {
+                "str": [f"col.{name}.length()"],
+                "datetime.date": [f"col.{name}.{self.random.choice(('year', 'month', 'day'))}()"],
+                "decimal(2)": [f"least(col.{name}, Decimal('9.99')).as_int()"],
+                "int | None": [f"col.{name}.or_else({one})"],
+            }.get(kind, [])
         if floats:
             choices += [f"least(most(col.{floats[0]}, -4.0), 4.0).as_int()"]
         return self.random.choice(choices)
@@ -82,13 +97,17 @@ class Expressions:
         return self.random.choice(choices) if "col" in one else one
 
     def _bool(self, schema: Schema, depth: int) -> str:
-        kind = self.random.choice([kind for _, kind in schema])
+        name, kind = self.random.choice(schema)
+        if kind.endswith(" | None"):
+            return f"col.{name}.is_null()"
         one = self._term(kind, schema, depth)
         other = self.expression(kind, schema, depth)
         if "col" not in one:
-            return self._constant("bool")
-        compare = ("==", "!=") if kind == "str" else ("<", "<=", ">", ">=", "==", "!=")
+            return self._constant("bool", schema)
+        compare = ("<", "<=", ">", ">=", "==", "!=")
         first = f"({one} {self.random.choice(compare)} {other})"
+        if kind == "str" and self._often(0.6):
+            first = self._of_text(one, other)
         if kind == "bool":
             first = self.random.choice((one, f"~{one}", first))
         if depth and self._often(0.3):
@@ -97,12 +116,81 @@ class Expressions:
                 return f"({first} {self.random.choice('&|')} {second})"
         return first
 
+    def condition(self, schema: Schema) -> str:
+        """A condition that may be unknown: nulls are compared, and truths of three values met."""
+        names = [name for name, kind in schema if kind == "int | None"]
+        texts = [name for name, kind in schema if kind == "str | None"]
+        first = self.expression("bool", schema)
+        found = [f"(col.{name} {self.random.choice(('<', '==', '!='))} 2)" for name in names]
+        found += [self._of_text(f"col.{name}", "'x'") for name in texts]
+        if not found:
+            return first
+        test = self.random.choice(found)
+        choices = (test, f"~{test}", f"({test} & {first})", f"(~{test} | {first})")
+        return self.random.choice(choices) if "col" in first else test
+
+    def _of_text(self, one: str, other: str) -> str:
+        return self.random.choice(
+            (
+                f"{one}.like('%x_')",
+                f"{one}.like('_')",
+                f"{one}.contains({other})",
+                f"{one}.starts_with('a l')",
+                f"{one}.ends_with({other})",
+                f"({one} < {other})",
+            )
+        )
+
     def _str(self, schema: Schema, depth: int) -> str:
         test = self._term("bool", schema, 0)
         names = [name for name, kind in schema if kind == "str"]
-        if names and "col" in test:
-            return f"where({test}, col.{names[0]}, {self._constant('str')})"
-        return self._constant("str")
+        if not names:
+            return self._constant("str", schema)
+        choices = [
+            f"col.{names[0]}.substr({self.random.choice('012')}, 2)",
+            f"col.{names[0]}.substr(0, 3).cat(col.{names[-1]}.substr(1, 1))",
+            f"col.{names[0]}.upper()",
+            f"col.{names[0]}.lower().substr(0, 20)",
+        ]
+        if "col" in test:
+            choices += [f"where({test}, col.{names[0]}, {self._constant('str', schema)})"] * 2
+        return self.random.choice(choices)
+
+    def _date(self, schema: Schema, depth: int) -> str:
+        one, number = self._term("datetime.date", schema, 0), self._term("int", schema, 0)
+        if "col" not in one:
+            return one
+        return self.random.choice((f"{one} + {number} % 40", f"{one} - 31", f"least({one}, {one})"))
+
+    def _decimal(self, schema: Schema, depth: int) -> str:
+        one, other = (self._term("decimal(2)", schema, 0) for _ in range(2))
+        number = self._term("int", schema, 0)
+        choices = [f"least({one} + {other}, Decimal('9.00'))", f"-({one})", f"({one} - {other})"]
+        if "col" in number:
+            choices += [f"{number} % 5 + Decimal('0.25')", f"{number} % 3 * Decimal('0.50')"]
+        return self.random.choice(choices) if "col" in one + other else one
+
+    def _maybe(self, kind: str, schema: Schema, depth: int) -> str:
+        """A value that may be null."""
+        plain = kind.removesuffix(" | None")
+        test = self._term("bool", schema, 0)
+        one = self.expression(plain, schema, 0)
+        choices = [self._constant(kind, schema)]
+        if "col" in test:
+            choices += [f"where({test}, {one}, None)"] * 2
+        choices += [
+            item
+            for name, same in schema
+            if same == kind
+            for item in (
+                [f"col.{name} // 2", f"least(col.{name} + 1, 4)", f"-col.{name} % 5"]
+                if plain == "int"
+                else [f"col.{name}.substr(0, 2)"]
+                if plain == "str"
+                else []
+            )
+        ]
+        return self.random.choice(choices)
 
     def _term(self, kind: str, schema: Schema, depth: int) -> str:
         """An expression that names a column where one of the type is there."""

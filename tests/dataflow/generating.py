@@ -22,6 +22,9 @@ SHAPES: tuple[Schema, ...] = (
     (("a", "int"), ("f", "float")),
     (("s", "str"), ("a", "int")),
     (("a", "int"), ("b", "int"), ("t", "bool")),
+    (("a", "int"), ("n", "int | None")),
+    (("u", "str | None"), ("a", "int")),
+    (("d", "datetime.date"), ("p", "decimal(2)"), ("s", "str")),
 )
 
 
@@ -176,7 +179,7 @@ class Generator:
         self._as(source, self.random.choice(self.shapes), always=True)
 
     def _filter(self, source: int) -> None:
-        self._unary("filter", source, self.expressions.expression("bool", self._schema(source)))
+        self._unary("filter", source, self.expressions.condition(self._schema(source)))
 
     def _plain(self, source: int) -> None:
         self._unary(self.random.choice(("negate", "consolidate", "inspect")), source)
@@ -216,22 +219,26 @@ class Generator:
         if self._often(0.8):
             self._as(made, self.random.choice(self.shapes), always=True)
 
-    def _joined(self, source: int, other: int, on: dict[str, str]) -> int:
+    def _joined(self, source: int, other: int, on: dict[str, str], kind: str = "join") -> int:
         kinds = dict(self._schema(source))
-        found = [(name, kinds[name]) for name in on]
+        outer = kind == "left_join"
+        found = [(name, kinds[name] if outer else _plain(kinds[name])) for name in on]
         found += [item for item in self._schema(source) if item[0] not in on]
-        for name, kind in self._schema(other):
+        for name, given in self._schema(other):
             if name not in on.values():
                 while name in dict(found):
                     name += "_right"
-                found.append((name, kind))
-        return self._together("join", (source, other), tuple(found), on)
+                found.append((name, _or_null(given) if outer else given))
+        return self._together(kind, (source, other), tuple(found), on)
 
     def _some_join(self, source: int) -> None:
         other = self._source()
         on = self._on(source, other)
         if on is not None:
-            kind = self.random.choice(("semijoin", "antijoin"))
+            kind = self.random.choice(("semijoin", "antijoin", "left_join"))
+            if kind == "left_join":
+                self._joined(source, other, on, kind)
+                return
             self._together(kind, (source, other), self._schema(source), on)
 
     def _on(self, source: int, other: int) -> dict[str, str] | None:
@@ -249,10 +256,9 @@ class Generator:
 
     def _ends(self, source: int) -> None:
         by, rest = self._split(source)
-        of = [name for name in rest if dict(self._schema(source))[name] != "str"]
-        if not of:
+        if not rest:
             return
-        of = self.random.sample(of, self.random.randint(1, len(of)))
+        of = self.random.sample(rest, self.random.randint(1, len(rest)))
         kind = self.random.choice(("min", "max", "first", "top"))
         count = self.random.choice((1, 2, 3)) if kind in ("first", "top") else 1
         self._reduced("ends", source, by, of, kind, count, by, of)
@@ -260,20 +266,30 @@ class Generator:
     def _aggregate(self, source: int) -> None:
         by, rest = self._split(source)
         kinds = dict(self._schema(source))
-        floats = [name for name in rest if kinds[name] == "float"]
-        if floats and self._often(0.6):
-            self._reduced("float_sum", source, by, floats[:1], by, floats[0])
-            return
-        ints = [name for name in rest if kinds[name] == "int"]
-        columns: list[tuple[str, str | None]] = [
-            (_free("n", [*by, *ints]), None),
-            *((name, name) for name in ints),
-        ]
-        chosen = self.random.sample(columns, self.random.randint(1, len(columns)))
-        schema = tuple((name, kinds[name]) for name in by) + tuple((n, "int") for n, _ in chosen)
+        parts: list[tuple[str, str, str | None]] = []
+        made: list[tuple[str, str]] = []
+        for number in range(self.random.choice((1, 1, 2, 3))):
+            name = _free(f"n{number}", [*by, *rest])
+            column = self.random.choice([None, *rest])
+            kind, type_ = self._part(kinds.get(column or "", ""))
+            parts.append((name, kind, column))
+            made.append((name, type_))
+        schema = tuple((name, kinds[name]) for name in by) + tuple(made)
         scope = self.made.nodes[source].scope
-        made = self._add("aggregate", (source,), schema, scope, by, tuple(chosen))
-        self._as(made, self.random.choice(self.shapes), always=True)
+        found = self._add("aggregate", (source,), schema, scope, by, tuple(parts))
+        if self._often(0.5):
+            self._as(found, self.random.choice(self.shapes), always=True)
+
+    def _part(self, given: str) -> tuple[str, str]:
+        """An aggregate of a column of a type, or of no column, and the type that it has."""
+        if not given:
+            return "count", "int"
+        choices = [("count", "int"), ("minimum", given), ("maximum", given)]
+        choices.append(("count_distinct", "int"))
+        if _plain(given) in ("int", "float", "decimal(2)"):
+            mean = "float | None" if given != _plain(given) else "float"
+            choices += [("total", given), ("total", given), ("mean", mean)]
+        return self.random.choice(choices)
 
     def _threshold(self, source: int) -> None:
         self._unary("threshold", source, self.random.choice((1, 1, 1, 2, 3)))
@@ -365,6 +381,14 @@ class Generator:
         given = self._schema(source)
         columns = tuple((name, self.expressions.expression(kind, given)) for name, kind in schema)
         return self._add("map", (source,), schema, self.made.nodes[source].scope, columns)
+
+
+def _plain(kind: str) -> str:
+    return kind.removesuffix(" | None")
+
+
+def _or_null(kind: str) -> str:
+    return f"{_plain(kind)} | None"
 
 
 def _free(name: str, taken: list[str]) -> str:

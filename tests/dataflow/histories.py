@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -13,13 +15,15 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "int": (0, 1, 2, 3, 4, 5, 7, -2),
     "float": (0.0, 0.5, 1.0, 2.5, -1.0),
     "bool": (True, False),
-    "str": ("x", "y", "z"),
+    "str": ("x", "y", "z", "a long beginning, xa", "a long beginning, xb", "Xa%"),
+    "datetime.date": (datetime.date(2020, 2, 29), datetime.date(2021, 12, 31)),
+    "decimal(2)": (Decimal("0.25"), Decimal("-1.50"), Decimal("3.00")),
 }
 _STRANGE: dict[str, tuple[Any, ...]] = {
     "int": ((1 << 63) - 1, -(1 << 63), 1 << 40),
     "float": (float("inf"), float("-inf"), float("nan"), -0.0),
     "bool": (),
-    "str": ("", "x"),
+    "str": ("", "x", "\0", "\U0001f600"),
 }
 
 
@@ -76,7 +80,10 @@ def _changes(
 
 
 def _value(random: Random, kind: str, strange: bool) -> Any:
-    if strange and _STRANGE[kind] and random.random() < 0.2:
+    if kind.endswith(" | None"):
+        plain = kind.removesuffix(" | None")
+        return None if random.random() < 0.35 else random.choice(_VALUES[plain])
+    if strange and _STRANGE.get(kind) and random.random() < 0.2:
         return random.choice(_STRANGE[kind])
     return random.choice(_VALUES[kind])
 

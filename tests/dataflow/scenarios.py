@@ -177,14 +177,24 @@ class Player:
         return str(divmod(version, self.scenario.columns) if self.scenario.columns else version)
 
     def _feed(self, prefix: str, changes: Any, before: int, stop: int, since: int) -> None:
-        """Feed the changes of a batch, and every third one that is due later, ahead of time."""
+        """Feed the changes of a batch, and every third one that is due later, ahead of time.
+
+        Inputs with an odd number get all of them in one go, with a version a record.
+        """
+        together: dict[int, list[Change]] = {}
         for place, (number, at, record, diff) in enumerate(changes):
             if at < since:
                 continue
             early = place % 3 == 0
             due = at < stop and (at >= before) if not early else before == since
-            if due:
+            if due and number % 2:
+                together.setdefault(number, []).append((number, at, record, diff))
+            elif due:
                 self.do(f"{prefix}{number}.update([{record!r}], [{diff}], at={self._time(at)})")
+        for number, listed in together.items():
+            records, diffs = [item[2] for item in listed], [item[3] for item in listed]
+            times = ", ".join(self._time(item[1]) for item in listed)
+            self.do(f"{prefix}{number}.update({records!r}, {diffs!r}, at=[{times}])")
 
     def _compare(self, prefix: str, description: Description, before: int, stop: int) -> None:
         for number in description.outputs:
@@ -223,7 +233,7 @@ class Player:
 
     def _read(self, handles: list[int], stop: int) -> None:
         """Read arrangements: now, by key, and as of the versions that are held."""
-        if self.scenario.columns:
+        if self.scenario.columns or ("once", True) in self.scenario.settings:
             return
         for number in self._arrangements():
             for version in [stop - 1, *handles]:

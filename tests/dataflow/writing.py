@@ -12,6 +12,8 @@ from tests.oracle.flows import Description, Node
 
 HEADER = (
     "from contextlib import ExitStack",
+    "import datetime",
+    "from decimal import Decimal",
     "from math import inf, nan",
     "from graphtide.dataflow import *",
     "stack = ExitStack()",
@@ -80,7 +82,7 @@ def _node(d: Description, prefix: str, number: int, node: Node, imports: str) ->
             return _function(names[0], node)
         case "arrange":
             return f"{names[0]}.arrange({given[0]!r}, order={given[1]!r})"
-        case "join" | "semijoin" | "antijoin":
+        case "join" | "semijoin" | "antijoin" | "left_join":
             return f"{names[0]}.{node.operator}({names[1]}, on={given[0]!r})"
     return _reduction(names[0], node)
 
@@ -104,12 +106,10 @@ def _reduction(source: str, node: Node) -> str:
             return f"{source}.{kind}({how_many}by={by!r}, of={of!r})"
         case "aggregate":
             parts = [
-                f"{name}={'count()' if column is None else f'total({column!r})'}"
-                for name, column in given[1]
+                f"{name}={kind}({'' if column is None else repr(column)})"
+                for name, kind, column in given[1]
             ]
             return f"{source}.aggregate({given[0]!r}, {', '.join(parts)})"
-        case "float_sum":
-            return f"{source}.sum({given[1]!r}, by={given[0]!r})"
         case "threshold":
             return f"{source}.distinct()" if given[0] == 1 else f"{source}.threshold({given[0]})"
         case "reduce":

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from tests.oracle.flow_values import order, plain, value
+from tests.oracle.flow_values import order, plain, real, value
 
 Record = tuple[Any, ...]
 Records = dict[Record, int]
@@ -84,9 +84,18 @@ def _join(sources: list[Records], names: list[list[str]], on: dict[str, str]) ->
         key, rest = _parts(names[0], left, list(on))
         for right, count in sources[1].items():
             other, more = _parts(names[1], right, list(on.values()))
-            if key == other:
+            if key == other and None not in key:
                 made = (*key, *rest, *more)
                 found[made] = found.get(made, 0) + times * count
+    return found
+
+
+def _left_join(sources: list[Records], names: list[list[str]], on: dict[str, str]) -> Records:
+    found = _join(sources, names, on)
+    nulls = (None,) * (len(names[1]) - len(on))
+    for record, count in _antijoin(sources, names, on).items():
+        key, rest = _parts(names[0], record, list(on))
+        found[*key, *rest, *nulls] = found.get((*key, *rest, *nulls), 0) + count
     return found
 
 
@@ -98,7 +107,7 @@ def _semijoin(sources: list[Records], names: list[list[str]], on: dict[str, str]
     return {
         record: count
         for record, count in sources[0].items()
-        if there.get(_parts(names[0], record, list(on))[0], 0) > 0
+        if there.get(key := _parts(names[0], record, list(on))[0], 0) > 0 and None not in key
     }
 
 
@@ -141,17 +150,64 @@ def _ends(
     return found
 
 
-def _aggregate(sources: list[Records], names: list[list[str]], by: Any, columns: Any) -> Records:
-    """Counts, for which no column is named, and sums of ints."""
+def _aggregate(sources: list[Records], names: list[list[str]], by: Any, parts: Any) -> Records:
+    """Parts are triples: name, kind, and the column that it is of or None."""
     found: Records = {}
     for key, members in _whole_groups(sources[0], names[0], by).items():
+        if any(kind not in ("count", "total", "mean") for _, kind, _ in parts):
+            _check_there(members, parts)
         if sum(times for _, times in members) != 0:
-            sums = tuple(
-                plain(sum((1 if c is None else row[c]) * times for row, times in members))
-                for _, c in columns
-            )
-            found[key + sums] = 1
+            made = tuple(_aggregated(kind, column, members) for _, kind, column in parts)
+            found[key + made] = 1
     return found
+
+
+def _check_there(members: Any, parts: Any) -> None:
+    """Refuse values that are there less than not at all: what is least then has no meaning."""
+    for column in {column for _, _, column in parts if column is not None}:
+        net: dict[Any, int] = {}
+        for row, times in members:
+            net[row[column]] = net.get(row[column], 0) + times
+        if min(net.values()) < 0:
+            raise NotLegalError("less than not at all")
+
+
+def _aggregated(kind: str, column: str | None, members: Any) -> Any:
+    """One aggregate of the rows of a group, each with its multiplicity; nulls count for nothing."""
+    if column is None:
+        return plain(sum(times for _, times in members))
+    net: dict[Any, int] = {}
+    for row, times in members:
+        if row[column] is not None:
+            net[row[column]] = net.get(row[column], 0) + times
+    count = sum(net.values())
+    if kind == "count":
+        return count
+    there = sorted((item for item, times in net.items() if times > 0), key=order)
+    if kind == "count_distinct":
+        return len(there)
+    if kind in ("minimum", "maximum"):
+        return (there[0] if kind == "minimum" else there[-1]) if there else None
+    if count == 0 and any(row[column] is None for row, _ in members):
+        return None
+    total = _total(net)
+    return _mean(total, count) if kind == "mean" else total
+
+
+def _total(net: dict[Any, int]) -> Any:
+    """The sum of values, each so many times."""
+    if any(isinstance(item, float) for item in net):
+        return _float_total(list(net.items()))
+    found = sum((item * times for item, times in net.items()), 0)
+    if not -(1 << 63) <= int(found) < 1 << 63:
+        raise NotLegalError("overflow")
+    return found
+
+
+def _mean(total: Any, count: int) -> Any:
+    if count == 0:
+        raise NotLegalError("a mean of nothing, where there is no null")
+    return plain(real(total) / count)
 
 
 def _whole_groups(source: Records, names: list[str], by: Any) -> dict[Record, Any]:
@@ -161,25 +217,16 @@ def _whole_groups(source: Records, names: list[str], by: Any) -> dict[Record, An
     return found
 
 
-def _float_sum(sources: list[Records], names: list[list[str]], by: Any, column: str) -> Records:
-    found: Records = {}
-    for key, members in _groups(sources[0], names[0], by, [column]).items():
-        if sum(times for _, times in members) != 0:
-            found[*key, _float_total([(rest[0], times) for rest, times in members])] = 1
-    return found
-
-
 def _float_total(members: list[tuple[float, int]]) -> float:
-    """The sum in ascending order, of numbers that are added without rounding."""
-    strange = [item * times for item, times in members if item - item != 0]
+    """The sum without rounding, and rounded once then."""
+    strange = [item * times for item, times in members if times and item - item != 0]
     if strange:
         return plain(sum(strange, 0.0))  # type: ignore[no-any-return]
-    total = Fraction(0)
-    for item, times in members:
-        total += Fraction(item) * times
-        if abs(total) > 1 << 60 or Fraction(float(total)) != total:
-            raise NotLegalError("rounding")
-    return float(total)
+    total = sum((Fraction(item) * times for item, times in members if times), Fraction(0))
+    try:
+        return float(total) + 0.0
+    except OverflowError:
+        return float("inf") if total > 0 else float("-inf")
 
 
 def _threshold(sources: list[Records], names: list[list[str]], least: int) -> Records:
@@ -207,11 +254,11 @@ OPERATORS: dict[str, Callable[..., Records]] = {
     "minus": _minus,
     "arrange": _arrange,
     "join": _join,
+    "left_join": _left_join,
     "semijoin": _semijoin,
     "antijoin": _antijoin,
     "ends": _ends,
     "aggregate": _aggregate,
-    "float_sum": _float_sum,
     "threshold": _threshold,
     "reduce": _reduce,
 }

@@ -13,11 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graphtide.plan.dataflow_expressions import ColumnType, Expression
+from graphtide.plan.dataflow_expressions import Expression, Operation
+from graphtide.plan.dataflow_types import ColumnType
 
 Schema = tuple[tuple[str, ColumnType], ...]
 RowOrder = Literal["value", "time"]
-ReducerName = Literal["min", "max", "first", "last", "sums", "threshold", "float sum", "function"]
+ReducerName = Literal["min", "max", "first", "last", "sums", "threshold", "function"]
+SumKind = Literal["plain", "whole", "float"]
 
 
 @dataclass(frozen=True)
@@ -124,14 +126,18 @@ class Join:
 class Reduce:
     """One result a key from an arrangement: the key, then what the reducer makes of its records.
 
-    `argument` is how many records are wanted, the least multiplicity, the number of sums, or the
-    number of a function; `outputs` are the sums to give, by their tag.
+    `argument` is how many records are wanted, the least multiplicity, the number of tags, or the
+    number of a function. `outputs` are the sums to give: of the weights of one tag, of ints whose
+    lower half has a tag and whose upper half has the next, or of floats whose limbs have tags from
+    one on. `texts` are the values, by place, that are texts to be ordered by; each stands behind a
+    word of its first bytes.
     """
 
     source: int
     reducer: ReducerName
     argument: int = 1
-    outputs: tuple[int, ...] = ()
+    outputs: tuple[tuple[SumKind, int], ...] = ()
+    texts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,17 @@ class Foreign:
 
 
 @dataclass(frozen=True)
+class Compute:
+    """The records with more columns: functions of texts, once for all that are alike.
+
+    The operands of each operation are columns or constants.
+    """
+
+    source: int
+    columns: tuple[tuple[str, Operation], ...]
+
+
+@dataclass(frozen=True)
 class Output:
     """What users read."""
 
@@ -152,7 +169,7 @@ class Output:
 
 
 Linear = Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable
-Node = Linear | Input | Consolidate | Arrange | Import | Join | Reduce | Foreign | Output
+Node = Linear | Input | Consolidate | Arrange | Import | Join | Reduce | Foreign | Compute | Output
 
 
 @dataclass(frozen=True)

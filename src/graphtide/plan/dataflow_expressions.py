@@ -1,31 +1,51 @@
 """Expressions over the columns of a record, as maps, filters and weights of a dataflow use them.
 
 Trees name columns; `expression_type` checks them against the columns of a collection and says
-what type comes out. Values are int64, float64, truth and text; text can be compared for equality
-only, since it is kept as dictionary codes. Where an int meets a float it becomes one.
+what type comes out. What operations there are for which types is in `dataflow_typing`.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from decimal import Decimal
 
 from graphtide.model.errors import InputError
+from graphtide.plan.dataflow_types import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    MOST_DIGITS,
+    NULL,
+    TEXT,
+    TIMESTAMP,
+    ColumnType,
+    decimal,
+)
+from graphtide.plan.dataflow_typing import INFIX, operation_type
 
-Value = int | float | bool | str
+__all__ = [
+    "BOOL",
+    "DATE",
+    "FLOAT",
+    "INT",
+    "TEXT",
+    "TIMESTAMP",
+    "Column",
+    "ColumnType",
+    "Columns",
+    "Constant",
+    "Expression",
+    "Operation",
+    "Value",
+    "constant",
+    "expression_type",
+    "substitute",
+]
 
-
-class ColumnType(StrEnum):
-    """The types of columns."""
-
-    INT = "int"
-    FLOAT = "float"
-    BOOL = "bool"
-    TEXT = "str"
-
-
-INT, FLOAT, BOOL, TEXT = ColumnType.INT, ColumnType.FLOAT, ColumnType.BOOL, ColumnType.TEXT
+Value = int | float | bool | str | Decimal | datetime.date | None
 
 
 @dataclass(frozen=True)
@@ -51,53 +71,61 @@ class Constant:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation on expressions: see OPERATIONS."""
+    """An operation on expressions: see `dataflow_typing`."""
 
     name: str
     operands: tuple[Expression, ...]
 
     def __str__(self) -> str:
         words = [str(operand) for operand in self.operands]
-        if self.name in _INFIX and len(words) == 2:
+        if self.name in INFIX and len(words) == 2:
             return f"({words[0]} {self.name} {words[1]})"
         return f"{self.name}({', '.join(words)})"
 
 
 Expression = Column | Constant | Operation
-
-ARITHMETIC = ("+", "-", "*", "//", "%", "min", "max")
-COMPARISONS = ("==", "!=", "<", "<=")
-TRUTHS = ("and", "or")
-_INFIX = {*ARITHMETIC, *COMPARISONS, *TRUTHS, "/"} - {"min", "max"}
-OPERATIONS = (
-    *ARITHMETIC,
-    *COMPARISONS,
-    *TRUTHS,
-    "/",
-    "not",
-    "neg",
-    "where",
-    "int",
-    "float",
-    "bits",
-)
-
 Columns = Mapping[str, ColumnType]
 
 
 def constant(value: Value) -> Constant:
     """A constant of the type that the value has."""
-    for kind, column_type in ((bool, BOOL), (int, INT), (float, FLOAT), (str, TEXT)):
+    if value is None:
+        return Constant(None, NULL)
+    if isinstance(value, Decimal):
+        return _decimal(value)
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        raise InputError(f"{value} has a time zone", hint="give a moment without one")
+    for kind, column_type in _TYPES:
         if isinstance(value, kind):
-            if column_type is INT and not -(1 << 63) <= int(value) < 1 << 63:
+            if column_type is INT and not -(1 << 63) <= int(value) < 1 << 63:  # type: ignore[arg-type]
                 raise InputError(
                     f"{value} is beyond int64", hint="give a number of 64 bits, or a float"
                 )
             return Constant(value, column_type)
     raise InputError(
         f"A dataflow cannot hold {value!r}, a {type(value).__name__}",
-        hint="columns are int, float, bool or str",
+        hint="columns are int, float, bool, str, date, datetime or decimal",
     )
+
+
+_TYPES: tuple[tuple[type, ColumnType], ...] = (
+    (bool, BOOL),
+    (int, INT),
+    (float, FLOAT),
+    (str, TEXT),
+    (datetime.datetime, TIMESTAMP),
+    (datetime.date, DATE),
+)
+
+
+def _decimal(value: Decimal) -> Constant:
+    """A decimal with as many digits behind the point as it is written with."""
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or -exponent > MOST_DIGITS or abs(value) >= 10**MOST_DIGITS:
+        raise InputError(
+            f"{value} is no decimal of {MOST_DIGITS} digits", hint="round it, or give a float"
+        )
+    return Constant(value, decimal(max(-exponent, 0)))
 
 
 def expression_type(expression: Expression, columns: Columns) -> ColumnType:
@@ -114,37 +142,7 @@ def expression_type(expression: Expression, columns: Columns) -> ColumnType:
             return columns[expression.name]
         case Operation():
             types = [expression_type(operand, columns) for operand in expression.operands]
-            return _operation_type(expression, types)
-
-
-def _operation_type(operation: Operation, types: list[ColumnType]) -> ColumnType:
-    numbers = all(item in (INT, FLOAT) for item in types)
-    same = len(set(types)) == 1
-    match operation.name:
-        case "/" | "float" if numbers:
-            return FLOAT
-        case "int" if numbers or types == [BOOL]:
-            return INT
-        case "neg" if numbers:
-            return types[0]
-        case "bits" if types == [INT]:
-            return INT
-        case "//" | "%" if types == [INT, INT]:
-            return INT
-        case "+" | "-" | "*" | "min" | "max" if numbers:
-            return FLOAT if FLOAT in types else INT
-        case "==" | "!=" if same or numbers:
-            return BOOL
-        case "<" | "<=" if numbers or types == [BOOL, BOOL]:
-            return BOOL
-        case "and" | "or" | "not" if set(types) == {BOOL}:
-            return BOOL
-        case "where" if types[0] is BOOL and types[1] == types[2]:
-            return types[1]
-    raise InputError(
-        f"`{operation}` has no meaning for {' and '.join(types)}",
-        hint="text is compared with == and != only; // and % are for ints; truth has no arithmetic",
-    )
+            return operation_type(expression.name, types, expression)
 
 
 def substitute(expression: Expression, by: Mapping[str, Expression]) -> Expression:

@@ -101,6 +101,81 @@ class Term:
         """The number as a float."""
         return operation("float", self)
 
+    def as_date(self) -> Term:
+        """The day of a timestamp."""
+        return operation("date", self)
+
+    def year(self) -> Term:
+        """The year of a day."""
+        return operation("year", self)
+
+    def month(self) -> Term:
+        """The month of a day, from 1 to 12."""
+        return operation("month", self)
+
+    def day(self) -> Term:
+        """The day of its month, from 1."""
+        return operation("day", self)
+
+    def is_null(self) -> Term:
+        """True where there is no value."""
+        return operation("is null", self)
+
+    def or_else(self, other: TermLike) -> Term:
+        """The value, or another where there is none."""
+        return operation("coalesce", self, other)
+
+    def among(self, *values: TermLike) -> Term:
+        """True where the value is one of these."""
+        found = operation("==", self, values[0])
+        for value in values[1:]:
+            found = found | (self == value)
+        return found
+
+    def between(self, least: TermLike, most: TermLike) -> Term:
+        """True where the value is neither below the one nor above the other."""
+        return (self >= least) & (self <= most)
+
+    def like(self, pattern: str) -> Term:
+        """True where a text is like a pattern: % stands for any text, _ for any character."""
+        return operation("like", self, pattern)
+
+    def contains(self, part: TermLike) -> Term:
+        """True where a text holds another."""
+        return operation("contains", self, part)
+
+    def starts_with(self, part: TermLike) -> Term:
+        """True where a text begins with another."""
+        return operation("starts with", self, part)
+
+    def ends_with(self, part: TermLike) -> Term:
+        """True where a text ends with another."""
+        return operation("ends with", self, part)
+
+    def matches(self, pattern: str) -> Term:
+        """True where a whole text matches a regular expression of Python."""
+        return operation("matches", self, pattern)
+
+    def substr(self, first: TermLike, length: TermLike) -> Term:
+        """So many characters of a text from one on; the first character is number 0."""
+        return operation("substr", self, first, length)
+
+    def cat(self, other: TermLike) -> Term:
+        """A text with another behind it."""
+        return operation("cat", self, other)
+
+    def length(self) -> Term:
+        """How many characters a text has."""
+        return operation("length", self)
+
+    def upper(self) -> Term:
+        """A text in capitals."""
+        return operation("upper", self)
+
+    def lower(self) -> Term:
+        """A text without capitals."""
+        return operation("lower", self)
+
 
 TermLike = Term | Value
 

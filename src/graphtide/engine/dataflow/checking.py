@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphtide.engine.dataflow.definitions import Record, Records, plain, rank, wrapped
+from graphtide.engine.dataflow.definitions import Record, Records
 from graphtide.engine.dataflow.dweller import Dweller, rounds_of
 from graphtide.engine.dataflow.machine import Int64, Machine
 from graphtide.engine.dataflow.meaning import Frame, Meaning
-from graphtide.engine.dataflow.records import Texts, records
+from graphtide.engine.dataflow.records import records
+from graphtide.engine.dataflow.texts import Texts
+from graphtide.engine.dataflow.value_definitions import plain, rank, wrapped
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position
 from graphtide.kernels.dataflow.times import not_after, upper_bound
@@ -158,7 +160,7 @@ class Checker:
 
     def _order(self, value: Any) -> Any:
         """What the machine sorts values by: texts by their code."""
-        return (False, self.texts.code(value)) if isinstance(value, str) else rank(value)
+        return (1, self.texts.code(value)) if isinstance(value, str) else rank(value)
 
     def _most_rounds(self) -> int:
         """One round more than any in which the machine has a difference."""

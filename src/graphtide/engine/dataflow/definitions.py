@@ -6,13 +6,17 @@ and short enough to be seen to be right. Debug mode holds the machine to it.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from graphtide.engine.dataflow.columns import decimal_of
+from graphtide.engine.dataflow.value_definitions import plain, rank, value_of, wrapped
+from graphtide.kernels.dataflow.wide import LIMBS
 from graphtide.plan.dataflow import (
+    Compute,
     Concat,
     DataflowPlan,
     Filter,
@@ -25,85 +29,14 @@ from graphtide.plan.dataflow import (
     Weigh,
     sources_of,
 )
-from graphtide.plan.dataflow_expressions import (
-    BOOL,
-    FLOAT,
-    INT,
-    TEXT,
-    Column,
-    ColumnType,
-    Constant,
-    Expression,
-)
+from graphtide.plan.dataflow_types import ColumnType
 
 Record = tuple[Any, ...]
 Records = dict[Record, int]
 
-_DTYPES: dict[ColumnType, Any] = {INT: np.int64, FLOAT: np.float64, BOOL: np.bool_, TEXT: object}
-_NAN = math.nan
-_LARGEST = 1.7976931348623157e308
-
-
-def plain(value: Any, kind: ColumnType) -> Any:
-    """A value as the records of a column hold it: ints of 64 bits, one zero, one NaN.
-
-    The one NaN is one object, so that a record with it is a key like any other.
-    """
-    if kind is INT:
-        return wrapped(int(value))
-    if kind is FLOAT:
-        return _NAN if value != value else float(value) + 0.0
-    return bool(value) if kind is BOOL else str(value)
-
-
-def wrapped(number: int) -> int:
-    """An int as 64 bits hold it."""
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def rank(value: Any) -> Any:
-    """What values are compared by: NaN equals itself and comes after all numbers."""
-    return (value != value, 0.0 if value != value else value)
-
-
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "//": lambda a, b: a // b if b else 0,
-    "%": lambda a, b: a % b if b else 0,
-    "/": lambda a, b: float(np.float64(a) / np.float64(b)),
-    "min": lambda a, b: a if rank(a) <= rank(b) else b,
-    "max": lambda a, b: a if rank(a) >= rank(b) else b,
-    "==": lambda a, b: rank(a) == rank(b),
-    "!=": lambda a, b: rank(a) != rank(b),
-    "<": lambda a, b: rank(a) < rank(b),
-    "<=": lambda a, b: rank(a) <= rank(b),
-    "and": lambda a, b: a and b,
-    "or": lambda a, b: a or b,
-    "not": lambda a: not a,
-    "neg": lambda a: -a,
-    "where": lambda a, b, c: b if a else c,
-    "int": lambda a: int(a) if isinstance(a, int) or abs(a) < 9.2e18 else 0,
-    "float": float,
-    "bits": lambda a: max(a, 0).bit_length(),
-}
-
-
-def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
-    """The value of an expression for one record."""
-    if isinstance(expression, Column):
-        return row[expression.name]
-    if isinstance(expression, Constant):
-        return plain(expression.value, expression.type)
-    operands = [value_of(operand, row) for operand in expression.operands]
-    if any(isinstance(item, float) for item in operands):
-        # An int that meets a float becomes one.
-        operands = [float(item) if type(item) is int else item for item in operands]
-    with np.errstate(all="ignore"):
-        found = _OPERATIONS[expression.name](*operands)
-    kinds = {bool: BOOL, int: INT, float: FLOAT, str: TEXT}
-    return plain(found, kinds[type(found)])
+_DTYPES: dict[str, Any] = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+_UNITS = {"date": "D", "timestamp": "us"}
+_LIMB_BITS, _SMALLEST_BITS = 32, 1074
 
 
 def defined(
@@ -146,7 +79,8 @@ def _each(
     node = plan.nodes[number]
     match node:
         case Map():
-            return [(tuple(value_of(item, row) for _, item in node.columns), 1)]
+            mapped = tuple(value_of(item, row) for _, item in node.columns)
+            return [(_typed(mapped, plan.schemas[number]), 1)]
         case Filter():
             return [(record, 1)] if value_of(node.predicate, row) else []
         case Negate():
@@ -154,6 +88,8 @@ def _each(
         case Weigh():
             rest = tuple(value for name, value in row.items() if name != node.column)
             return [(rest, row[node.column])]
+        case Compute():
+            return [((*record, *(value_of(item, row) for _, item in node.columns)), 1)]
         case Foreign():
             made = _foreign(plan, node, record, functions[node.function])
             return [(_typed(item, plan.schemas[number]), 1) for item in made]
@@ -166,12 +102,21 @@ def _foreign(plan: DataflowPlan, node: Foreign, record: Record, function: Any) -
     if node.kind == "filter":
         return [record] if function(*record) else []
     if node.kind == "columns":
-        kinds = [_DTYPES[kind] for _, kind in plan.schemas[node.source]]
-        columns = function(*(np.array([v], k) for v, k in zip(record, kinds, strict=True)))
+        kinds = [kind for _, kind in plan.schemas[node.source]]
+        columns = function(*(_array(v, k) for v, k in zip(record, kinds, strict=True)))
         listed = columns if isinstance(columns, tuple) else (columns,)
         return [tuple(np.asarray(column).tolist()[0] for column in listed)]
     results = function(*record) if node.kind == "flat_map" else [function(*record)]
     return [item if isinstance(item, tuple) else (item,) for item in results]
+
+
+def _array(value: Any, kind: ColumnType) -> Any:
+    """One value as the column that a function gets."""
+    if kind.nullable or kind.kind not in (*_DTYPES, *_UNITS):
+        found = np.empty(1, object)
+        found[0] = value
+        return found
+    return np.array([value], _DTYPES.get(kind.kind) or f"datetime64[{_UNITS[kind.kind]}]")
 
 
 def _typed(record: Record, schema: Schema) -> Record:
@@ -205,45 +150,61 @@ def _reduce(
     groups: dict[Record, list[tuple[Record, int]]] = {}
     for record in sorted(given, key=lambda record: [order(value) for value in record]):
         groups.setdefault(record[:key], []).append((record[key:], given[record]))
+    schema = plan.schemas[number][key:]
     for name, members in groups.items():
-        for result, count in _results(node, name, members, functions):
-            _add(found, name + _typed(result, plan.schemas[number][key:]), count)
+        for result, count in _results(node, schema, name, members, functions):
+            _add(found, name + _typed(result, schema), count)
 
 
 def _results(
-    node: Reduce, key: Record, members: list[tuple[Record, int]], functions: Sequence[Any]
+    node: Reduce,
+    schema: Schema,
+    key: Record,
+    members: list[tuple[Record, int]],
+    functions: Sequence[Any],
 ) -> list[tuple[Record, int]]:
+    """What a reducer makes of a group: records of this schema, without the key."""
     total = wrapped(sum(count for _, count in members))
     match node.reducer:
         case "threshold":
             return [((), 1)] if total >= node.argument else []
         case "sums":
             sums = {tag: count for (tag,), count in members}
-            whole = tuple(sums.get(tag, 0) for tag in node.outputs)
+            found = [_made_of(kind, tag, sums) for kind, tag in node.outputs]
+            whole = tuple(
+                decimal_of(item, kind.scale) if kind.kind == "decimal" else item
+                for item, (_, kind) in zip(found, schema, strict=True)
+            )
             return [(whole, 1)] if sums.get(0, 0) else []
-        case "float sum":
-            return [((_float_sum(members),), 1)] if total else []
         case "function":
             results = functions[node.argument](key, members)
             return [(item if isinstance(item, tuple) else (item,), 1) for item in results]
+    if node.texts:
+        members = sorted(members, key=lambda member: [rank(value) for value in member[0]])
     ordered = members if node.reducer in ("min", "first") else members[::-1]
-    found: list[tuple[Record, int]] = []
+    ends: list[tuple[Record, int]] = []
     left = node.argument
     for record, count in ordered:
         if count > 0 and left > 0:
-            found.append((record, min(count, left)))
+            ends.append((record, min(count, left)))
             left -= count
-    return found
+    return ends
 
 
-def _float_sum(members: list[tuple[Record, int]]) -> float:
-    """Numbers added in ascending order, the rounding errors carried along (Neumaier)."""
-    total = lost = 0.0
-    for (value,), count in members:
-        number = value * count
-        raised = total + number
-        if abs(raised) <= _LARGEST:
-            larger = abs(total) >= abs(number)
-            lost += (total - raised) + number if larger else (number - raised) + total
-        total = raised
-    return total + lost
+def _made_of(kind: str, tag: int, sums: dict[int, int]) -> Any:
+    """What an output is, given sums of weights by tag."""
+    if kind == "plain":
+        return sums.get(tag, 0)
+    if kind == "whole":
+        return sums.get(tag, 0) + (sums.get(tag + 1, 0) << 32)
+    upward, downward, unknown = (sums.get(tag + LIMBS + place, 0) for place in range(3))
+    infinities = {*([upward > 0] if upward else []), *([downward < 0] if downward else [])}
+    if unknown or len(infinities) == 2:
+        return float("nan")
+    if infinities:
+        return float("inf") if infinities == {True} else float("-inf")
+    whole = sum(sums.get(tag + limb, 0) << (_LIMB_BITS * limb) for limb in range(LIMBS))
+    try:
+        return float(Fraction(whole, 1 << _SMALLEST_BITS))
+    except OverflowError:
+        return float("inf") if whole > 0 else float("-inf")

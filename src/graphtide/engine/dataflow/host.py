@@ -19,12 +19,13 @@ from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
-from graphtide.engine.dataflow.records import Texts
 from graphtide.engine.dataflow.schedule import placed
+from graphtide.engine.dataflow.text_functions import compute_handler
+from graphtide.engine.dataflow.texts import Texts
+from graphtide.engine.dataflow.waiting import Part, Waiting
 from graphtide.kernels.dataflow import layout
-from graphtide.kernels.dataflow.times import not_after
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import DataflowPlan, Foreign, Import, Input, Reduce
+from graphtide.plan.dataflow import Compute, DataflowPlan, Foreign, Import, Input, Reduce
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Host:
     fuel: int = DEFAULT_FUEL
     most_rounds: int = MOST_ROUNDS
     debug: bool = False
+    once: bool = False
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
@@ -52,8 +54,9 @@ class Host:
         self.since: list[int] = [0]
         self.held: dict[int, list[int]] = {}
         self.failed: str | None = None
-        self._waiting: list[tuple[int, int, Int64]] = []
+        self._waiting = Waiting(self._shape())
         self._fresh = self._fresh_history = False
+        self._labelled = 0
         self._checkers: dict[int, Checker] = {}
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
@@ -67,6 +70,7 @@ class Host:
             version,
             watch=self.debug,
             most_rounds=self.most_rounds,
+            once=self.once,
         )
         done = lowering.install()
         feeds = {
@@ -75,6 +79,8 @@ class Host:
             if isinstance(node, Input)
         }
         self._set_handlers(plan, done, functions)
+        if any(isinstance(node, Reduce) and node.texts for node in plan.nodes):
+            self.machine.before_run = self._set_labels
         dweller = Dweller(plan, done, feeds)
         self.dwellers.append(dweller)
         if self.debug:
@@ -123,16 +129,15 @@ class Host:
         self._reschedule()
         done = dweller.installed
         ports = {*done.ports.values(), *done.watched.values()}
-        self._waiting = [item for item in self._waiting if item[0] not in ports]
+        self._waiting.forget(ports)
         for trace in own & set(self.held):
             self.machine.set_frontier(trace + layout.TRACE_SINCE, [])
             del self.held[trace]
         self.machine.remove(done.operators.values(), ports, own)
 
-    def feed(self, port: int, rows: Int64, version: int) -> None:
-        """Let rows of one version wait until it is closed."""
-        if len(rows) > 0:
-            self._waiting.append((port, version, rows))
+    def feed(self, port: int, rows: Int64, version: int | None) -> None:
+        """Let rows wait until their version is closed: one for all, or each its own for None."""
+        self._waiting.put(Part(port, version, rows))
 
     def close(self, frontier: list[int]) -> None:
         """Close all versions that are not at or after the new frontier, as one batch."""
@@ -141,6 +146,10 @@ class Host:
                 "This dataflow stopped in the middle of a batch and cannot go on",
                 where=self.failed,
                 hint="make it anew",
+            )
+        if self.once and any(dweller.ran for dweller in self.dwellers):
+            raise InputError(
+                "This dataflow runs once, and has run", hint="make it anew, or without `once`"
             )
         versions = self._feed_closed(frontier)
         before = self.frontier
@@ -184,18 +193,18 @@ class Host:
 
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
-        shape = self._shape()
-
-        def stays_open(version: int) -> bool:
-            return any(not_after(bound, version, shape) for bound in frontier)
-
-        due = [item for item in self._waiting if not stays_open(item[1])]
-        self._waiting = [item for item in self._waiting if stays_open(item[1])]
+        due, versions = self._waiting.take(frontier)
         for checker in self._checkers.values():
-            checker.begin([(port, rows) for port, _, rows in due])
-        for port, _, rows in due:
+            checker.begin(due)
+        for port, rows in due:
             self.machine.feed(port, rows)
-        return {version for _, version, _ in due}
+        return versions
+
+    def _set_labels(self) -> None:
+        """Hand the labels of texts to the machine where texts have come."""
+        if len(self.texts) != self._labelled:
+            self.machine.set_labels(self.texts.labels())
+            self._labelled = len(self.texts)
 
     def _shape(self) -> int:
         """How the words of versions are divided."""
@@ -210,7 +219,12 @@ class Host:
     ) -> None:
         for number, node in enumerate(plan.nodes):
             made = plan.schemas[number]
-            if isinstance(node, Foreign):
+            if isinstance(node, Compute):
+                source = plan.schemas[node.source]
+                self.machine.handlers[done.operators[number]] = compute_handler(
+                    self.machine, node, source, self.texts
+                )
+            elif isinstance(node, Foreign):
                 self.machine.handlers[done.operators[number]] = foreign_handler(
                     self.machine,
                     node,

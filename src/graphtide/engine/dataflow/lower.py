@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.machine import Machine
+from graphtide.engine.dataflow.once import forgetting, tables_of
 from graphtide.engine.dataflow.paths import MOST_ROUNDS, Path, Paths
 from graphtide.engine.dataflow.programs import Encode, is_plain, path_program
 from graphtide.engine.dataflow.schedule import Flow, schedule
@@ -19,6 +20,7 @@ from graphtide.kernels.dataflow.times import MOST_COORDINATES, field_width, shap
 from graphtide.model.errors import LimitError
 from graphtide.plan.dataflow import (
     Arrange,
+    Compute,
     Consolidate,
     DataflowPlan,
     Foreign,
@@ -37,9 +39,11 @@ _REDUCERS = {
     "last": layout.LAST,
     "sums": layout.LINEAR,
     "threshold": layout.THRESHOLD,
-    "float sum": layout.FLOAT_SUM,
     "function": layout.ASK,
 }
+
+
+_SUMS = {"plain": layout.PLAIN_SUM, "whole": layout.WHOLE_SUM, "float": layout.FLOAT_SUM}
 
 
 @dataclass
@@ -67,6 +71,7 @@ class Lowering:
         *,
         watch: bool = False,
         most_rounds: int = MOST_ROUNDS,
+        once: bool = False,
     ) -> None:
         if plan.depth() > MOST_COORDINATES:
             raise LimitError(
@@ -82,6 +87,8 @@ class Lowering:
         self.watch = watch
         self.shape = shape_of(depths)
         self.paths = Paths(plan, field_width(depths), most_rounds)
+        self.tables = tables_of(plan) if once and not watch else {}
+        self.forgetting = forgetting(plan) if once and not watch else set()
         self.done = Installed()
         self._flows: list[Flow] = []
 
@@ -115,14 +122,22 @@ class Lowering:
                 self._operator(number, layout.PASS, port=len(self.plan.schemas[number]))
             case Consolidate():
                 self._cut(number)
-            case Foreign():
+            case Foreign() | Compute():
                 source = self.plan.schemas[node.source]
                 self._operator(number, layout.FOREIGN, port=len(source))
             case Output():
                 self.done.ports[number] = self.machine.new_port(len(self.plan.schemas[number]))
+            case Arrange() if number in self.tables.values():
+                pass
+            case Reduce() if number in self.tables:
+                width = len(self.plan.schemas[number])
+                operator = self._operator(number, layout.DISTINCT, port=width)
+                self.machine.set_field(operator, layout.OP_SEEN, self.machine.new_seen(width))
             case Arrange():
                 width = len(self.plan.schemas[number])
                 trace = self.machine.new_trace(node.key, width - node.key, node.order == "time")
+                if number in self.forgetting:
+                    self.machine.set_field(trace, layout.TRACE_FORGETS, 1)
                 self._operator(number, layout.ARRANGE, port=width, trace=trace)
             case Import():
                 self.done.traces[number] = self.shared[node.arrangement]
@@ -179,7 +194,8 @@ class Lowering:
             layout.OP_REDUCER: _REDUCERS[node.reducer],
             layout.OP_ARGUMENT: node.argument,
             layout.OP_TODO: machine.new_trace(keys, 2, True),
-            layout.OP_ARGUMENTS: machine.store([len(node.outputs), *node.outputs]),
+            layout.OP_ARGUMENTS: machine.store([len(node.outputs), *_sums(node)]),
+            layout.OP_TEXTS: machine.store(_texts(node, values)) if node.texts else 0,
         }
         for place, value in fields.items():
             machine.set_field(operator, place, value)
@@ -188,7 +204,13 @@ class Lowering:
     def _connect(self, number: int, node: Node) -> None:
         """Make the edges that bring records to a node with a port."""
         match node:
-            case Consolidate() | Foreign() | Output() | Arrange():
+            case Arrange() if number in self.tables.values():
+                pass
+            case Reduce() if number in self.tables:
+                source = self.plan.nodes[self.tables[number]]
+                assert isinstance(source, Arrange)
+                self._feed(number, self.done.ports[number], self.paths.paths_to(source.source))
+            case Consolidate() | Foreign() | Compute() | Output() | Arrange():
                 self._feed(number, self.done.ports[number], self.paths.paths_to(node.source))
 
     def _feed(self, number: int, port: int, paths: list[Path]) -> None:
@@ -250,3 +272,13 @@ class Lowering:
         if len(paths) == 1 and is_plain(paths[0], schema):
             return self.done.ports[ends[0][1]]
         return port
+
+
+def _sums(node: Reduce) -> list[int]:
+    """What LINEAR makes of its sums, as the machine knows it."""
+    return [number for kind, tag in node.outputs for number in (_SUMS[kind], tag)]
+
+
+def _texts(node: Reduce, values: int) -> list[int]:
+    """The words of a head, and which words are codes of texts (see `text_ends` of the kernels)."""
+    return [min(node.texts), *(1 if word in node.texts else 0 for word in range(values))]

@@ -18,6 +18,7 @@ from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
+from graphtide.kernels.dataflow.seen import drop_seen, new_seen
 from graphtide.kernels.dataflow.sending import send_bucket
 from graphtide.kernels.dataflow.times import shape_of
 from graphtide.kernels.dataflow.traces import add_reader, drop_trace, new_trace, remove_reader
@@ -51,6 +52,8 @@ class Machine:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
+        self.before_run: Callable[[], None] = _nothing
+        """Called before the machine runs, and before it goes on behind an operator of Python's."""
         words = self.words
         words[layout.NEXT_FREE] = layout.HEADER_WORDS
         words[layout.END_OF_MEMORY] = len(words)
@@ -86,6 +89,10 @@ class Machine:
     def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
         """An empty trace."""
         return int(new_trace(self.words, key_words, value_words, by_time))
+
+    def new_seen(self, words: int) -> int:
+        """A table of records of so many words that have been seen: of none yet."""
+        return int(new_seen(self.words, words))
 
     def new_operator(self, kind: int, shape: int, fields: dict[int, int]) -> int:
         """An operator with some of its fields set."""
@@ -161,6 +168,13 @@ class Machine:
         start = bucket + layout.BUCKET_ROWS
         return self.words[start : start + count * width].reshape(count, width).copy()
 
+    def set_labels(self, labels: Int64) -> None:
+        """Replace the table of labels that texts are ordered by."""
+        self.release(int(self.words[layout.LABELS]))
+        block = int(allocate(self.words, max(len(labels), 1)))
+        self.words[block : block + len(labels)] = labels
+        self.words[layout.LABELS] = block
+
     def field(self, block: int, field: int) -> int:
         """One field of a block."""
         return int(self.words[block + field])
@@ -180,6 +194,7 @@ class Machine:
         words[layout.COUNTER] = 0
         words[layout.POSITION] = 0
         try:
+            self.before_run()
             while (ended := run(words, self._schedule)) != layout.DONE:
                 if ended == layout.PAUSED:
                     continue
@@ -191,6 +206,7 @@ class Machine:
                 at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
                 operator = int(words[at + 1])
                 self.handlers[operator](operator, int(words[layout.POSITION]))
+                self.before_run()
         except MemoryError as error:
             raise LimitError(
                 "The dataflow needs more memory than it was given",
@@ -203,6 +219,12 @@ class Machine:
                 hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
                 "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
                 "`most_rounds`, or nest its loops less deeply, which lets them count further",
+            ) from error
+        except ArithmeticError as error:
+            raise LimitError(
+                f"A number of the dataflow does not fit into 64 bits: {error}",
+                hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
+                "convert what is so large with as_float()",
             ) from error
         self._give_back()
 
@@ -231,6 +253,9 @@ class Machine:
         if self.field(operator, layout.OP_TODO):
             drop_trace(self.words, self.field(operator, layout.OP_TODO))
         self.release(self.field(operator, layout.OP_ARGUMENTS))
+        self.release(self.field(operator, layout.OP_TEXTS))
+        if self.field(operator, layout.OP_SEEN):
+            drop_seen(self.words, self.field(operator, layout.OP_SEEN))
         self.handlers.pop(operator, None)
         self.release(operator)
 
@@ -256,7 +281,7 @@ class Machine:
         if words[layout.FREED_WORDS] < kept:
             return
         words[layout.FREED_WORDS] = 0
-        for size_class in range(layout.LARGE_CLASS, layout.HEADER_WORDS - layout.FREE_LISTS):
+        for size_class in range(layout.LARGE_CLASS, layout.END_OF_FREE_LISTS - layout.FREE_LISTS):
             block = int(words[layout.FREE_LISTS + size_class])
             size = int(class_words(size_class))
             while block:
@@ -264,6 +289,10 @@ class Machine:
                     _release_pages(self._mapped, block + 2, block + size)
                     words[block + 1] = _GIVEN_BACK
                 block = int(words[block])
+
+
+def _nothing() -> None:
+    """The machine needs nothing before it runs."""
 
 
 def _reserve(size: int) -> mmap.mmap:

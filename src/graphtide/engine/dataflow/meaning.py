@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphtide.engine.dataflow.definitions import Records, defined, value_of
+from graphtide.engine.dataflow.definitions import Records, defined
+from graphtide.engine.dataflow.value_definitions import value_of
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow import DataflowPlan, Enter, Import, Input, Leave, Variable, sources_of
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from graphtide.kernels.dataflow.times import MOST_COORDINATES
 from graphtide.plan.dataflow import (
+    Compute,
     Concat,
     DataflowPlan,
     Enter,
@@ -240,7 +241,8 @@ def _reaches_itself(plan: DataflowPlan, variable: int, start: int) -> bool:
             return True
         node = plan.nodes[number]
         if number in seen or not isinstance(
-            node, Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable | Foreign
+            node,
+            Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable | Foreign | Compute,
         ):
             continue
         seen.add(number)

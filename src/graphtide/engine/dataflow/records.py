@@ -1,4 +1,4 @@
-"""Records as words and back: ints as they are, floats in order, truth as 0 and 1, text by code."""
+"""Records as words and back: what a row of words says, column by column, is in `columns`."""
 
 from __future__ import annotations
 
@@ -8,32 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.columns import decode_column, encode_column
+from graphtide.engine.dataflow.texts import Texts as Texts
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Schema
-from graphtide.plan.dataflow_expressions import BOOL, FLOAT, INT, TEXT, ColumnType
 
 Int64 = NDArray[np.int64]
-_BELOW_SIGN = np.int64((1 << 63) - 1)
-_KINDS = {INT: "iu", FLOAT: "iuf", BOOL: "b", TEXT: "UO"}
-
-
-class Texts:
-    """The dictionary of all texts of a machine: a code for each, never forgotten."""
-
-    def __init__(self) -> None:
-        self._codes: dict[str, int] = {}
-        self._texts: list[str] = []
-
-    def code(self, text: str) -> int:
-        """The code of a text, a new one where it is new."""
-        found = self._codes.setdefault(text, len(self._texts))
-        if found == len(self._texts):
-            self._texts.append(text)
-        return found
-
-    def text(self, code: int) -> str:
-        """The text of a code."""
-        return self._texts[code]
 
 
 def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
@@ -50,14 +30,14 @@ def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
                 f"Column {name!r} has {len(values)} values, the first one {count}",
                 hint="give columns of equal length",
             )
-        words[:, number] = _encode_column(name, column_type, values, texts)
+        words[:, number] = encode_column(name, column_type, values, texts)
     return words
 
 
 def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:
     """The columns of rows of words."""
     return [
-        _decode_column(words[:, number], column_type, texts)
+        decode_column(words[:, number], column_type, texts)
         for number, (_, column_type) in enumerate(schema)
     ]
 
@@ -97,44 +77,3 @@ def _columns_of_tuples(rows: Iterable[Sequence[Any]], names: list[str]) -> list[
                 hint=f"give a list of tuples ({', '.join(names)})",
             )
     return [[row[number] for row in listed] for number in range(len(names))]
-
-
-def _encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
-    array = np.asarray(values)
-    if len(array) == 0:
-        return np.empty(0, np.int64)
-    if array.dtype.kind not in _KINDS[column_type]:
-        raise InputError(
-            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, "
-            f"such as {array.flat[0]!r}",
-            hint="convert them first",
-        )
-    if column_type is TEXT:
-        return np.array([texts.code(_text(name, value)) for value in array.tolist()], np.int64)
-    if column_type is FLOAT:
-        return _ordered(array.astype(np.float64))
-    if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
-        raise InputError(f"Column {name!r} holds a number beyond int64: {array.max()}")
-    return array.astype(np.int64)
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"Column {name!r} is of type str and cannot hold {value!r}")
-    return value
-
-
-def _ordered(numbers: NDArray[np.float64]) -> Int64:
-    """Floats as words that order the way they do; one zero, one NaN."""
-    bits = np.where(np.isnan(numbers), np.int64(0x7FF8 << 48), (numbers + 0.0).view(np.int64))
-    return np.where(bits < 0, bits ^ _BELOW_SIGN, bits)
-
-
-def _decode_column(words: Int64, column_type: ColumnType, texts: Texts) -> NDArray[Any]:
-    if column_type is FLOAT:
-        return np.where(words < 0, words ^ _BELOW_SIGN, words).view(np.float64)
-    if column_type is BOOL:
-        return words != 0  # type: ignore[no-any-return]
-    if column_type is TEXT:
-        return np.array([texts.text(code) for code in words.tolist()], object)
-    return words.copy()

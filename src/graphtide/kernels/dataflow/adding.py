@@ -25,10 +25,10 @@ def add_up_bucket(memory: Memory, bucket: int, width: int) -> None:
     kept = 0
     for number in range(count):
         row = rows + number * width
-        place = _hash(memory, row, width - 1) & (size - 1)
+        place = hash_words(memory, row, width - 1) & (size - 1)
         while memory[table + place] != 0:
             other = rows + (memory[table + place] - 1) * width
-            if _same(memory, row, other, width - 1):
+            if same_words(memory, row, other, width - 1):
                 memory[other + width - 1] += memory[row + width - 1]
                 break
             place = (place + 1) & (size - 1)
@@ -42,7 +42,8 @@ def add_up_bucket(memory: Memory, bucket: int, width: int) -> None:
 
 
 @joined_kernel
-def _hash(memory: Memory, row: int, words: int) -> int:
+def hash_words(memory: Memory, row: int, words: int) -> int:
+    """A number that differs for different words, as a rule."""
     found = 0
     for word in range(words):
         found = (found ^ memory[row + word]) * _SPREAD
@@ -51,7 +52,8 @@ def _hash(memory: Memory, row: int, words: int) -> int:
 
 
 @joined_kernel
-def _same(memory: Memory, one: int, other: int, words: int) -> bool:
+def same_words(memory: Memory, one: int, other: int, words: int) -> bool:
+    """True where so many words are equal."""
     same = True
     for word in range(words):
         if memory[one + word] != memory[other + word]:

@@ -91,13 +91,18 @@ FUEL = 39
 FUEL_LEFT = 6
 """Rows that the join that runs may still send before it pauses."""
 FREE_LISTS = 40
-HEADER_WORDS = 256
+END_OF_FREE_LISTS = 256
+LABELS = 257
+"""Where the labels of texts stand, by code: they order the way the texts do."""
+RUNS = 256
+"""Where the runs of REPLAYED begin, each sorted for itself."""
+HEADER_WORDS = 264
 LARGE_CLASS = 44
 """Free blocks of this size class and larger, from 20 kilobytes, hold pages to give back."""
 
 CHUNK = 256
 """Rows that are staged before a program runs over them."""
-REGISTERS = 96
+REGISTERS = 256
 """Columns of the staging chunk: inputs first, then what programs compute."""
 MOST_COLUMNS = 96
 """Words of a record, at most: it has to fit into the staging chunk."""
@@ -145,7 +150,9 @@ PROGRAM_WEIGHT = 3
 """The register that multiplies the diff, or -1."""
 PROGRAM_DELAY = 4
 """The register that is added to the position, or -1."""
-PROGRAM_BODY = 5
+PROGRAM_FAULT = 5
+"""The register that tells which records a step has no word for, or -1."""
+PROGRAM_BODY = 6
 """Five words a step (operation, result, operands), then one word an output column."""
 
 # Batch
@@ -212,7 +219,9 @@ TRACE_SINCE = 9
 """Address of the frontier of the handles that users hold, 0 where there is none."""
 TRACE_OWNER = 10
 TRACE_MERGED = 11
-TRACE_WORDS = 12
+TRACE_FORGETS = 12
+"""1 where nobody reads a batch once it is not fresh any more: it is dropped then."""
+TRACE_WORDS = 13
 
 # Slot of a spine
 SLOT_OLDER = 0
@@ -270,7 +279,11 @@ OP_AT_LEFT = 28
 OP_AT_RIGHT = 29
 OP_AT_KEY = 30
 OP_AT_ROW = 31
-OP_WORDS = 32
+OP_TEXTS = 32
+"""Of FIRST and LAST: 0, or which values are texts (see `dataflow_text_ends`)."""
+OP_SEEN = 33
+"""Of DISTINCT: the table of what it has seen."""
+OP_WORDS = 34
 
 # Kinds of operators
 ARRANGE = 1
@@ -283,6 +296,17 @@ IMPORT = 6
 PASS = 7
 """Sends on what is put into its port, as it is: an input."""
 
+DISTINCT = 8
+"""Sends each record once, of those that only ever come (see `dataflow_seen`)."""
+
+# A table of records that have been seen
+SEEN_COUNT = 0
+SEEN_ROOM = 1
+SEEN_RECORDS = 2
+SEEN_TABLE = 3
+"""Numbers of records, from 1, in two words for each that there is room for."""
+SEEN_WORDS = 4
+
 # Reducers
 FIRST = 1
 """The first `argument` records in ascending order: min, and the least k."""
@@ -290,9 +314,16 @@ LAST = 2
 LINEAR = 3
 """Sums of weights: count, sum, and several of them at once."""
 THRESHOLD = 4
-FLOAT_SUM = 5
 ASK = 6
 """A function of Python, given all records of the group."""
+
+# What LINEAR makes of its sums: kinds of outputs
+PLAIN_SUM = 0
+"""The weights of one tag."""
+WHOLE_SUM = 1
+"""Ints, from the weights of a tag and, times 2^32, of the next."""
+FLOAT_SUM = 2
+"""Floats, from their limbs (see `dataflow_wide`)."""
 
 # Instructions of the schedule: code, operand, jump
 DO = 1

@@ -6,7 +6,8 @@ columns of the new record. Floats are kept as words that order the way the numbe
 a negative number below the sign are flipped, which undoes itself.
 
 Arithmetic is that of int64 and float64: ints wrap around, int division by zero is 0, a float
-divided by zero is an infinity or NaN.
+divided by zero is an infinity or NaN. Where a type must not wrap around, OVERFLOW_ADD and the like
+tell which rows do, and a program says in which column that is told for the whole record.
 """
 
 from __future__ import annotations
@@ -20,6 +21,15 @@ from graphtide.kernels.dataflow.layout import (
     Memory,
 )
 from graphtide.kernels.dataflow.memory import bit_length
+from graphtide.kernels.dataflow.wide import (
+    day_of,
+    first_limb,
+    limb_part,
+    month_of,
+    product_overflows,
+    sum_overflows,
+    year_of,
+)
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 STEP_WORDS = 5
@@ -52,7 +62,17 @@ STEP_WORDS = 5
     FLOAT_NEGATE,
     TO_FLOAT,
     TO_INT,
-) = range(1, 27)
+    OVERFLOW_ADD,
+    OVERFLOW_SUBTRACT,
+    OVERFLOW_MULTIPLY,
+    YEAR,
+    MONTH,
+    DAY,
+    LIMB,
+    PART_0,
+    PART_1,
+    PART_2,
+) = range(1, 37)
 
 _BELOW_SIGN = (1 << 63) - 1
 _NAN_WORD = 0x7FF8 << 48
@@ -90,8 +110,10 @@ def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
         right = stage + memory[at + 3] * CHUNK
         if operation < FLOAT_ADD:
             _run_words(memory, operation, result, left, right, stage + memory[at + 4] * CHUNK, rows)
-        else:
+        elif operation < OVERFLOW_ADD:
             _run_floats(memory, operation, result, left, right, rows)
+        else:
+            _run_wide(memory, operation, result, left, right, rows)
 
 
 @inner_kernel
@@ -194,3 +216,30 @@ def _run_floats(
         elif operation == FLOAT_NEGATE:
             one = -one
         memory[result + row] = word_of(one)
+
+
+@joined_kernel
+def _run_wide(
+    memory: Memory, operation: int, result: int, left: int, right: int, rows: int
+) -> None:
+    """Steps that look at all of a word: overflow, the calendar, and floats as wide ints."""
+    for row in range(rows):
+        one, other = memory[left + row], memory[right + row]
+        found = 0
+        if operation == OVERFLOW_ADD:
+            found = sum_overflows(one, other)
+        elif operation == OVERFLOW_SUBTRACT:
+            found = 1 if other == -(1 << 63) else sum_overflows(one, -other)
+        elif operation == OVERFLOW_MULTIPLY:
+            found = product_overflows(one, other)
+        elif operation == YEAR:
+            found = year_of(one)
+        elif operation == MONTH:
+            found = month_of(one)
+        elif operation == DAY:
+            found = day_of(one)
+        elif operation == LIMB:
+            found = first_limb(one)
+        else:
+            found = limb_part(one, operation - PART_0)
+        memory[result + row] = found

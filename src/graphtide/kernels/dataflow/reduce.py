@@ -87,7 +87,7 @@ from graphtide.kernels.dataflow.skipping import can_skip, schedule_output
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.dataflow.standing import emit, hold_output, stand
 from graphtide.kernels.dataflow.times import upper_bound
-from graphtide.kernels.dataflow.todo import TIME_WORDS, add_time, forced_bound
+from graphtide.kernels.dataflow.todo import TIME_WORDS, forced_bound, note_time, order_times
 from graphtide.kernels.dataflow.traces import announce, finish_merges, open_cursors, settle_fresh
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
@@ -180,6 +180,7 @@ def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
             key = memory[news + BATCH_KEYS_AT] + one * words
             _times_of_news(memory, operator, news, one)
             one += 1
+        order_times(memory, operator)
         _look_at_key(memory, operator, position, key)
     free(memory, todo)
 
@@ -222,7 +223,7 @@ def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> Non
         if value_of(memory, todo, row, 0) != 0:
             bound = value_of(memory, todo, row, 1)
             taken = value_of(memory, todo, row, 0) - 1
-        add_time(memory, operator, memory[time_of(memory, todo, row) + 1], bound, taken)
+        note_time(memory, operator, memory[time_of(memory, todo, row) + 1], bound, taken)
         row += width
 
 
@@ -251,7 +252,7 @@ def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> Non
             alone = added and values == 1
             bound = value_of(memory, news, row, 0) + (0 if alone else before)
             taken = 1 if values == 1 and not added else 0
-        add_time(memory, operator, version, bound, taken)
+        note_time(memory, operator, version, bound, taken)
         row += width
 
 

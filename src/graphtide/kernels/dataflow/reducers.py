@@ -11,6 +11,7 @@ positive; LINEAR adds weights of any sign, and a group is there where its count 
 from __future__ import annotations
 
 from graphtide.kernels.dataflow.batches import compare_keys
+from graphtide.kernels.dataflow.float_sums import float_of_limbs
 from graphtide.kernels.dataflow.frames import diff_of, load_row, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     ASK,
@@ -34,6 +35,8 @@ from graphtide.kernels.dataflow.layout import (
     OP_ARGUMENTS,
     OP_LEFT,
     OP_REDUCER,
+    OP_TEXTS,
+    PLAIN_SUM,
     RECORD,
     REPLAYED,
     SUMS,
@@ -46,10 +49,11 @@ from graphtide.kernels.dataflow.layout import (
 )
 from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow.memory import copy_words
-from graphtide.kernels.dataflow.programs import float_of, word_of
 from graphtide.kernels.dataflow.rows import sort_rows
+from graphtide.kernels.dataflow.text_ends import keep_ends, stands_with_last
 from graphtide.kernels.dataflow.todo import forced_bound, in_time, schedule_later
 from graphtide.kernels.dataflow.traces import plain_cursor
+from graphtide.kernels.dataflow.wide import LIMB_MASK
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
@@ -62,8 +66,6 @@ def want(memory: Memory, operator: int, count: int) -> None:
         _want_sums(memory, operator, count)
     elif reducer == THRESHOLD:
         _want_threshold(memory, operator, count)
-    elif reducer == FLOAT_SUM:
-        _want_float_sum(memory, operator, count)
     elif reducer == ASK:
         _ask(memory, operator, count)
     else:
@@ -85,7 +87,7 @@ def order_by_value(memory: Memory, operator: int, count: int) -> int:
             load_row(memory, batch, row, values, target)
     rows = list_rows(memory, REPLAYED)
     sort_rows(memory, rows, list_count(memory, REPLAYED), body, 0)
-    plain_cursor(memory, rows, rows + list_count(memory, REPLAYED) * body)
+    plain_cursor(memory, 0, rows, rows + list_count(memory, REPLAYED) * body)
     return 1 if count > 0 else 0
 
 
@@ -174,19 +176,27 @@ def _next_record(memory: Memory, operator: int, count: int) -> int:
 def _want_ends(memory: Memory, operator: int, count: int) -> None:
     """The first or last `argument` records, each as often as it is there."""
     values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    texts = memory[operator + OP_TEXTS]
     left = memory[operator + OP_ARGUMENT]
     _begin_records(memory, operator, count)
-    while left > 0:
+    while True:
         total = _next_record(memory, operator, count)
         if memory[FOUND] == 0:
             break
         if total <= 0:
             continue
+        if left <= 0 and not stands_with_last(memory, texts, values):
+            break
         target = append(memory, WANTED, values + 1)
         copy_words(memory, memory[RECORD], target, values)
-        memory[target + values] = min(total, left)
+        memory[target + values] = total if texts != 0 else min(total, left)
         left -= total
-    if memory[operator + OP_REDUCER] == LAST:
+        if texts == 0 and left <= 0:
+            break
+    downward = memory[operator + OP_REDUCER] == LAST
+    if texts != 0:
+        keep_ends(memory, texts, memory[operator + OP_ARGUMENT], values, downward)
+    elif downward:
         _reverse_wanted(memory, values + 1)
 
 
@@ -246,8 +256,23 @@ def _want_sums(memory: Memory, operator: int, count: int) -> None:
     outputs = memory[listed]
     target = append(memory, WANTED, outputs + 1)
     for output in range(outputs):
-        memory[target + output] = memory[sums + memory[listed + 1 + output]]
+        kind, tag = memory[listed + 1 + 2 * output], memory[listed + 2 + 2 * output]
+        memory[target + output] = _made_of(memory, kind, sums + tag)
     memory[target + outputs] = 1
+
+
+@inner_kernel
+def _made_of(memory: Memory, kind: int, sums: int) -> int:
+    """What an output is, given the sums from its tag on; an error where it is beyond a word."""
+    if kind == FLOAT_SUM:
+        return float_of_limbs(memory, sums)
+    if kind == PLAIN_SUM:
+        return memory[sums]  # type: ignore[no-any-return]
+    low, high = memory[sums], memory[sums + 1]
+    high += low >> 32
+    if high < -(1 << 31) or high >= 1 << 31:
+        raise ArithmeticError("a sum is beyond a word")
+    return (high << 32) | (low & LIMB_MASK)  # type: ignore[no-any-return]
 
 
 @joined_kernel
@@ -258,31 +283,6 @@ def _want_threshold(memory: Memory, operator: int, count: int) -> None:
     if memory[list_rows(memory, SUMS)] >= memory[operator + OP_ARGUMENT]:
         target = append(memory, WANTED, 1)
         memory[target] = 1
-
-
-@joined_kernel
-def _want_float_sum(memory: Memory, operator: int, count: int) -> None:
-    """The sum of floats, always in ascending order, so that it does not depend on the past."""
-    total, lost, records = 0.0, 0.0, 0
-    _begin_records(memory, operator, count)
-    while True:
-        times = _next_record(memory, operator, count)
-        if memory[FOUND] == 0:
-            break
-        if times == 0:
-            # What has come and gone: an infinity no times would be NaN.
-            continue
-        records += times
-        number = float_of(memory[memory[RECORD]]) * times
-        raised = total + number
-        if abs(raised) <= 1.7976931348623157e308:
-            larger = abs(total) >= abs(number)
-            lost += (total - raised) + number if larger else (number - raised) + total
-        total = raised
-    if records != 0:
-        target = append(memory, WANTED, 2)
-        memory[target] = word_of(total + lost)
-        memory[target + 1] = 1
 
 
 @joined_kernel

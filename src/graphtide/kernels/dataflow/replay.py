@@ -1,8 +1,13 @@
 """Replay: the input rows of one key, brought forward version by version.
 
 GATHERED holds the rows in order of version; REPLAYED those whose version has come, values first,
-with their versions raised to the one that is looked at and equal rows added up. What a later
-version reads is then no more than what can still be told apart, however long the history is.
+and equal rows added up. What a later version reads is then no more than what can still be told
+apart, however long the history is.
+
+Where versions are numbers, no look to come can tell those apart that have come: they become one.
+REPLAYED is then a few runs, each sorted by value, of which the last ones are merged as soon as they
+are not of falling size. A look adds the rows of its version as a run and puts a cursor over each:
+so a reducer that stops early, as min does, goes through a few rows and not through its group.
 
 Where versions are only partly ordered, the versions that are still to be looked at have a greatest
 lower bound, the *floor*. No look to come can tell a version from its upper bound with the floor, so
@@ -27,12 +32,15 @@ from graphtide.kernels.dataflow.layout import (
     GATHERED,
     LOOK_FLOOR,
     LOOK_KEY,
+    LOOK_POSITION,
     LOOK_VERSION,
     OP_FLOOR,
     OP_LEFT,
+    OP_SHAPE,
     REPLAY_AT,
     REPLAYED,
     ROWS_TOLD_APART,
+    RUNS,
     TIMES,
     TRACE_BODY_WORDS,
     VERSION_SHAPE,
@@ -41,8 +49,14 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow.memory import copy_words
 from graphtide.kernels.dataflow.rows import add_equal_bodies, sort_rows
-from graphtide.kernels.dataflow.times import lower_bound, upper_bound
-from graphtide.kernels.dataflow.todo import TIME_WORDS, forced_bound, schedule_later
+from graphtide.kernels.dataflow.times import lower_bound, not_after, upper_bound
+from graphtide.kernels.dataflow.todo import (
+    TIME_WORDS,
+    forced_bound,
+    note_time,
+    order_times,
+    schedule_later,
+)
 from graphtide.kernels.dataflow.traces import open_cursors, plain_cursor
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
@@ -61,6 +75,7 @@ def gather_rows(memory: Memory, operator: int) -> None:
     memory[REPLAY_AT] = 0
     clear_list(memory, GATHERED)
     clear_list(memory, REPLAYED)
+    clear_list(memory, RUNS)
     for number in range(open_cursors(memory, trace, memory[LOOK_KEY])):
         cursor = memory[CURSORS] + number * CURSOR_WORDS
         batch = memory[cursor + CURSOR_BATCH]
@@ -77,20 +92,74 @@ def gather_rows(memory: Memory, operator: int) -> None:
                 memory[target + 2 + value] = value_of(memory, batch, row, value)
             memory[target + body - 1] = diff_of(memory, batch, row)
             if memory[VERSION_SHAPE] == 0 and version > memory[LOOK_VERSION]:
-                forced = forced_bound(memory, operator)
-                schedule_later(memory, operator, memory[time], version, forced, 0)
+                _schedule_version(memory, operator, memory[time], version)
+    order_times(memory, operator)
     sort_rows(memory, list_rows(memory, GATHERED), list_count(memory, GATHERED), body, 0)
+
+
+@joined_kernel
+def _schedule_version(memory: Memory, operator: int, position: int, version: int) -> None:
+    """Note that a row of a later version is to be looked at: here, or at its later position."""
+    forced = forced_bound(memory, operator)
+    if not_after(position, memory[LOOK_POSITION], memory[operator + OP_SHAPE]):
+        note_time(memory, operator, version, forced, 0)
+    else:
+        schedule_later(memory, operator, position, version, forced, 0)
 
 
 @inner_kernel
 def advance_replay(memory: Memory, operator: int) -> int:
-    """Bring REPLAYED up to a version and make it the one cursor; 0 or 1 cursors."""
+    """Bring REPLAYED up to a version and put cursors over it; how many."""
     body = memory[memory[operator + OP_LEFT] + TRACE_BODY_WORDS]
-    _take_rows(memory, body, memory[LOOK_VERSION], memory[VERSION_SHAPE] == 0)
+    before = list_count(memory, REPLAYED)
+    ordered = memory[VERSION_SHAPE] == 0
+    _take_rows(memory, body, memory[LOOK_VERSION], ordered)
+    if ordered:
+        if list_count(memory, REPLAYED) > before:
+            _add_run(memory, before, body)
+        return _cursors_over_runs(memory, body)
     raise_versions(memory, REPLAYED, body)
     rows, count = list_rows(memory, REPLAYED), list_count(memory, REPLAYED)
-    plain_cursor(memory, rows, rows + count * body)
+    plain_cursor(memory, 0, rows, rows + count * body)
     return 1 if count > 0 else 0
+
+
+@inner_kernel
+def _add_run(memory: Memory, first: int, body: int) -> None:
+    """Make the rows of REPLAYED from one on a run, and merge the last runs until sizes fall."""
+    memory[append(memory, RUNS, 1)] = first
+    _sort_last_run(memory, body)
+    while list_count(memory, RUNS) > 1:
+        last = list_rows(memory, RUNS) + list_count(memory, RUNS) - 1
+        size = list_count(memory, REPLAYED) - memory[last]
+        if memory[last] - memory[last - 1] > 2 * size:
+            break
+        memory[memory[RUNS] + BUCKET_COUNT] -= 1
+        _sort_last_run(memory, body)
+
+
+@inner_kernel
+def _sort_last_run(memory: Memory, body: int) -> None:
+    """Sort the last run by value and add up equal rows: one pass where it is two sorted runs."""
+    first = memory[list_rows(memory, RUNS) + list_count(memory, RUNS) - 1]
+    rows, count = list_rows(memory, REPLAYED) + first * body, list_count(memory, REPLAYED) - first
+    sort_rows(memory, rows, count, body, 0)
+    memory[memory[REPLAYED] + BUCKET_COUNT] = first + add_equal_bodies(memory, rows, count, body)
+    memory[ROWS_TOLD_APART] += count
+
+
+@joined_kernel
+def _cursors_over_runs(memory: Memory, body: int) -> int:
+    """Put a cursor over each run of REPLAYED."""
+    rows, end = list_rows(memory, REPLAYED), list_count(memory, REPLAYED)
+    runs, found = list_rows(memory, RUNS), 0
+    for number in range(list_count(memory, RUNS) - 1, -1, -1):
+        first = memory[runs + number]
+        if first < end:
+            plain_cursor(memory, found, rows + first * body, rows + end * body)
+            found += 1
+        end = first
+    return found
 
 
 @inner_kernel
@@ -127,7 +196,10 @@ def raise_versions(memory: Memory, which: int, body: int) -> None:
 
 @joined_kernel
 def _take_rows(memory: Memory, body: int, version: int, ordered: bool) -> None:
-    """Move the rows up to a version from GATHERED to REPLAYED; all where there is no order."""
+    """Move the rows up to a version from GATHERED to REPLAYED; all where there is no order.
+
+    Where there is, the versions that have come become one, the first.
+    """
     values = body - 3
     while memory[REPLAY_AT] < list_count(memory, GATHERED):
         source = list_rows(memory, GATHERED) + memory[REPLAY_AT] * body
@@ -136,6 +208,6 @@ def _take_rows(memory: Memory, body: int, version: int, ordered: bool) -> None:
         target = append(memory, REPLAYED, body)
         copy_words(memory, source + 2, target, values)
         memory[target + values] = memory[source + 1]
-        memory[target + values + 1] = memory[source]
+        memory[target + values + 1] = 0 if ordered else memory[source]
         memory[target + values + 2] = memory[source + body - 1]
         memory[REPLAY_AT] += 1

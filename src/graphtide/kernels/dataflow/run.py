@@ -23,6 +23,7 @@ from graphtide.kernels.dataflow.layout import (
     BUCKET_COUNT,
     CONSOLIDATE,
     COUNTER,
+    DISTINCT,
     DO,
     DONE,
     FOREIGN,
@@ -57,6 +58,7 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.memory import free
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position, take_bucket
 from graphtide.kernels.dataflow.reduce import reduce
+from graphtide.kernels.dataflow.seen import send_unseen
 from graphtide.kernels.dataflow.sending import send_batch, send_bucket
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.dataflow.traces import announce, batch_at, count_batches, settle_fresh
@@ -156,6 +158,8 @@ def _activate(memory: Memory, operator: int) -> int:
         _arrange(memory, operator, position)
     elif kind == CONSOLIDATE:
         _consolidate(memory, operator, position)
+    elif kind == DISTINCT:
+        send_unseen(memory, operator, position)
     elif kind == PASS:
         _pass(memory, operator, position)
     elif kind == IMPORT:

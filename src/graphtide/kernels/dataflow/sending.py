@@ -39,6 +39,7 @@ from graphtide.kernels.dataflow.layout import (
     OP_OUT,
     PROGRAM_BODY,
     PROGRAM_DELAY,
+    PROGRAM_FAULT,
     PROGRAM_FILTER,
     PROGRAM_OUTPUTS,
     PROGRAM_STEPS,
@@ -87,12 +88,14 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
     outputs = memory[program + PROGRAM_OUTPUTS]
     listed = program + PROGRAM_BODY + memory[program + PROGRAM_STEPS] * STEP_WORDS
     passing, weight = memory[program + PROGRAM_FILTER], memory[program + PROGRAM_WEIGHT]
-    delay = memory[program + PROGRAM_DELAY]
+    delay, fault = memory[program + PROGRAM_DELAY], memory[program + PROGRAM_FAULT]
     last_round = memory[edge + EDGE_LAST_ROUND]
     keep, add = memory[edge + EDGE_KEEP], memory[edge + EDGE_ADD]
     beyond = memory[edge + EDGE_BEYOND]
     passed = 0
     for row in range(rows):
+        if fault >= 0 and memory[stage + fault * CHUNK + row] != 0:
+            raise ArithmeticError("a value is beyond its word")
         if passing >= 0 and memory[stage + passing * CHUNK + row] == 0:
             continue
         diff = memory[versions + 2 * CHUNK + row] * memory[edge + EDGE_SIGN]

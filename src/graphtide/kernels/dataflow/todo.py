@@ -9,6 +9,7 @@ skipped where the record is there more often.
 from __future__ import annotations
 
 from graphtide.kernels.dataflow.layout import (
+    BUCKET_COUNT,
     LAST,
     LATER_POSITION,
     LATER_VERSION,
@@ -27,6 +28,7 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.lists import append, list_count, list_rows
 from graphtide.kernels.dataflow.memory import copy_words
 from graphtide.kernels.dataflow.ports import new_row
+from graphtide.kernels.dataflow.rows import sort_rows
 from graphtide.kernels.dataflow.times import not_after, upper_bound
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
@@ -50,23 +52,31 @@ def nearer_bound(memory: Memory, operator: int, one: int, other: int) -> int:
     return min(one, other)
 
 
+@joined_kernel
+def _make_stricter(memory: Memory, operator: int, time: int, bound: int, taken: int) -> None:
+    """Make the bound at a time of TIMES stricter where another one is."""
+    if memory[time + 1] == bound:
+        memory[time + 2] = min(taken, memory[time + 2])
+    elif nearer_bound(memory, operator, memory[time + 1], bound) == bound:
+        memory[time + 1] = bound
+        memory[time + 2] = taken
+
+
 @inner_kernel
 def add_time(memory: Memory, operator: int, version: int, bound: int, taken: int) -> None:
     """Put a version into TIMES, which is ascending, or make its bound stricter."""
     count = list_count(memory, TIMES)
-    place = count
     rows = list_rows(memory, TIMES)
-    while place > 0 and memory[rows + TIME_WORDS * (place - 1)] >= version:
-        place -= 1
+    place, end = 0, count
+    while place < end:
+        middle = (place + end) >> 1
+        if memory[rows + TIME_WORDS * middle] < version:
+            place = middle + 1
+        else:
+            end = middle
     time = rows + TIME_WORDS * place
     if place < count and memory[time] == version:
-        nearer = nearer_bound(memory, operator, memory[time + 1], bound)
-        if memory[time + 1] != bound:
-            taken = taken if nearer == bound else memory[time + 2]
-        else:
-            taken = min(taken, memory[time + 2])
-        memory[time + 1] = nearer
-        memory[time + 2] = taken
+        _make_stricter(memory, operator, time, bound, taken)
         return
     append(memory, TIMES, TIME_WORDS)
     time = list_rows(memory, TIMES) + TIME_WORDS * place
@@ -75,6 +85,40 @@ def add_time(memory: Memory, operator: int, version: int, bound: int, taken: int
     memory[time] = version
     memory[time + 1] = bound
     memory[time + 2] = taken
+
+
+@inner_kernel
+def note_time(memory: Memory, operator: int, version: int, bound: int, taken: int) -> None:
+    """Put a version at the end of TIMES, which is out of order until `order_times` is called."""
+    count = list_count(memory, TIMES)
+    last = list_rows(memory, TIMES) + TIME_WORDS * (count - 1)
+    if count > 0 and memory[last] == version:
+        _make_stricter(memory, operator, last, bound, taken)
+        return
+    time = append(memory, TIMES, TIME_WORDS)
+    memory[time] = version
+    memory[time + 1] = bound
+    memory[time + 2] = taken
+
+
+@inner_kernel
+def order_times(memory: Memory, operator: int) -> None:
+    """Bring what was noted into order: each version once, with the strictest of its bounds.
+
+    Takes n log n for all of them, where inserting each would take the square.
+    """
+    rows, count = list_rows(memory, TIMES), list_count(memory, TIMES)
+    sort_rows(memory, rows, count, TIME_WORDS, 0)
+    kept = 0
+    for number in range(count):
+        source = rows + TIME_WORDS * number
+        last = rows + TIME_WORDS * (kept - 1)
+        if kept > 0 and memory[last] == memory[source]:
+            _make_stricter(memory, operator, last, memory[source + 1], memory[source + 2])
+            continue
+        copy_words(memory, source, last + TIME_WORDS, TIME_WORDS)
+        kept += 1
+    memory[memory[TIMES] + BUCKET_COUNT] = kept
 
 
 @joined_kernel

@@ -42,6 +42,7 @@ from graphtide.kernels.dataflow.layout import (
     SMALL_SLOT,
     TRACE_BODY_WORDS,
     TRACE_BY_TIME,
+    TRACE_FORGETS,
     TRACE_FRESH,
     TRACE_KEY_WORDS,
     TRACE_READERS,
@@ -161,11 +162,12 @@ def open_cursors(memory: Memory, trace: int, key: int) -> int:
 
 
 @joined_kernel
-def plain_cursor(memory: Memory, first: int, end: int) -> None:
-    """Make plain rows, values first, all that is under the cursors."""
-    memory[memory[CURSORS] + CURSOR_ROW] = first
-    memory[memory[CURSORS] + CURSOR_END] = end
-    memory[memory[CURSORS] + CURSOR_BATCH] = 0
+def plain_cursor(memory: Memory, number: int, first: int, end: int) -> None:
+    """Put plain rows, values first, under one of the cursors."""
+    cursor = memory[CURSORS] + number * CURSOR_WORDS
+    memory[cursor + CURSOR_ROW] = first
+    memory[cursor + CURSOR_END] = end
+    memory[cursor + CURSOR_BATCH] = 0
 
 
 @inner_kernel
@@ -175,6 +177,9 @@ def settle_fresh(memory: Memory, trace: int) -> None:
     if batch == 0:
         return
     memory[trace + TRACE_FRESH] = 0
+    if memory[trace + TRACE_FORGETS] != 0:
+        free(memory, batch)
+        return
     rows = memory[batch + BATCH_ROWS]
     _work(memory, trace, rows * memory[EFFORT])
     count = memory[trace + TRACE_SLOT_COUNT]

@@ -19,8 +19,11 @@ from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Enter, Leave, RowOrder
 from graphtide.plan.dataflow import Output as OutputNode
 from graphtide.plan.dataflow import Variable as VariableNode
-from graphtide.plan.dataflow_expressions import INT, expression_type
+from graphtide.plan.dataflow_expressions import expression_type
 from graphtide.plan.dataflow_terms import expression_of
+from graphtide.plan.dataflow_types import INT
+from graphtide.run.dataflow.aggregates import Aggregating
+from graphtide.run.dataflow.computed import computed
 from graphtide.run.dataflow.growing import GrowingFlow, schema_of
 from graphtide.run.dataflow.handles import Handle
 from graphtide.run.dataflow.indexed import IndexedStage
@@ -38,6 +41,7 @@ from graphtide.run.dataflow.stages import (
     check_outside,
     in_scope,
     like,
+    selected,
 )
 from graphtide.run.dataflow.times import Time
 from graphtide.run.turns import in_turn
@@ -47,6 +51,7 @@ class Collection(
     Transforming["Collection", "Arrangement"],
     Joining["Collection", "Arrangement"],
     Reducing["Collection", "Arrangement"],
+    Aggregating["Collection", "Arrangement"],
 ):
     """Records of typed columns, each with a multiplicity, at every version and in every round."""
 
@@ -61,11 +66,14 @@ class Collection(
         if at is None:
             return self._collection(in_scope(self, loop.scope))
         delay = expression_of(at)
-        if expression_type(delay, dict(self.schema)) is not INT:
+        if expression_type(delay, dict(self.schema)) != INT:
             raise InputError(f"`{delay}` is not a round", hint="give an int of 0 or more")
         parent = self.flow.plan.scopes[loop.scope].parent
-        node = Enter(in_scope(self, parent).number, delay)
-        return self._collection(added(self, node, scope=loop.scope))
+        stage, found = computed(in_scope(self, parent), {"": delay})
+        entered = added(stage, Enter(stage.number, found[""]), scope=loop.scope)
+        if entered.schema != self.schema:
+            entered = selected(entered, {name: name for name in self.names})
+        return self._collection(entered)
 
     def leave(self) -> Collection:
         """What the collection comes to after the last round of its loop, outside of it."""
@@ -140,7 +148,7 @@ class Loop:
         self.flow = flow
         self.scope = scope
 
-    def variable(self, initial: Collection | None = None, /, **columns: type) -> VariableCollection:
+    def variable(self, initial: Collection | None = None, /, **columns: Any) -> VariableCollection:
         """A collection that starts as `initial`, or empty with these columns."""
         if (initial is None) == (not columns):
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
+from typing import Any
 
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
@@ -42,6 +43,8 @@ class Dataflow(GrowingFlow):
     they are added up: less of it takes less memory where few distinct records come of many pairs.
     A loop that has gone round `most_rounds` times, rounded up to a power of two, is refused as one
     that never comes to rest; loops within loops can count less far.
+    With `once`, it is for one answer: it takes insertions alone, at one version, and runs once.
+    Records that only ever come are then kept without times, which makes loops several times faster.
     With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
     output and operator is compared with that, which is slow.
     """
@@ -57,6 +60,7 @@ class Dataflow(GrowingFlow):
         fuel: int = DEFAULT_FUEL,
         most_rounds: int = MOST_ROUNDS,
         debug: bool = False,
+        once: bool = False,
     ) -> None:
         if beside is None:
             if fuel < 1:
@@ -70,12 +74,18 @@ class Dataflow(GrowingFlow):
                 fuel=fuel,
                 most_rounds=most_rounds,
                 debug=debug,
+                once=once,
             )
             clock = Clock(host)
         else:
             beside.check_open()
-            given = (coordinates, memory, effort, fuel, most_rounds, debug)
-            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False):
+            if beside.host.once:
+                raise InputError(
+                    f"{beside.name} runs once, and nothing can come beside it",
+                    hint="make it without `once`",
+                )
+            given = (coordinates, memory, effort, fuel, most_rounds, debug, once)
+            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False, False):
                 raise InputError(
                     f"{name} shares clock, memory and settings with {beside.name}",
                     hint="give those settings to the first dataflow",
@@ -88,8 +98,12 @@ class Dataflow(GrowingFlow):
         """The version that is open: what is inserted now belongs to it."""
         return self.clock.version
 
-    def input(self, name: str, /, **columns: type) -> InputCollection:
-        """A collection that users insert into and remove from."""
+    def input(self, name: str, /, **columns: Any) -> InputCollection:
+        """A collection that users insert into and remove from.
+
+        Columns are int, float, bool, str, datetime.date, datetime.datetime or `decimal(2)`;
+        `int | None` where values may be missing.
+        """
         number = self.add(Input(name), 0, schema_of(columns))
         return InputCollection(self, number)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphtide.engine.dataflow.dweller import Dweller
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Node, Schema, Scope, Variable
-from graphtide.plan.dataflow_expressions import ColumnType
+from graphtide.plan.dataflow_types import column_type
 from graphtide.run.dataflow.times import Clock
 from graphtide.run.staying import StaysInDataflow
 from graphtide.run.turns import Turns
@@ -26,7 +26,7 @@ class GrowingFlow(StaysInDataflow):
         self.plan = DataflowPlan(name)
         self.functions: list[Callable[..., Any]] = []
         self.dweller: Dweller | None = None
-        self.waiting: list[tuple[int, int, NDArray[np.int64]]] = []
+        self.waiting: list[tuple[int, int | None, NDArray[np.int64]]] = []
         self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
         clock.flows.append(self)
 
@@ -105,15 +105,6 @@ class GrowingFlow(StaysInDataflow):
                 )
 
 
-def schema_of(columns: dict[str, type]) -> Schema:
-    """Columns as users give them, int, float, bool or str, as a schema."""
-    found = []
-    for name, kind in columns.items():
-        try:
-            found.append((name, ColumnType(getattr(kind, "__name__", str(kind)))))
-        except ValueError:
-            raise InputError(
-                f"Column {name!r} cannot be of type {kind!r}",
-                hint="columns are int, float, bool or str",
-            ) from None
-    return tuple(found)
+def schema_of(columns: dict[str, Any]) -> Schema:
+    """Columns as users give them, `int`, `str | None`, `decimal(2)` and the like, as a schema."""
+    return tuple((name, column_type(name, kind)) for name, kind in columns.items())

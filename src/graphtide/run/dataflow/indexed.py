@@ -28,7 +28,13 @@ class IndexedStage(Stage):
     @property
     def trace(self) -> int:
         """Where the arrangement is in the machine; installs the dataflow."""
-        return self.flow.install().installed.traces[self.number]
+        traces = self.flow.install().installed.traces
+        if self.number not in traces:
+            raise InputError(
+                f"{self!r} is kept without an index, since {self.flow.name} runs once",
+                hint="read an output of it, or make the dataflow without `once`",
+            )
+        return traces[self.number]
 
     def read(self, at: Time | None = None) -> dict[tuple[Any, ...], int]:
         """All records with their multiplicities as of a version; the last closed one for None.

@@ -7,8 +7,9 @@ from typing import Any
 
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Concat, Consolidate, Filter, Foreign, Negate, Schema
-from graphtide.plan.dataflow_expressions import BOOL, expression_type
+from graphtide.plan.dataflow_expressions import Expression, expression_type
 from graphtide.plan.dataflow_terms import Term, expression_of
+from graphtide.run.dataflow.computed import computed
 from graphtide.run.dataflow.growing import schema_of
 from graphtide.run.dataflow.stages import (
     Indexed,
@@ -20,6 +21,7 @@ from graphtide.run.dataflow.stages import (
     mapped,
     selected,
     together,
+    with_nulls,
 )
 
 
@@ -53,14 +55,15 @@ class Transforming(Operating[One, Indexed]):
     def filter(self, condition: Any) -> One:
         """The records for which a condition is true: `filter(col.age > 3)`.
 
-        A function of the columns works too, one call a record, which is slow.
+        Where a null leaves it unknown, it is not. A function of the columns works too, one call a
+        record, which is slow.
         """
         if callable(condition) and not isinstance(condition, Term):
             return self._foreign("filter", condition, self.schema)
         predicate = expression_of(condition)
-        if expression_type(predicate, dict(self.schema)) is not BOOL:
+        if expression_type(predicate, dict(self.schema)).kind != "bool":
             raise InputError(f"`{predicate}` is neither true nor false", hint="compare it")
-        return self._collection(added(self, Filter(self.number, predicate)))
+        return self._collection(filtered(self, predicate))
 
     def flat_map(self, function: Callable[..., Any], *, types: dict[str, type]) -> One:
         """Any number of new records for each: what a function of the columns returns. Slow."""
@@ -94,6 +97,13 @@ class Transforming(Operating[One, Indexed]):
         return self._collection(added(self, node, schema))
 
 
+def filtered(source: Stage, predicate: Expression) -> Stage:
+    """The records for which a predicate is true."""
+    stage, found = computed(source, {"": predicate})
+    kept = added(stage, Filter(stage.number, found[""]))
+    return kept if stage is source else selected(kept, {name: name for name in source.names})
+
+
 def negated(source: Stage) -> Stage:
     """The same records with opposite multiplicities."""
     return added(source, Negate(source.number))
@@ -101,9 +111,10 @@ def negated(source: Stage) -> Stage:
 
 def concatenated(first: Stage, others: Sequence[Stage]) -> Stage:
     """The records of all, with the columns of the first."""
-    scope, sources = together(first, *(like(other, first) for other in others))
+    widest = with_nulls(first, others)
+    scope, sources = together(widest, *(like(other, widest) for other in others))
     node = Concat(tuple(source.number for source in sources))
-    return added(first, node, scope=scope)
+    return added(widest, node, scope=scope)
 
 
 def _typed(types: dict[str, type] | None, what: str) -> Schema:

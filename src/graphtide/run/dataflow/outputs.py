@@ -1,4 +1,10 @@
-"""Outputs: where users read what a collection comes to."""
+"""Outputs: where users read what a collection comes to.
+
+What the machine puts down is kept twice: as changes that have not been read, and as rows that wait
+to be added to the total. They are added when somebody asks for all records, or when as many wait as
+there are records. So reading changes costs the changes, however large the output is, and all that
+is kept stays within twice the records and what has not been read.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +25,8 @@ Change = tuple[tuple[Any, ...], Time, int]
 
 
 _SHOWN = 5
+_FEW = 4096
+"""So many rows wait without being added to the total, however small it is."""
 
 
 class Output(StaysInDataflow):
@@ -29,6 +37,8 @@ class Output(StaysInDataflow):
         self.number = number
         self.schema = flow.plan.schemas[number]
         self._total = np.empty((0, len(self.schema) + 1), np.int64)
+        self._waiting: list[NDArray[np.int64]] = []
+        self._waiting_rows = 0
         self._unread: list[NDArray[np.int64]] = []
 
     @property
@@ -37,7 +47,10 @@ class Output(StaysInDataflow):
 
     @in_turn
     def changes(self) -> list[Change]:
-        """What has changed since the last call, added up for each version, in order."""
+        """What has changed since the last call, added up for each version, in order.
+
+        The work is in proportion to the changes, not to the records that are there.
+        """
         self._take()
         rows = add_up(np.concatenate([self._empty(), *self._unread]))
         self._unread = []
@@ -49,15 +62,15 @@ class Output(StaysInDataflow):
     @in_turn
     def records(self) -> dict[tuple[Any, ...], int]:
         """All records that are there now, each with its multiplicity."""
-        self._take()
-        found = records(self._total, self.schema, self.flow.host.texts)
-        return dict(zip(found, self._total[:, -1].tolist(), strict=True))
+        total = self._all()
+        found = records(total, self.schema, self.flow.host.texts)
+        return dict(zip(found, total[:, -1].tolist(), strict=True))
 
     @in_turn
     def columns(self) -> dict[str, NDArray[Any]]:
         """All records that are there now, as arrays by column; more often where they count so."""
-        self._take()
-        repeated = np.repeat(self._total, np.maximum(self._total[:, -1], 0), axis=0)
+        total = self._all()
+        repeated = np.repeat(total, np.maximum(total[:, -1], 0), axis=0)
         arrays = decode(repeated, self.schema, self.flow.host.texts)
         return {name: array for (name, _), array in zip(self.schema, arrays, strict=True)}
 
@@ -72,17 +85,24 @@ class Output(StaysInDataflow):
         names = ", ".join(name for name, _ in self.schema)
         if self.flow.closed:
             return f"<output ({names}) of a closed dataflow>"
-        self._take()
-        first = records(self._total[:_SHOWN], self.schema, self.flow.host.texts)
-        more = ", ..." if len(self._total) > _SHOWN else ""
+        total = self._all()
+        first = records(total[:_SHOWN], self.schema, self.flow.host.texts)
+        more = ", ..." if len(total) > _SHOWN else ""
         told = f": {', '.join(map(str, first))}{more}" if first else ""
-        return f"<output ({names}), {len(self._total):,} distinct records{told}>"
+        return f"<output ({names}), {len(total):,} distinct records{told}>"
 
     def _empty(self) -> NDArray[np.int64]:
         return np.empty((0, len(self.schema) + 2), np.int64)
 
+    def _all(self) -> NDArray[np.int64]:
+        """All records that are there now with their multiplicities, in order."""
+        self._take()
+        if self._waiting:
+            self._settle()
+        return self._total
+
     def _take(self) -> None:
-        """Take what the machine has put down, and add it to the total."""
+        """Take what the machine has put down; add it to the total where much waits for that."""
         self.flow.check_open()
         if self.flow.dweller is None:
             return
@@ -90,5 +110,18 @@ class Output(StaysInDataflow):
         if len(rows) == 0:
             return
         self._unread.append(rows)
-        plain = np.delete(rows, -2, axis=1)
-        self._total = add_up(np.concatenate([self._total, plain]))
+        self._put_off(np.delete(rows, -2, axis=1))
+        if self._waiting_rows > max(len(self._total), _FEW):
+            self._settle()
+
+    def _put_off(self, rows: NDArray[np.int64]) -> None:
+        """Let rows wait. Parts double in size from the last to the first, so that they are few."""
+        self._waiting_rows += len(rows)
+        while self._waiting and len(self._waiting[-1]) < 2 * len(rows):
+            rows = np.concatenate([self._waiting.pop(), rows])
+        self._waiting.append(rows)
+
+    def _settle(self) -> None:
+        """Add what waits to the total."""
+        self._total = add_up(np.concatenate([self._total, *self._waiting]))
+        self._waiting, self._waiting_rows = [], 0

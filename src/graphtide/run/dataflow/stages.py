@@ -11,40 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Arrange, Enter, Import, Map, Node, Reduce, RowOrder, Schema
-from graphtide.plan.dataflow_expressions import Column, expression_type
-from graphtide.plan.dataflow_terms import Term, expression_of
+from graphtide.plan.dataflow import Arrange, Enter, Import, Reduce, RowOrder, Schema
+from graphtide.plan.dataflow_expressions import Column, Expression, Operation, expression_type
+from graphtide.plan.dataflow_terms import expression_of
+from graphtide.plan.dataflow_types import ColumnType
+from graphtide.run.dataflow.computed import computed
 from graphtide.run.dataflow.growing import GrowingFlow
+from graphtide.run.dataflow.nodes import Stage as Stage
+from graphtide.run.dataflow.nodes import added as added
+from graphtide.run.dataflow.nodes import mapped_plainly as mapped_plainly
 
 Names = str | Sequence[str]
-
-
-class Stage:
-    """One node of a flow's plan: records of typed columns at every version, in every round."""
-
-    def __init__(self, flow: GrowingFlow, number: int) -> None:
-        self.flow = flow
-        self.number = number
-
-    def __repr__(self) -> str:
-        called = "Collection" if type(self) is Stage else type(self).__name__
-        listed = ", ".join(f"{name}: {item}" for name, item in self.schema)
-        return f"<{called} {self.number} of {self.flow.name} ({listed})>"
-
-    @property
-    def schema(self) -> Schema:
-        """Names and types of the columns."""
-        return self.flow.plan.schemas[self.number]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(name for name, _ in self.schema)
-
-    @property
-    def scope(self) -> int:
-        """The number of the loop that the collection belongs to, 0 for none."""
-        return self.flow.plan.scope_of[self.number]
 
 
 One = TypeVar("One", bound=Stage)
@@ -63,26 +40,17 @@ class Operating(Stage, Generic[One, Indexed]):
         """The same of what is indexed."""
 
 
-def added(
-    source: Stage, node: Node, schema: Schema | None = None, scope: int | None = None
-) -> Stage:
-    """A node behind a stage: with its columns and in its loop, unless told otherwise."""
-    here = source.scope if scope is None else scope
-    columns = source.schema if schema is None else schema
-    return Stage(source.flow, source.flow.add(node, here, columns))
-
-
 def mapped(source: Stage, columns: Mapping[str, Any]) -> Stage:
     """One new record for each, with these columns."""
-    given = dict(source.schema)
-    expressions = tuple((name, expression_of(item)) for name, item in columns.items())
-    schema = tuple((name, expression_type(item, given)) for name, item in expressions)
-    return added(source, Map(source.number, expressions), schema)
+    expressions = {name: expression_of(item) for name, item in columns.items()}
+    for item in expressions.values():
+        expression_type(item, dict(source.schema))
+    return mapped_plainly(*computed(source, expressions))
 
 
 def selected(source: Stage, columns: dict[str, str]) -> Stage:
     """Some columns under new names, in the order given."""
-    return mapped(source, {name: Term(Column(of)) for name, of in columns.items()})
+    return mapped_plainly(source, {name: Column(of) for name, of in columns.items()})
 
 
 def arranged(source: Stage, by: Names, order: RowOrder = "value") -> Stage:
@@ -121,15 +89,41 @@ def checked_names(source: Stage, names: Names) -> list[str]:
 
 
 def like(source: Stage, other: Stage) -> Stage:
-    """A stage with its columns in the order of another that has the same ones."""
-    if dict(source.schema) != dict(other.schema):
+    """A stage with its columns in the order of another that has the same ones.
+
+    Those that may be null there may be null then, too.
+    """
+    wanted, given = dict(other.schema), dict(source.schema)
+    fits = {name: _fits(kind, given.get(name)) for name, kind in wanted.items()}
+    if wanted.keys() != given.keys() or not all(fits.values()):
         raise InputError(
             f"{source!r} and {other!r} have different columns",
             hint="map one to the columns of the other",
         )
-    if source.schema == other.schema:
+    return _as(source, other.schema)
+
+
+def with_nulls(source: Stage, others: Sequence[Stage]) -> Stage:
+    """A stage whose columns may be null where those of the same name elsewhere may be."""
+    nulls = {name for other in others for name, kind in other.schema if kind.nullable}
+    schema = tuple((name, kind.or_null(name in nulls)) for name, kind in source.schema)
+    return _as(source, schema)
+
+
+def _fits(wanted: ColumnType, given: ColumnType | None) -> bool:
+    return given is not None and given.or_null(wanted.nullable) == wanted
+
+
+def _as(source: Stage, schema: Schema) -> Stage:
+    """A stage with its columns in another order, and with nulls where there were none."""
+    if source.schema == schema:
         return source
-    return selected(source, {name: name for name in other.names})
+    given = dict(source.schema)
+    columns: dict[str, Expression] = {}
+    for name, kind in schema:
+        same = given[name] == kind
+        columns[name] = Column(name) if same else Operation("or null", (Column(name),))
+    return mapped_plainly(source, columns)
 
 
 def check_flow(source: Stage, flow: GrowingFlow) -> None:

@@ -8,7 +8,10 @@ before another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.dweller import Dweller
 from graphtide.engine.dataflow.host import Host
@@ -90,6 +93,29 @@ class Clock:
                 hint="insert and remove at versions that are open",
             )
         return word
+
+    def open_words(self, at: Any, count: int) -> NDArray[np.int64]:
+        """The words of so many versions, one a row, all of which are still open."""
+        given = np.asarray(at)
+        coordinates = self.host.coordinates
+        wanted = (count,) if coordinates == 1 else (count, coordinates)
+        if given.shape != wanted or (count > 0 and given.dtype.kind not in "iu"):
+            raise InputError(
+                f"{given.dtype} versions of shape {given.shape} for {count} records",
+                hint="give one version for all, or a list of one version a record",
+            )
+        parts = given.astype(np.int64).reshape(count, coordinates)
+        if count and (parts.min() < 0 or parts.max() >= 1 << (self._width - 1)):
+            raise InputError(
+                f"{parts.min()} to {parts.max()} are not all versions of this clock",
+                hint="versions are numbers from 0 up",
+            )
+        words = np.zeros(count, np.int64)
+        for number in range(coordinates):
+            words = words << self._width | parts[:, number]
+        for word in np.unique(words).tolist() if coordinates > 1 else words[words.argsort()[:1]]:
+            self.open_word(self.time(int(word)))
+        return words
 
     @property
     def shape(self) -> int:

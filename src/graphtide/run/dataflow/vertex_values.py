@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import differs
 from graphtide.engine.dataflow.reading import add_up
-from graphtide.engine.dataflow.records import Texts, decode
+from graphtide.engine.dataflow.records import decode
+from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.growing import GrowingArray
 from graphtide.lang.python.dataflow_program import DataflowProgram
 from graphtide.model.errors import InputError

@@ -1,0 +1,219 @@
+"""One column as words and back: see `dataflow_types` for the word of each type."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.engine.dataflow.texts import Texts
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
+
+Int64 = NDArray[np.int64]
+_BELOW_SIGN = np.int64((1 << 63) - 1)
+_KINDS = {"int": "iu", "float": "iuf", "bool": "b", "str": "UO", "date": "MO", "timestamp": "MO"}
+_UNITS = {"date": "D", "timestamp": "us"}
+_EXACT = decimal.Context(prec=60)
+
+
+def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
+    """Values as words; an InputError where the column cannot hold one of them."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _encode_arrow(name, column_type, values, texts)
+    listed = _array(column_type, values)
+    if not column_type.nullable:
+        return _encode_there(name, column_type, listed, texts)
+    if listed.dtype.kind == "M":
+        missing = np.isnat(listed)
+    elif listed.dtype.kind == "O":
+        missing = np.array([item is None for item in listed.tolist()], np.bool_)
+    else:
+        missing = np.zeros(len(listed), np.bool_)
+    words = np.full(len(listed), NULL_WORD, np.int64)
+    there = listed[~missing]
+    if len(there):
+        there = _array(column_type, there.tolist()) if listed.dtype.kind == "O" else there
+        words[~missing] = _not_reserved(name, _encode_there(name, column_type, there, texts))
+    return words
+
+
+def _array(column_type: ColumnType, values: Any) -> NDArray[Any]:
+    """Values as an array; texts as objects, since arrays of texts lose a zero at the end."""
+    if column_type.kind != "str" or isinstance(values, np.ndarray) or hasattr(values, "__array__"):
+        return np.asarray(values)
+    return _objects_of(list(values))
+
+
+def _encode_arrow(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
+    """Arrow has nulls, and decimals whose words it can hand over as they are."""
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if isinstance(whole, pa.ChunkedArray):  # no chunk at all
+        whole = pa.array([], whole.type)
+    missing = np.asarray(whole.is_null())
+    if missing.any() and not column_type.nullable:
+        raise InputError(
+            f"Column {name!r} is of type {column_type} and has nulls",
+            hint=f"declare it as {column_type} | None, or fill them first",
+        )
+    there = whole.drop_null() if missing.any() else whole
+    scaled = pa.types.is_decimal(there.type) and column_type.kind == "decimal"
+    words = np.full(len(whole), NULL_WORD, np.int64)
+    if len(there):
+        found = (
+            _arrow_decimals(name, column_type, there)
+            if scaled
+            else _encode_there(name, column_type, there.to_numpy(zero_copy_only=False), texts)
+        )
+        words[~missing] = _not_reserved(name, found) if column_type.nullable else found
+    return words
+
+
+def _arrow_decimals(name: str, column_type: ColumnType, values: Any) -> Int64:
+    """Decimals of Arrow are ints of 128 bits: the lower half is the word, if it is all."""
+    try:
+        exact = values.cast(pa.decimal128(38, column_type.scale))
+    except pa.ArrowInvalid as error:
+        raise InputError(f"Column {name!r} cannot hold {values.type} values: {error}") from None
+    halves = np.frombuffer(exact.buffers()[1], np.int64)[2 * exact.offset :]
+    low, high = halves[0 : 2 * len(exact) : 2], halves[1 : 2 * len(exact) : 2]
+    if (high != low >> 63).any():
+        raise InputError(f"Column {name!r} holds a decimal beyond 64 bits")
+    return low
+
+
+def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts: Texts) -> Int64:
+    """Words of values none of which is null."""
+    if len(array) == 0:
+        return np.empty(0, np.int64)
+    if column_type.kind == "decimal":
+        return _encode_decimals(name, column_type, array)
+    if array.dtype.kind not in _KINDS[column_type.kind]:
+        raise InputError(
+            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, "
+            f"such as {array.flat[0]!r}",
+            hint="convert them first",
+        )
+    if column_type.kind == "str":
+        return np.array([texts.code(_text(name, value)) for value in array.tolist()], np.int64)
+    if column_type.kind == "float":
+        return _ordered(array.astype(np.float64))
+    if column_type.kind in _UNITS:
+        return _encode_moments(name, column_type, array)
+    if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
+        raise InputError(f"Column {name!r} holds a number beyond int64: {array.max()}")
+    return array.astype(np.int64)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"Column {name!r} is of type str and cannot hold {value!r}")
+    return value
+
+
+def _encode_moments(name: str, column_type: ColumnType, array: NDArray[Any]) -> Int64:
+    """Days or microseconds since 1970."""
+    wanted = datetime.datetime if column_type.kind == "timestamp" else datetime.date
+    if array.dtype.kind == "O":
+        for item in array.tolist():
+            is_moment = isinstance(item, datetime.datetime)
+            right = isinstance(item, wanted) and is_moment == (wanted is datetime.datetime)
+            if not right or (is_moment and item.tzinfo is not None):
+                raise InputError(
+                    f"Column {name!r} is of type {column_type} and cannot hold {item!r}",
+                    hint=f"give {wanted.__name__} values without a time zone",
+                )
+    moments = array.astype(f"datetime64[{_UNITS[column_type.kind]}]")
+    if array.dtype.kind == "M" and (moments != array).any():
+        raise InputError(
+            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, such "
+            f"as {array[moments != array][0]}",
+            hint="round them first, or declare the column as datetime.datetime",
+        )
+    return moments.astype(np.int64)
+
+
+def _encode_decimals(name: str, column_type: ColumnType, array: NDArray[Any]) -> Int64:
+    """Ints and decimals, times a power of ten."""
+    if array.dtype.kind not in "iuO":
+        raise InputError(
+            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, "
+            f"such as {array.flat[0]!r}",
+            hint="give decimal.Decimal, int, or a decimal column of Arrow: floats are not exact",
+        )
+    return np.array([decimal_word(name, column_type, item) for item in array.tolist()], np.int64)
+
+
+def decimal_word(name: str, column_type: ColumnType, value: Any) -> int:
+    """A decimal or an int times the power of ten of its column."""
+    if isinstance(value, int | decimal.Decimal) and not isinstance(value, bool):
+        scaled = _EXACT.scaleb(decimal.Decimal(value), column_type.scale)
+        if scaled.is_finite() and scaled == int(scaled) and abs(scaled) < 1 << 63:
+            return int(scaled)
+    raise InputError(
+        f"Column {name!r} is of type {column_type} and cannot hold {value!r}",
+        hint="give numbers of 64 bits with no more digits behind the point: round them first",
+    )
+
+
+def _not_reserved(name: str, words: Int64) -> Int64:
+    """Words of a column that may be null: none is the one that stands for no value."""
+    if (words == NULL_WORD).any():
+        raise InputError(f"Column {name!r} may be null, and cannot hold the least int")
+    return words
+
+
+def _ordered(numbers: NDArray[np.float64]) -> Int64:
+    """Floats as words that order the way they do; one zero, one NaN."""
+    bits = np.where(np.isnan(numbers), np.int64(0x7FF8 << 48), (numbers + 0.0).view(np.int64))
+    return np.where(bits < 0, bits ^ _BELOW_SIGN, bits)
+
+
+def decode_column(words: Int64, column_type: ColumnType, texts: Texts) -> NDArray[Any]:
+    """The values of words: arrays of numbers, truths and moments, or of objects.
+
+    Where a column may be null, it is an array of objects, None for nulls.
+    """
+    if not column_type.nullable:
+        return _decode_there(words, column_type, texts)
+    missing = words == NULL_WORD
+    found = np.full(len(words), None, object)
+    found[~missing] = _objects(_decode_there(words[~missing], column_type, texts))
+    return found
+
+
+def _objects(values: NDArray[Any]) -> NDArray[Any]:
+    """Values of NumPy as Python knows them."""
+    found = np.empty(len(values), object)
+    found[:] = values.tolist()
+    return found
+
+
+def _decode_there(words: Int64, column_type: ColumnType, texts: Texts) -> NDArray[Any]:
+    match column_type.kind:
+        case "float":
+            return np.where(words < 0, words ^ _BELOW_SIGN, words).view(np.float64)
+        case "bool":
+            return words != 0  # type: ignore[no-any-return]
+        case "str":
+            return np.array([texts.text(code) for code in words.tolist()], object)
+        case "date" | "timestamp":
+            return words.astype(f"datetime64[{_UNITS[column_type.kind]}]")
+        case "decimal":
+            return _objects_of([decimal_of(word, column_type.scale) for word in words.tolist()])
+    return words.copy()
+
+
+def _objects_of(listed: list[Any]) -> NDArray[Any]:
+    found = np.empty(len(listed), object)
+    found[:] = listed
+    return found
+
+
+def decimal_of(word: int, scale: int) -> decimal.Decimal:
+    """The decimal that a word stands for."""
+    return _EXACT.scaleb(decimal.Decimal(word), -scale)

@@ -1,0 +1,93 @@
+"""What was inserted and waits: each row for its version to be closed.
+
+Rows wait in the parts that they came in. A part has one version, or a version a row; then some of
+its rows may be due while others go on waiting. What is due is handed out as one part a port, so
+that a batch of very many versions is fed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.dataflow.times import not_after
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows for a port: of one version, or each of its own, which stands in the last word but one.
+
+    `version` is None where rows have versions of their own.
+    """
+
+    port: int
+    version: int | None
+    rows: Int64
+
+
+class Waiting:
+    """The rows that wait, for one host whose versions have this shape."""
+
+    def __init__(self, shape: int) -> None:
+        self._shape = shape
+        self._parts: list[Part] = []
+
+    def put(self, part: Part) -> None:
+        """Let rows wait until their version is closed."""
+        if len(part.rows) > 0:
+            self._parts.append(part)
+
+    def forget(self, ports: Iterable[int]) -> None:
+        """Drop what waits for some ports."""
+        gone = set(ports)
+        self._parts = [part for part in self._parts if part.port not in gone]
+
+    def clear(self) -> None:
+        """Drop all that waits."""
+        self._parts.clear()
+
+    def take(self, frontier: Sequence[int]) -> tuple[list[tuple[int, Int64]], set[int]]:
+        """The rows of versions that a new frontier closes, by port, and these versions."""
+        due: dict[int, list[Int64]] = {}
+        versions: set[int] = set()
+        staying: list[Part] = []
+        for part in self._parts:
+            if part.version is None:
+                self._divide(part, frontier, due, versions, staying)
+            elif self._stays_open(part.version, frontier):
+                staying.append(part)
+            else:
+                due.setdefault(part.port, []).append(part.rows)
+                versions.add(part.version)
+        self._parts = staying
+        return [(port, _joined(parts)) for port, parts in due.items()], versions
+
+    def _divide(
+        self,
+        part: Part,
+        frontier: Sequence[int],
+        due: dict[int, list[Int64]],
+        versions: set[int],
+        staying: list[Part],
+    ) -> None:
+        """Part rows that are due from those that are not."""
+        distinct, which = np.unique(part.rows[:, -2], return_inverse=True)
+        is_open = np.array([self._stays_open(int(word), frontier) for word in distinct], np.bool_)
+        versions.update(distinct[~is_open].tolist())
+        waits = is_open[which]
+        if waits.any():
+            staying.append(Part(part.port, None, part.rows[waits]))
+        if not waits.all():
+            due.setdefault(part.port, []).append(part.rows[~waits])
+
+    def _stays_open(self, version: int, frontier: Sequence[int]) -> bool:
+        return any(not_after(bound, version, self._shape) for bound in frontier)
+
+
+def _joined(parts: list[Int64]) -> Int64:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -1,0 +1,121 @@
+"""Words that are more than they seem: days of the calendar, floats as wide ints, overflow.
+
+A float is a whole number of the smallest float there is, 2^-1074, and so an int of 2,098 bits. In
+limbs of 32 bits it has three neighbouring ones that are not 0. Sums of limbs are sums of ints:
+exact, in any order, and of whatever comes and goes. `float_sums` makes a float of them again.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.jit import bare_kernel
+
+LIMBS = 66
+"""Limbs of 32 bits that a float has, three of which are not 0."""
+PLUS_INFINITY, MINUS_INFINITY, NOT_A_NUMBER = LIMBS, LIMBS + 1, LIMBS + 2
+FLOAT_TAGS = LIMBS + 3
+"""Limbs, and counts of what is no number."""
+LIMB_MASK = (1 << 32) - 1
+MANTISSA = (1 << 52) - 1
+LEAST_WORD = -(1 << 63)
+_BELOW_SIGN = (1 << 63) - 1
+_FROM_MARCH = 719468
+"""Days from the first of March of year 0 to the first of January 1970."""
+_DAYS_OF_400_YEARS = 146097
+
+
+@bare_kernel
+def sum_overflows(one: int, other: int) -> int:
+    """1 where a sum is beyond a word, or the word that stands for no number."""
+    total = one + other
+    if (one >= 0) == (other >= 0) and (total >= 0) != (one >= 0):
+        return 1
+    return 1 if total == LEAST_WORD else 0
+
+
+@bare_kernel
+def product_overflows(one: int, other: int) -> int:
+    """1 where a product is beyond a word, or the word that stands for no number."""
+    about = float(one) * float(other)
+    if abs(about) < 9.2e18:
+        return 0
+    if abs(about) > 9.3e18:
+        return 1
+    product = one * other
+    exact = product // other == one and product % other == 0
+    return 0 if exact and product != LEAST_WORD else 1
+
+
+@bare_kernel
+def year_of(day: int) -> int:
+    """The year of a day since 1970. Years are counted from March, so that leap days are last."""
+    return _year_from_march(day) + (1 if month_of(day) <= 2 else 0)
+
+
+@bare_kernel
+def month_of(day: int) -> int:
+    """The month of a day since 1970, from 1 to 12."""
+    month = (5 * _day_from_march(day) + 2) // 153
+    return month + 3 if month < 10 else month - 9
+
+
+@bare_kernel
+def day_of(day: int) -> int:
+    """The day of its month, from 1."""
+    since = _day_from_march(day)
+    month = (5 * since + 2) // 153
+    return since - (153 * month + 2) // 5 + 1
+
+
+@bare_kernel
+def _year_from_march(day: int) -> int:
+    """The year in which the last March began."""
+    since = day + _FROM_MARCH
+    period = since // _DAYS_OF_400_YEARS
+    return 400 * period + _year_of_period(since - period * _DAYS_OF_400_YEARS)
+
+
+@bare_kernel
+def _year_of_period(day: int) -> int:
+    """The year, from 0 to 399, of a day of 400 years: leap days are taken out first."""
+    return (day - day // 1460 + day // 36524 - day // 146096) // 365
+
+
+@bare_kernel
+def _day_from_march(day: int) -> int:
+    """Days since the last first of March."""
+    since = day + _FROM_MARCH
+    within = since - since // _DAYS_OF_400_YEARS * _DAYS_OF_400_YEARS
+    year = _year_of_period(within)
+    return within - (365 * year + year // 4 - year // 100)
+
+
+@bare_kernel
+def first_limb(word: int) -> int:
+    """The lowest of the three limbs of a float; a place behind all limbs for what is no number."""
+    bits = word ^ _BELOW_SIGN if word < 0 else word
+    exponent = (bits >> 52) & 2047
+    if exponent == 2047:
+        if bits & MANTISSA:
+            return NOT_A_NUMBER
+        return MINUS_INFINITY if word < 0 else PLUS_INFINITY
+    return max(exponent - 1, 0) >> 5
+
+
+@bare_kernel
+def limb_part(word: int, number: int) -> int:
+    """One of the three limbs of a float, with its sign; 1 and 0 for what is no number."""
+    bits = word ^ _BELOW_SIGN if word < 0 else word
+    exponent = (bits >> 52) & 2047
+    if exponent == 2047:
+        return 1 if number == 0 else 0
+    mantissa = bits & MANTISSA
+    if exponent > 0:
+        mantissa |= MANTISSA + 1
+    shift = max(exponent - 1, 0) & 31
+    if number == 0:
+        part = (mantissa & (LIMB_MASK >> shift)) << shift
+    elif number == 1:
+        part = (mantissa >> (32 - shift)) & LIMB_MASK
+    else:
+        part = mantissa >> 32 >> (32 - shift)
+    return -part if word < 0 else part

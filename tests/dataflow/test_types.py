@@ -1,0 +1,246 @@
+"""Types of columns: dates, decimals, nulls and texts in order; what cannot be held is refused."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from graphtide.dataflow import (
+    Dataflow,
+    col,
+    count,
+    count_distinct,
+    decimal,
+    maximum,
+    mean,
+    minimum,
+    total,
+    where,
+)
+from graphtide.model.errors import InputError, LimitError
+from tests.dataflow.building import MEMORY
+
+DAY, MOMENT = datetime.date, datetime.datetime
+
+
+def put(rows: Any, build: Any, **columns: Any) -> dict[Any, int]:
+    """What a dataflow of one input comes to."""
+    flow = Dataflow(memory=MEMORY)
+    given = flow.input("given", **columns)
+    output = build(given).output()
+    given.insert(rows)
+    flow.advance()
+    found: dict[Any, int] = output.records()
+    flow.host.end()
+    return found
+
+
+def test_values_come_back_as_they_went_in() -> None:
+    columns = {"d": DAY, "t": MOMENT, "p": decimal(2), "n": int | None, "s": str | None}
+    row = (DAY(1960, 2, 29), MOMENT(2024, 1, 1, 12, 30, 0, 7), Decimal("-0.05"), None, "x")
+    other = (DAY(9999, 12, 31), MOMENT(1, 1, 1), 3, -5, None)
+    assert put([row, other], lambda given: given, **columns) == {row: 1, other: 1}
+
+
+def test_columns_of_arrow_bring_their_nulls_and_decimals() -> None:
+    table = pa.table(
+        {
+            "p": pa.array([Decimal("1.5"), None, Decimal("-2.25")], pa.decimal128(15, 2)),
+            "d": pa.array([DAY(2020, 1, 1), DAY(1969, 12, 31), None], pa.date32()),
+            "s": pa.array(["a", None, "b"]),
+            "n": pa.chunked_array([[1], [None, 3]], pa.int32()),
+        }
+    )
+    columns = {"p": decimal(3) | None, "d": DAY | None}
+    found = put(table, lambda given: given, **columns, s=str | None, n=int | None)
+    assert found == {
+        (Decimal("1.500"), DAY(2020, 1, 1), "a", 1): 1,
+        (None, DAY(1969, 12, 31), None, None): 1,
+        (Decimal("-2.250"), None, "b", 3): 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [
+        (decimal(2), Decimal("0.125"), "cannot hold"),
+        (decimal(2), 0.5, "floats are not exact"),
+        (decimal(18), 10, "cannot hold"),
+        (DAY, MOMENT(2020, 1, 1), "cannot hold"),
+        (MOMENT, MOMENT(2020, 1, 1, tzinfo=datetime.UTC), "time zone"),
+        (int, None, "cannot hold"),
+        (int | None, -(1 << 63), "may be null"),
+        (int | str, 3, "cannot be of type"),
+    ],
+)
+def test_what_a_column_cannot_hold_is_refused(kind: Any, value: Any, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        put([(value,)], lambda given: given, a=kind)
+
+
+def test_arrow_columns_with_nulls_are_refused_where_there_are_none() -> None:
+    with pytest.raises(InputError, match="has nulls"):
+        put({"a": pa.array([1, None])}, lambda given: given, a=int)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda given: given.sum("a", by=()),
+        lambda given: given.aggregate((), a=mean("a")),
+        lambda given: given.map(a=col.a + col.a + Decimal("0.00")),
+        lambda given: given.map(a=where(col.a == 3, None, col.a) * 3),
+    ],
+)
+def test_a_number_that_does_not_fit_is_an_error(build: Any) -> None:
+    large = [((1 << 62) + number,) for number in range(3)]
+    with pytest.raises(LimitError, match="64 bits"):
+        put(large, build, a=int)
+
+
+def test_a_sum_may_pass_beyond_64_bits_and_come_back() -> None:
+    rows = [(1 << 62,), (1 << 62,), (-(1 << 62),), (-7,)]
+    assert put(rows, lambda given: given.sum("a", by=()), a=int) == {((1 << 62) - 7,): 1}
+    least = [(-(1 << 62),), (-(1 << 62),)]
+    assert put(least, lambda given: given.sum("a", by=()), a=int) == {(-(1 << 63),): 1}
+
+
+def test_what_is_filtered_out_or_not_chosen_is_no_fault() -> None:
+    rows = [(Decimal(10) ** 15,), (Decimal(2),)]
+    squares = put(rows, lambda given: given.filter(col.p < 100).map(q=col.p * col.p), p=decimal(2))
+    assert squares == {(Decimal(4),): 1}
+    chosen = where(col.p < 100, col.p * col.p, Decimal(0))
+    found = put(rows, lambda given: given.map(q=chosen), p=decimal(2))
+    assert found == {(Decimal(4),): 1, (Decimal(0),): 1}
+
+
+def test_truths_of_three_values() -> None:
+    """All pairs of true, false and unknown, as SQL has them."""
+    values = (True, False, None)
+    rows = [(one, other) for one in values for other in values]
+    found = put(
+        rows,
+        lambda given: given.map(
+            a=col.a, b=col.b, both=col.a & col.b, either=col.a | col.b, opposite=~col.a
+        ),
+        a=bool | None,
+        b=bool | None,
+    )
+    for one, other in rows:
+        both = False if False in (one, other) else None if None in (one, other) else True
+        either = True if True in (one, other) else None if None in (one, other) else False
+        assert (one, other, both, either, None if one is None else not one) in found
+
+
+def test_nulls_join_nothing_and_are_a_group_of_their_own() -> None:
+    flow = Dataflow(memory=MEMORY)
+    left = flow.input("left", k=int | None, a=int)
+    right = flow.input("right", k=int | None, b=int)
+    joined = left.join(right, on="k").output()
+    outer = left.left_join(right, on="k").output()
+    without = left.antijoin(right, on="k").output()
+    groups = left.count(by="k").output()
+    left.insert([(None, 1), (None, 2), (3, 4)])
+    right.insert([(None, 5), (3, 6)])
+    flow.advance()
+    assert joined.records() == {(3, 4, 6): 1}
+    assert outer.records() == {(None, 1, None): 1, (None, 2, None): 1, (3, 4, 6): 1}
+    assert without.records() == {(None, 1): 1, (None, 2): 1}
+    assert groups.records() == {(None, 2): 1, (3, 1): 1}
+    right.remove([(3, 6)])
+    flow.advance()
+    assert outer.records() == {(None, 1, None): 1, (None, 2, None): 1, (3, 4, None): 1}
+
+
+def test_aggregates_of_nulls_alone() -> None:
+    parts = {
+        "rows": count(),
+        "there": count("a"),
+        "sum": total("a"),
+        "mean": mean("a"),
+        "least": minimum("a"),
+        "most": maximum("a"),
+        "different": count_distinct("a"),
+    }
+    rows = [(1, None), (1, None), (2, None), (2, 5), (2, 5)]
+    found = put(rows, lambda g: g.aggregate("k", **parts), k=int, a=int | None)
+    assert found == {(1, 2, 0, None, None, None, None, 0): 1, (2, 3, 2, 10, 5.0, 5, 5, 1): 1}
+
+
+def test_a_condition_that_is_unknown_lets_nothing_pass() -> None:
+    found = put([(None,), (1,), (2,)], lambda g: g.filter(~(col.a == 1)), a=int | None)
+    assert found == {(2,): 1}
+
+
+def test_texts_that_begin_alike_are_told_apart() -> None:
+    """More than the first bytes has to decide, at both ends and for several records."""
+    names = [f"the same beginning {number:03}" for number in range(40)]
+    shuffled = [names[7 * number % 40] for number in range(40)]
+    flow = Dataflow(memory=MEMORY)
+    given = flow.input("given", s=str)
+    ends = [
+        given.min(by=()).output(),
+        given.max(by=()).output(),
+        given.first(3, by=()).output(),
+        given.top(3, by=()).output(),
+    ]
+    left = sorted(names)
+    given.insert([(name,) for name in shuffled])
+    for gone in (names[0], names[39], names[1], "the same beginning 002"):
+        given.remove([(gone,)])
+        left.remove(gone)
+        flow.advance()
+        wanted = [left[:1], left[-1:], left[:3], left[-3:]]
+        assert [sorted(end.records()) for end in ends] == [[(n,) for n in w] for w in wanted]
+
+
+def test_patterns_of_like_are_texts_and_not_regular_expressions() -> None:
+    rows = [("a.c",), ("abc",), ("a\nc",), ("a.cd",)]
+    found = put(rows, lambda g: g.filter(col.s.like("a.c%")), s=str)
+    assert found == {("a.c",): 1, ("a.cd",): 1}
+    assert len(put(rows, lambda g: g.filter(col.s.like("a_c")), s=str)) == 3
+    assert put(rows, lambda g: g.filter(col.s.matches("a.c")), s=str).keys() == {("a.c",), ("abc",)}
+
+
+def test_functions_of_texts_are_called_once_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphtide.engine.dataflow import text_functions
+
+    calls: list[str] = []
+
+    def upper(text: str) -> str:
+        calls.append(text)
+        return text.upper()
+
+    monkeypatch.setitem(text_functions.FUNCTIONS, "upper", upper)
+    flow = Dataflow(memory=MEMORY)
+    given = flow.input("given", a=int, s=str)
+    output = given.map(a=col.a, s=col.s.upper()).output()
+    for start in (0, 1000):
+        given.insert({"a": np.arange(start, start + 1000), "s": ["x", "y"] * 500})
+        flow.advance()
+    assert len(output.records()) == 2000
+    assert sorted(calls) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda: col.s + 1,
+        lambda: col.d * 2,
+        lambda: col.d + col.d,
+        lambda: col.p // 2,
+        lambda: col.a.year(),
+        lambda: col.a.like("x"),
+        lambda: col.p * col.p * col.p * col.p * col.p * col.p * col.p,
+        lambda: None,
+    ],
+)
+def test_expressions_without_a_meaning_are_refused(expression: Any) -> None:
+    given = Dataflow(memory=MEMORY).input("given", s=str, d=DAY, p=decimal(3), a=int)
+    with pytest.raises(InputError):
+        given.map(made=expression())
