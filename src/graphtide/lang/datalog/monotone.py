@@ -128,9 +128,9 @@ def _follows(value: Expression, grows: dict[str, Best]) -> Best | None:
             return _follows(left, grows)
         case Operation("*", (left, right)):
             for one, other in ((left, right), (right, left)):
-                positive = isinstance(other, Constant) and float(other.value) >= 0
-                if positive and not _uses(other, grows):
-                    return _follows(one, grows)
+                match other:
+                    case Constant(int() | float() as factor) if factor >= 0:
+                        return _follows(one, grows)
     return None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphtide.engine.dataflow.definitions import value_of
+from graphtide.engine.dataflow.value_definitions import value_of
 from graphtide.plan.dataflow_expressions import Column, Constant
 from graphtide.plan.rules import (
     Absent,
