@@ -100,7 +100,7 @@ def test_a_demand_never_comes_to_depend_on_a_negation_of_itself() -> None:
         r(x) :- s(x), q(x, _).
         .decl p(x: number, y: number)
         p(x, y) :- q(x, y), !r(y).
-        p(x, z) :- p(x, y), q(y, z), !r(z).
+        p(x, z) :- p(x, y), p(y, z).
     """
     rules = gt.datalog(text)
     rules.insert("e", [(1, 2), (2, 3), (3, 4), (4, 5)])
