@@ -40,7 +40,7 @@ def check_rows(engine: QueryEngine) -> None:
     for kind, place in enumerate(rows.free.tolist()):
         while place >= 0:
             held.append((place, int(SIZES[kind])))
-            place = int(rows.edge[place])
+            place = int(rows.key[place])
     held.sort()
     assert all(one + size <= other for (one, size), (other, _) in itertools.pairwise(held))
     assert sum(size for _, size in held) == rows.top[0] <= len(rows.key)
