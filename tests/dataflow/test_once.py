@@ -96,3 +96,4 @@ def test_what_runs_once_refuses_the_rest() -> None:
         flow.advance()
     with pytest.raises(InputError, match="runs once"):
         Dataflow(beside=flow)
+    flow.close()
