@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphtide.engine.dataflow.definitions import value_of
+from graphtide.engine.dataflow.value_definitions import value_of
 from graphtide.plan.dataflow_expressions import Column, ColumnType
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Goal, Match, Relation, Rule, RulePlan
