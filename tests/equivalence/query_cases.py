@@ -7,13 +7,18 @@ that cost what the answer says: any of the shortest is right.
 from __future__ import annotations
 
 import itertools
+import os
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import graphtide as gt
 from graphtide.model.errors import LimitError
+from tests.compiled import interpreted
 from tests.oracle.regular_paths import Edge, Node, answers
+
+EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", 10 if interpreted() else 40))
+"""Interpreted, each takes ten times as long."""
 
 LABELS = ("a", "b", "c", None)
 COSTS = (0.0, 0.0, 0.5, 1.0, 2.0, 3.0)

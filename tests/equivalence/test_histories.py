@@ -18,12 +18,11 @@ from graphtide.engine.histories.engine import HistoryEngine
 from graphtide.engine.queries.rows import SIZES
 from graphtide.lang.paths import unparse_path
 from graphtide.plan.regular_paths import RegularPath
-from tests.equivalence.query_cases import Beside, Watched, ask
+from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
 from tests.equivalence.test_queries import NODE, step_once
 from tests.oracle.histories import PlainEdge, histories, messages
 from tests.property.path_trees import oracle_node, paths
 
-EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "40"))
 Histories = gt.queries.Histories
 HOWS = ("deterministic", "probabilistic")
 SETTINGS = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
@@ -11,10 +10,8 @@ from hypothesis import strategies as st
 
 from graphtide.lang.paths import unparse_path
 from graphtide.plan.regular_paths import RegularPath
-from tests.equivalence.query_cases import Beside, Watched, ask
+from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
 from tests.property.path_trees import oracle_node, paths
-
-EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "40"))
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])

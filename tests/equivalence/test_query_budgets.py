@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
@@ -14,11 +13,9 @@ from graphtide.lang.paths import unparse_path
 from graphtide.model.errors import LimitError
 from graphtide.plan.regular_paths import RegularPath
 from graphtide.run.queries.kept import KeptQueries
-from tests.equivalence.query_cases import Beside, Watched, ask
+from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
 from tests.equivalence.test_queries import NODE, can_go_back
 from tests.property.path_trees import oracle_node, paths
-
-EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "40"))
 
 
 @pytest.fixture(autouse=True)

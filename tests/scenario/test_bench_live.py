@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bench import live
 from bench.live_settings import RANDOM, SETTINGS
+
+pytestmark = pytest.mark.interpreted
 
 
 def test_all_kinds_are_measured() -> None:
