@@ -62,6 +62,13 @@ def test_links_lead_somewhere(name: str) -> None:
             assert heading in map(_anchor, titles), f"{target} has no heading #{heading}"
 
 
+def test_the_first_page_leads_to_every_other() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {index.parent / target for target, _ in _LINK.findall(index.read_text()) if target}
+    others = {name: path for name, path in PAGES.items() if path not in (ROOT / "README.md", index)}
+    assert [name for name, path in others.items() if path not in linked] == []
+
+
 @pytest.mark.spark  # What it reads imports Spark.
 def test_the_page_of_docstrings_is_up_to_date() -> None:
     command = [sys.executable, str(ROOT / "tools" / "reference.py"), "--check"]
