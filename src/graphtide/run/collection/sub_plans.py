@@ -34,7 +34,8 @@ SUB_PLANS_A_SLOT = (8, 6, 4, 2, 1)
 and tasks are lost."""
 
 SPARK_SECONDS = 4.0
-"""What a run on Spark takes beside its steps: Python workers begin, and each reads the graph."""
+"""What a run on Spark takes beside its steps: Python workers begin, and each reads the graph. An
+estimate for a million edges; larger graphs take longer to read, and their runs far longer."""
 
 
 @dataclass(frozen=True)
