@@ -205,3 +205,16 @@ def test_threads_take_turns() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(feed, range(4)))
     assert rules.size("tc") == 40 * 41 // 2
+
+
+def test_numbers_divide_towards_zero_and_not_by_it() -> None:
+    rules = gt.datalog("""
+        .decl pair(x: number, y: number)
+        .decl divided(x: number, y: number, whole: number, rest: number)
+        divided(x, y, x / y, x % y) :- pair(x, y).
+        .output divided
+    """)
+    rules.insert("pair", [(7, 2), (-7, 2), (7, -2), (-7, -2), (6, -3), (1, 0)])
+    assert rules.facts("divided") == [
+        (-7, -2, 3, -1), (-7, 2, -3, -1), (6, -3, -2, 0), (7, -2, -3, 1), (7, 2, 3, 1),
+    ]  # fmt: skip
