@@ -112,6 +112,22 @@ def test_a_demand_never_comes_to_depend_on_a_negation_of_itself() -> None:
     assert unstratified([item.name for item in found.relations], found.rules) is None
 
 
+def test_an_index_has_its_columns_in_an_order_of_its_own() -> None:
+    """The program holds `g` by its third column, and the query looks it up by its first."""
+    rules = gt.datalog("""
+        .decl g(x: number, y: number, z: number)
+        .decl f(z: number)
+        .decl found(y: number)
+        found(y) :- f(z), g(_, y, z).
+        .output found
+    """)
+    rules.insert("g", [(1, 2, 3), (1, 4, 5), (6, 7, 8)])
+    rules.insert("f", [(3,)])
+    assert rules.facts("found") == [(2,)]
+    assert rules.query("g(1, y, z)").facts() == [(2, 3), (4, 5)]
+    assert rules.query("g(x, y, 8)").facts() == [(6, 7)]
+
+
 def test_a_query_finds_given_facts_of_what_rules_derive() -> None:
     rules = gt.datalog("""
         .decl e(x: number, y: number)

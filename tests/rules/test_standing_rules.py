@@ -205,3 +205,30 @@ def test_threads_take_turns() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(feed, range(4)))
     assert rules.size("tc") == 40 * 41 // 2
+
+
+def test_numbers_divide_towards_zero_and_not_by_it() -> None:
+    rules = gt.datalog("""
+        .decl pair(x: number, y: number)
+        .decl divided(x: number, y: number, whole: number, rest: number)
+        divided(x, y, x / y, x % y) :- pair(x, y).
+        .output divided
+    """)
+    rules.insert("pair", [(7, 2), (-7, 2), (7, -2), (-7, -2), (6, -3), (1, 0)])
+    assert rules.facts("divided") == [
+        (-7, -2, 3, -1), (-7, 2, -3, -1), (6, -3, -2, 0), (7, -2, -3, 1), (7, 2, 3, 1),
+    ]  # fmt: skip
+
+
+def test_an_aggregate_compares_its_own_values_with_those_around_it() -> None:
+    rules = gt.datalog("""
+        .decl edge(x: number, y: number)
+        .decl same(x: number, n: number)
+        same(x, n) :- edge(x, _), n = count : { edge(y, _), y = x }.
+        .decl less(x: number, n: number)
+        less(x, n) :- edge(x, _), n = sum y : { edge(y, z), z = x + 1, y < x }.
+        .output same, less
+    """)
+    rules.insert("edge", [(1, 2), (1, 3), (2, 3), (1, 4)])
+    assert rules.facts("same") == [(1, 3), (2, 1)]
+    assert rules.facts("less") == [(1, 0), (2, 1)]

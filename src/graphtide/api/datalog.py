@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram, graph_rules
@@ -73,6 +74,7 @@ class Datalog(StaysInDataflow):
         self._magic = magic
         self._settings = dict(settings or {})
         self._standing: StandingRules | None = None
+        self._making = Lock()
         self._indexes: Indexes | None = None
         if facts is not None:
             self._rules().read_files(Path(facts))
@@ -204,17 +206,22 @@ class Datalog(StaysInDataflow):
         return f"<Datalog {self.program.name}: {listed}>"
 
     def _rules(self) -> StandingRules:
-        if self._standing is None:
-            from graphtide.run.rules.standing import StandingRules
+        """The program with its state, made when it is first used, by whichever thread that is."""
+        with self._making:
+            if self._standing is None:
+                self._standing = self._made()
+            return self._standing
 
-            unknown = set(self._settings) - {"memory", "effort", "fuel", "most_rounds", "debug"}
-            if unknown:
-                raise InputError(
-                    f"gt.datalog has no setting '{sorted(unknown)[0]}'",
-                    hint="it takes facts, memory, effort, fuel, most_rounds and debug",
-                )
-            self._standing = StandingRules(self.program, self._settings, magic=self._magic)
-        return self._standing
+    def _made(self) -> StandingRules:
+        from graphtide.run.rules.standing import StandingRules
+
+        unknown = set(self._settings) - {"memory", "effort", "fuel", "most_rounds", "debug"}
+        if unknown:
+            raise InputError(
+                f"gt.datalog has no setting '{sorted(unknown)[0]}'",
+                hint="it takes facts, memory, effort, fuel, most_rounds and debug",
+            )
+        return StandingRules(self.program, self._settings, magic=self._magic)
 
 
 class DatalogQuery(StaysInDataflow):

@@ -88,6 +88,13 @@ def test_a_least_value_is_read_for_nothing_that_could_lose_by_it(rule: str) -> N
         read_datalog(f"{HEAD}d(x, a) <= d(x, b) :- b <= a.\n{rule}")
 
 
+def test_a_greatest_value_is_not_held_below_a_limit() -> None:
+    text = f"{HEAD}d(x, a) <= d(x, b) :- a <= b.\nd(y, n) :- d(x, n), e(x, y), n {{}} 9."
+    read_datalog(text.format(">"))
+    with pytest.raises(LanguageError, match="could lose by a better value"):
+        read_datalog(text.format("<"))
+
+
 @pytest.mark.parametrize(
     "rule",
     [
