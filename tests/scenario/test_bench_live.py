@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench import live
+from bench.live_landmarks import WAYS
 from bench.live_settings import RANDOM, SETTINGS
 
 pytestmark = pytest.mark.interpreted
@@ -36,5 +37,11 @@ def test_what_fits_is_told_of_all_settings() -> None:
 def test_what_fits_a_budget_is_measured() -> None:
     figures = live.run(quick=True, part="budget")
     names = {item.name.split(",")[0].split(":")[0] for item in figures}
-    assert names == {"everything kept", "fixed", "self-tuned"}
+    assert names == {"everything kept", "self-tuned", "fixed"}
+    assert all(item.measured is not None for item in figures)
+
+
+def test_what_landmarks_save_is_measured_each_way() -> None:
+    figures = live.run(quick=True, part="landmarks")
+    assert {item.name.split(":")[0] for item in figures} == set(WAYS)
     assert all(item.measured is not None for item in figures)
