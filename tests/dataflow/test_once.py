@@ -15,7 +15,7 @@ from tests.dataflow.campaign import fault
 from tests.dataflow.histories import scenario
 from tests.dataflow.scenarios import Scenario
 
-PARTS, EACH = 4, 10
+PARTS, EACH = 3, 8
 
 
 def once(seed: int) -> Scenario:

@@ -172,6 +172,13 @@ def test_aggregates_of_nulls_alone() -> None:
     assert found == {(1, 2, 0, None, None, None, None, 0): 1, (2, 3, 2, 10, 5.0, 5, 5, 1): 1}
 
 
+@pytest.mark.parametrize("parts", [{}, {"k": count()}, {"k": minimum("a")}, {"n": total("s")}])
+def test_aggregates_that_cannot_be(parts: Any) -> None:
+    given = Dataflow(memory=MEMORY).input("given", k=int, a=int, s=str)
+    with pytest.raises(InputError):
+        given.aggregate("k", **parts)
+
+
 def test_a_condition_that_is_unknown_lets_nothing_pass() -> None:
     found = put([(None,), (1,), (2,)], lambda g: g.filter(~(col.a == 1)), a=int | None)
     assert found == {(2,): 1}

@@ -103,6 +103,11 @@ class Aggregating(Operating[One, Indexed]):
         keys = checked_names(self, by)
         if not parts:
             raise InputError("No aggregate is named", hint="aggregate(by, n=count())")
+        if taken := set(keys) & set(parts):
+            raise InputError(
+                f"{', '.join(sorted(taken))} would name a key and an aggregate",
+                hint="give the aggregate another name",
+            )
         return self._arrangement(_aggregated(self, keys, parts))
 
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.records import Int64, encode
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.times import Time
 
-Times = Time | Sequence[Time] | NDArray[np.int64]
+Times = Time | Sequence[Time] | Int64
 """One version for all records, or a list or an array with one a record."""
 
 
@@ -52,24 +51,22 @@ class InputCollection(Collection):
                 f"{np.size(diff)} diffs of type {np.asarray(diff).dtype} for {len(words)} records",
                 hint="give one int a record",
             )
-        if version is not None:
-            self.put_words(words, diff, version)
-            return
-        words[:, -2] = self.flow.clock.open_words(at, len(words))
-        self._wait(words, diff, None)
+        versions = self.flow.clock.open_words(at, len(words)) if version is None else version
+        self.put_words(words, diff, versions)
 
-    def put_words(self, words: Int64, diff: Any, version: int) -> None:
-        """Let records that are words already wait for a version; writes into their last two."""
+    def put_words(self, words: Int64, diff: Any, version: int | Int64) -> None:
+        """Let records that are words already wait for a version, or each for its own.
+
+        Writes into their last two words.
+        """
         words[:, -2] = version
-        self._wait(words, diff, version)
-
-    def _wait(self, words: Int64, diff: Any, version: int | None) -> None:
         words[:, -1] = diff
         if self.flow.host.once:
             self._check_once(words)
-        self.flow.waiting.append((self.number, version, words))
+        one = version if isinstance(version, int) else None
+        self.flow.waiting.append((self.number, one, words))
 
-    def _check_once(self, words: NDArray[np.int64]) -> None:
+    def _check_once(self, words: Int64) -> None:
         """Refuse what a dataflow that runs once cannot take."""
         if (words[:, -1] < 0).any() or (words[:, -2] != self.flow.host.frontier[0]).any():
             raise InputError(
