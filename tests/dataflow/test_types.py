@@ -103,6 +103,38 @@ def test_a_number_that_does_not_fit_is_an_error(build: Any) -> None:
         put(large, build, a=int)
 
 
+@pytest.mark.parametrize("build", ["+", "-", "*"])
+def test_the_last_number_that_fits_and_the_first_that_does_not(build: str) -> None:
+    """Decimals at both ends of 64 bits, as compiled kernels compute them."""
+    most = (1 << 63) - 1
+    fitting = {
+        "+": [(most - 5, 5), (5 - most, -5), (most, 0)],
+        "-": [(most - 5, -5), (5 - most, 5), (-most, 0)],
+        "*": [(3037000499, 3037000499), (-most, 1), (most // 7, 7), (most // 2, -2), (0, most)],
+    }[build]
+    beyond = {
+        "+": [(most - 5, 6), (5 - most, -6), (most, most), (-most, -1)],
+        "-": [(most - 5, -6), (5 - most, 6), (-most, most), (-most, 1)],
+        "*": [
+            (3036988439, 3037012561),
+            (-3036988439, 3037012561),
+            (most // 7 + 1, 7),
+            (most, most),
+        ],
+    }[build]
+
+    def made(pair: tuple[int, int]) -> dict[Any, int]:
+        result = {"+": col.a + col.b, "-": col.a - col.b, "*": col.a * col.b}[build]
+        return put([pair], lambda given: given.map(made=result), a=decimal(0), b=decimal(0))
+
+    for one, other in fitting:
+        wanted = {"+": one + other, "-": one - other, "*": one * other}[build]
+        assert made((one, other)) == {(Decimal(wanted),): 1}
+    for pair in beyond:
+        with pytest.raises(LimitError, match="64 bits"):
+            made(pair)
+
+
 def test_a_sum_may_pass_beyond_64_bits_and_come_back() -> None:
     rows = [(1 << 62,), (1 << 62,), (-(1 << 62),), (-7,)]
     assert put(rows, lambda given: given.sum("a", by=()), a=int) == {((1 << 62) - 7,): 1}

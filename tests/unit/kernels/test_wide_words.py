@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ from graphtide.kernels.dataflow.wide import (
 )
 from graphtide.plan.dataflow_types import FLOAT
 
+pytestmark = pytest.mark.interpreted
 WORDS = st.integers(-(1 << 63), (1 << 63) - 1)
 LARGE = st.sampled_from([3037000499, 3037000500, -3037000500, 1 << 31, 1 << 62, -(1 << 62), 3, -1])
 

@@ -17,6 +17,7 @@ FLOAT_TAGS = LIMBS + 3
 LIMB_MASK = (1 << 32) - 1
 MANTISSA = (1 << 52) - 1
 LEAST_WORD = -(1 << 63)
+MOST_WORD = (1 << 63) - 1
 _BELOW_SIGN = (1 << 63) - 1
 _FROM_MARCH = 719468
 """Days from the first of March of year 0 to the first of January 1970."""
@@ -25,24 +26,23 @@ _DAYS_OF_400_YEARS = 146097
 
 @bare_kernel
 def sum_overflows(one: int, other: int) -> int:
-    """1 where a sum is beyond a word, or the word that stands for no number."""
-    total = one + other
-    if (one >= 0) == (other >= 0) and (total >= 0) != (one >= 0):
-        return 1
-    return 1 if total == LEAST_WORD else 0
+    """1 where a sum is beyond a word, or the word that stands for no number.
+
+    Nothing here may wrap around itself: compiled code takes it that ints do not.
+    """
+    if other > 0:
+        return 1 if one > MOST_WORD - other else 0
+    return 1 if one <= LEAST_WORD - other else 0
 
 
 @bare_kernel
 def product_overflows(one: int, other: int) -> int:
     """1 where a product is beyond a word, or the word that stands for no number."""
-    about = float(one) * float(other)
-    if abs(about) < 9.2e18:
+    if one == 0 or other == 0:
         return 0
-    if abs(about) > 9.3e18:
+    if one == LEAST_WORD or other == LEAST_WORD:
         return 1
-    product = one * other
-    exact = product // other == one and product % other == 0
-    return 0 if exact and product != LEAST_WORD else 1
+    return 1 if abs(one) > MOST_WORD // abs(other) else 0
 
 
 @bare_kernel

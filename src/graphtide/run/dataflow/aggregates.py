@@ -105,7 +105,7 @@ class Aggregating(Operating[One, Indexed]):
             raise InputError("No aggregate is named", hint="aggregate(by, n=count())")
         if taken := set(keys) & set(parts):
             raise InputError(
-                f"{', '.join(sorted(taken))} would name a key and an aggregate",
+                f"{', '.join(sorted(taken))} would name a key and an aggregate: one is named twice",
                 hint="give the aggregate another name",
             )
         return self._arrangement(_aggregated(self, keys, parts))
