@@ -93,7 +93,7 @@ def test_a_dataflow_that_cannot_be_closed_goes_on() -> None:
 def test_columns_have_names_of_their_own() -> None:
     flow = Dataflow(memory=MEMORY)
     rows = flow.input("rows", count=int)
-    with pytest.raises(InputError, match="one is named twice"):
+    with pytest.raises(InputError, match="would name a key and an aggregate"):
         rows.count(by="count")
 
 
