@@ -66,7 +66,8 @@ class Expressions:
             f"where({test}, {one}, {other})" if "col" in test else f"{one} // 3",
             f"bits({one})",
             f"least(-{one}, 5)",
-            f"({one} * {other}) % 7",
+            # Python itself would multiply two constants, and come to more than a word.
+            f"({one} * {other}) % 7" if "col" in one + other else f"{one} // 3",
             f"{one} // {other}" if other.startswith("col") else f"{one} - {one}",
         ]
         for name, kind in schema:
