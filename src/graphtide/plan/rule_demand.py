@@ -136,15 +136,21 @@ class _Demand:
         start = len(body)
         atoms = [at for at, item in enumerate(rule.body) if isinstance(item, Match)]
         new = list(rule.body)
+        in_full: set[int] = set()
         for at in atoms:
             atom = rule.body[at]
             assert isinstance(atom, Match)
+            if at in in_full:
+                self._need(atom.relation, ())
+                continue
             if settled and atom.relation == rule.head:
                 # A recursive atom that hands the demand on as it is.
                 new[at] = Match(copied_name(relation, places), atom.arguments)
                 continue
             others = [*body[:start], *self._beside(rule, new, at)]
             new[at] = self._asked_for(rule, places, atom, others, tuple(types.items()))
+            if new[at] != atom:
+                in_full |= {place for place in atoms if place > at and rule.body[place] in others}
         for name, monotone, _ in reads(rule.body):
             if not monotone:
                 self._need(name, ())
@@ -166,7 +172,8 @@ class _Demand:
     def _beside(self, rule: Rule, body: Sequence[Literal], at: int) -> list[Literal]:
         """What of a body may ask for one of its atoms: nothing that depends on the atom.
 
-        In a loop, the atoms of the loop that stand before it may.
+        In a loop, the atoms of the loop that stand before it may. What is derived and stands behind
+        it would have to be derived in full, which is worth it without a query only.
         """
         atom = rule.body[at]
         assert isinstance(atom, Match)
@@ -177,7 +184,8 @@ class _Demand:
                 depends = atom.relation in self._reached[original.relation]
                 same = self._together(original.relation, atom.relation)
                 within = same and self._together(rule.head, atom.relation)
-                if not depends or (within and place < at):
+                before = place < at or not self._asked or not self._is_derived(original.relation)
+                if (before and not depends) or (within and place < at):
                     found.append(item)
             elif isinstance(original, Assign | Test):
                 found.append(item)
@@ -192,9 +200,7 @@ class _Demand:
         types: Types,
     ) -> Match:
         """An atom of a copy, with a rule for the demand; itself where nothing is to be gained."""
-        if not any(one.head == atom.relation for one in self._plan.rules):
-            return atom
-        if atom.relation in self._given:
+        if not self._is_derived(atom.relation):
             return atom
         bound = _bound_by(others)
         available = tuple(
@@ -258,6 +264,10 @@ class _Demand:
         if len(stratum.relations) > 1 or not stratum.recursive:
             return ()
         return stable_places(name, self._plan.rules)
+
+    def _is_derived(self, name: str) -> bool:
+        """Rules derive it, and it is not there already."""
+        return name not in self._given and any(one.head == name for one in self._plan.rules)
 
     def _is_mixed(self, name: str) -> bool:
         """Facts are given of it and rules derive others: a copy would lack the given ones."""
