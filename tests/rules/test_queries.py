@@ -57,12 +57,14 @@ PAIRS = [("a", "b"), ("b", "a"), ("a", "a"), ("more", "less"), ("less", "more"),
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
+@pytest.mark.parametrize("again", [True, False])
 @pytest.mark.parametrize("magic", [True, False])
 def test_atoms_beside_each_other_do_not_wait_for_each_other(
-    one: str, other: str, magic: bool
+    one: str, other: str, magic: bool, again: bool
 ) -> None:
     """A demand reads what is derived: what is before it, or what is derived in full."""
-    text = f"p(x, z) :- {one}(x, y), {other}(x, z), {one}(x, y), x < 9.\n.output p"
+    once_more = f"{one}(x, y), " if again else ""
+    text = f"p(x, z) :- {one}(x, y), {other}(x, z), {once_more}x < 9.\n.output p"
     rules = gt.datalog(BESIDE + text, magic=magic)
     rules.insert("e", [(1, 2), (2, 3), (4, 5), (9, 1)])
     rules.insert("f", [(1, 7), (7, 8), (2, 6), (9, 1)])
