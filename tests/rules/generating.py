@@ -95,8 +95,10 @@ class _Rule:
     def rule(self, head: str) -> Any:
         chance = self.chance
         lower = [name for name in self.program.relations if name not in self.level]
+        derived = [name for name in lower if name not in GIVEN]
         body = [
-            self._atom(chance.choice(lower + (self.level * 2 if at else [])))
+            # What rules derive stands beside what others derive more often than beside facts.
+            self._atom(chance.choice(lower + derived * 2 + (self.level * 2 if at else [])))
             for at in range(chance.choice([1, 1, 2, 2, 3]))
         ]
         if chance.random() < 0.35:
