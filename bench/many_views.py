@@ -16,7 +16,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -66,10 +66,37 @@ class _Lines:
         raise AssertionError(property)
 
 
+def _sliding_windows() -> np.ndarray:
+    return np.array([[0 <= row - view < 50 for view in range(1000)] for row in range(1049)])
+
+
+def _pairs_of_outages() -> np.ndarray:
+    pairs = [set(out) for out in itertools.combinations(range(60), 2)]
+    return np.array([[line not in out for out in pairs] for line in range(60)])
+
+
+def _windows_times_outages(windows: int, lines: int) -> np.ndarray:
+    """Expanding windows, each without each line in turn: classes are a time and a line."""
+    time_of, line_of = np.divmod(np.arange(windows * lines), lines)
+    inside = time_of[:, None] <= time_of[None, :]
+    found: np.ndarray = inside & (line_of[:, None] != line_of[None, :])
+    return found[found.any(axis=1)]
+
+
+SMALL: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
+    "sliding windows": lambda random: _sliding_windows(),
+    "N-2": lambda random: _pairs_of_outages(),
+    "windows x N-1": lambda random: _windows_times_outages(25, 40),
+    "random views": lambda random: random.random((300, 400)) < 0.5,
+}
+"""Which classes are in which views, of collections that are small enough for all distances."""
+
+
 def run(*, quick: bool) -> list[Figure]:
-    """All figures of this part."""
-    views = 6_000 if quick else VIEWS
-    figures = [figure for kind in KINDS for figure in _of_kind(kind, views)]
+    """All figures of this part; quickly of few views, with the processes of one kind alone."""
+    if quick:
+        return [*_of_kind("N-2", 1_000), *compared(("windows x N-1",))]
+    figures = [figure for kind in KINDS for figure in _of_kind(kind, VIEWS)]
     return figures + list(compared())
 
 
@@ -121,9 +148,12 @@ def plan_kind(kind: str, views: int) -> dict[str, object]:
     }
 
 
-def compared() -> Iterator[Figure]:
+def compared(names: Iterable[str] = tuple(SMALL)) -> Iterator[Figure]:
     """Small collections planned by candidates, over what all distances give."""
-    for name, matrix in _small_collections().items():
+    random = np.random.default_rng(1)
+    for name in names:
+        table = SMALL[name](random)
+        matrix = ViewMatrix(table, random.integers(1, 20, len(table)))
         exact = plan_collection(matrix).totals
         wide = plan_collection(runs_of_matrix(matrix.membership, matrix.weights)).totals
         assert exact.chain
@@ -133,31 +163,6 @@ def compared() -> Iterator[Figure]:
         label = f"{name}, {matrix.views:,} views, candidates over all distances"
         yield Figure(f"{label}, chain", wide.chain / exact.chain, "at most", 1.3, "x")
         yield Figure(f"{label}, tree", wide.tree / exact.tree, "at most", 1.2, "x")
-
-
-def _small_collections() -> dict[str, ViewMatrix]:
-    random = np.random.default_rng(1)
-    windows = np.array([[0 <= row - view < 50 for view in range(1000)] for row in range(1049)])
-    pairs = [set(out) for out in itertools.combinations(range(60), 2)]
-    outages = np.array([[line not in out for out in pairs] for line in range(60)])
-    tables = {
-        "sliding windows": windows,
-        "N-2": outages,
-        "windows x N-1": _windows_times_outages(25, 40),
-        "random views": random.random((300, 400)) < 0.5,
-    }
-    return {
-        name: ViewMatrix(table, random.integers(1, 20, len(table)))
-        for name, table in tables.items()
-    }
-
-
-def _windows_times_outages(windows: int, lines: int) -> np.ndarray:
-    """Expanding windows, each without each line in turn: classes are a time and a line."""
-    time_of, line_of = np.divmod(np.arange(windows * lines), lines)
-    inside = time_of[:, None] <= time_of[None, :]
-    found: np.ndarray = inside & (line_of[:, None] != line_of[None, :])
-    return found[found.any(axis=1)]
 
 
 if __name__ == "__main__":

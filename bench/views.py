@@ -41,15 +41,20 @@ def run(*, quick: bool) -> list[Figure]:
         data.stand_ins() if quick else contextlib.nullcontext(),
     ):
         session = gt.session(Path(folder, "store"), master="local[2]", memory="4g", progress=False)
-        figures = worked_example()
-        figures += communities(session, quick)
-        figures += windows(session, quick)
-        figures += outages(session)
-        figures += loading.run(session, quick=quick)
-        figures += appending.run(session, quick=quick)
+        figures = worked_example() + on_spark(session, quick=quick)
         session.spark.stop()
-    figures += many_views.run(quick=quick)
-    return figures
+    return figures + many_views.run(quick=quick)
+
+
+def on_spark(session: gt.Session, *, quick: bool) -> list[Figure]:
+    """The figures that need Spark; a quick run wants stand-ins for the real graphs."""
+    return [
+        *communities(session, quick),
+        *windows(session, quick),
+        *outages(session),
+        *loading.run(session, quick=quick),
+        *appending.run(session, quick=quick),
+    ]
 
 
 def worked_example() -> list[Figure]:

@@ -27,7 +27,7 @@ INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 
 @pytest.mark.interpreted
 def test_random_programs_hold_interpreted() -> None:
-    run_module(INTERPRETED, RANDOM, "--seed", "1", "--count", "50")
+    run_module(INTERPRETED, RANDOM, "--seed", "1", "--count", "30")
 
 
 @pytest.mark.skipif(not CAMPAIGN, reason="compiling takes ten seconds a program")

@@ -129,14 +129,14 @@ def test_conditions_by_hand(name: str, number: int, far: bool) -> None:
 
 @pytest.mark.interpreted
 @given(range_programs(), st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs(program: w.WalkProgram, number: int) -> None:
     follow(program, number)
 
 
 @pytest.mark.interpreted
 @given(range_programs(counts=True), st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_ints_that_wrap_around(program: w.WalkProgram, number: int) -> None:
     with np.errstate(all="ignore"):
         follow(program, number, far=True)

@@ -153,6 +153,6 @@ def test_programs_by_hand(name: str, number: int) -> None:
 
 @pytest.mark.interpreted
 @given(round_programs(), st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs(program: w.WalkProgram, number: int) -> None:
     follow_rounds(program, number, steps=6)

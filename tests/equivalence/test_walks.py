@@ -78,7 +78,7 @@ def test_factors_leave_products_that_are_infinite(number: int) -> None:
 
 @pytest.mark.interpreted
 @given(walk_programs(), st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs(program: w.WalkProgram, number: int) -> None:
     follow_history(program, number)
 

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+import graphtide as gt
+from bench import data, many_views, views
 from bench.figures import Figure
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_quick_run(tmp_path: Path) -> None:
-    report = tmp_path / "figures.json"
-    done = subprocess.run(
-        [sys.executable, "-m", "bench", "views", "--quick", "--json", str(report)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "figures held" in done.stdout
-    figures = json.loads(report.read_text())["figures"]
-    assert {"worked example, differences, chain"} <= {item["name"] for item in figures}
-    assert all(item["measured"] is not None for item in figures)
-    counted = [item for item in figures if "differences" in item["name"]]
-    assert all(item["held"] for item in counted)
+def test_views_are_measured(tmp_path: Path, spark: SparkSession) -> None:
+    session = gt.session(tmp_path, spark=spark, progress=False)
+    with data.stand_ins():
+        figures = views.on_spark(session, quick=True)
+    assert all(item.measured is not None for item in figures)
+    assert all(item.held for item in figures if "differences" in item.name)
+
+
+def test_plans_are_measured() -> None:
+    figures = views.worked_example() + many_views.run(quick=True)
+    assert {"worked example, differences, chain"} <= {item.name for item in figures}
+    assert all(item.held for item in figures if "lower bound" not in item.name)
 
 
 def test_a_skipped_figure_is_not_held() -> None:

@@ -116,7 +116,7 @@ def check_deltas(stored: StoredCollection) -> None:
 
 @pytest.mark.masters
 @settings(
-    max_examples=int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "10")),
+    max_examples=int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "6")),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize="GRAPHTIDE_CAMPAIGN" not in os.environ,
@@ -155,7 +155,6 @@ MOMENT = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
             "year",
             [2**k for k in range(62)] + [-(2**k) for k in range(64)],
             id="uneven",
-            marks=pytest.mark.masters,
         ),
         pytest.param("year", list(range(2**63 - 20, 2**63)), id="at the end of the ints"),
         pytest.param("weight", [at / 8 for at in range(-40, 40)] + [math.inf], id="floats"),

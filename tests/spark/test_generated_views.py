@@ -111,7 +111,6 @@ def test_loops(session: Session) -> None:
     )
 
 
-@pytest.mark.masters
 def test_tumbling_days_across_a_change_of_clocks(session: Session) -> None:
     """29 March 2020 has 23 hours in Berlin."""
     found = make(session, gt.tumbling("ts", width="1 day", timezone="Europe/Berlin"))

@@ -158,8 +158,7 @@ def asked(name: str, program: AnyProgram, **more: Any) -> RunRequest:
     return RunRequest(name, compiled_program(program, "auto"), settings=settings, **more)
 
 
-@pytest.mark.masters
-@pytest.mark.parametrize("where", ["worker", "executor"])
+@pytest.mark.parametrize("where", ["worker", pytest.param("executor", marks=pytest.mark.masters)])
 def test_killed_in_the_middle_of_a_sub_plan(
     where: str,
     views: gt.Collection,
