@@ -14,7 +14,7 @@ REACHED := build/reached
 # has Python keep no bytecode: three seconds of a processor instead of one.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test fast lint types layers spark bench campaign checked mutants reference wheel \
+.PHONY: help demo test fast checks lint types layers spark bench campaign checked mutants reference wheel \
   pictures site clean
 
 help:
@@ -58,9 +58,11 @@ fast: $(READY)
 spark: $(READY)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
 
-# Tests with Spark mostly wait for a JVM, so that the others run beside them.
-test: lint layers site
-	$(MAKE) --no-print-directory --jobs 3 types fast spark
+# Tests with Spark mostly wait for a JVM, and what has one thread leaves a core: all run side by side.
+test: lint
+	$(MAKE) --no-print-directory --jobs 3 fast spark checks
+
+checks: layers site types
 
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
