@@ -40,9 +40,7 @@ def table_of(rows: list[Row]) -> pa.Table:
     """Rows as a graph takes them."""
     columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
     given = zip(columns, TYPES, strict=True)
-    return pa.table(
-        [pa.array(list(values), kind) for values, kind in given], names=list(COLUMNS)
-    )
+    return pa.table([pa.array(list(values), kind) for values, kind in given], names=list(COLUMNS))
 
 
 class Played:

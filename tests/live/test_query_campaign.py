@@ -41,13 +41,14 @@ def asked(folder: Path) -> gt.LiveGraph:
 def test_a_compaction_within_a_budget_that_is_too_small_from_scratch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is done, whatever queries lack; who asks one is told, and it answers once there is room."""
+    """It is done, whatever queries lack; who asks is told, and answered once there is room."""
     monkeypatch.setattr(states, "OBJECTS", 8)
     graph = asked(tmp_path / "g")
     edges, answers = graph.edges().num_rows, [len(query) for query in graph.queries.values()]
-    engine = graph._queries().engine
-    engine.budget.most = int(engine.budget.used * 0.8)  # Less than it takes, as no `set_budget` allows.
-    graph._asked._kept_by = graph._asked._kept_by._replace(most=engine.budget.most)  # type: ignore[union-attr]
+    kept = graph._queries()
+    most = int(kept.engine.budget.used * 0.8)  # Less than it takes, as no `set_budget` allows.
+    kept.engine.budget.most = most
+    kept._kept_by = kept._kept_by._replace(most=most)
     graph.compact()
     with pytest.raises(LimitError, match="more than their budget"):
         len(graph.queries["q3"])
