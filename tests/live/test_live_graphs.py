@@ -306,3 +306,17 @@ def test_a_graph_that_runs_for_long_takes_no_more_room(
         assert max(size[0] for size in half) < 1000
         assert max(size[2] for size in half) == 0
     assert max(size[1] for size in sizes[150:]) < 1.3 * max(size[1] for size in sizes[:150])
+
+
+def test_a_rollback_takes_back_edges_that_another_one_brought_back(tmp_path: Path) -> None:
+    """They have new numbers by then."""
+    graph, known = begun(tmp_path / "g")
+    before = known.counted()
+    graph.advance(insert=[(5, 6, 1.0, "b"), (6, 5, 2.0, "c"), (1, 5, 0.5, "a")])
+    graph.advance(delete=[(6, 5), (0, 1), (5, 6)])
+    graph.advance(remove=[0])
+    for _ in range(3):
+        graph.rollback()
+    assert Counter(rows_of(graph.edges())) == before
+    leave(graph)
+    assert Counter(rows_of(gt.live(tmp_path / "g").edges())) == before

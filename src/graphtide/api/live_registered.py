@@ -127,10 +127,13 @@ class RegisteredGraph(Graph):
     def set_budget(self, budget: int | str | None, *, patience: float = 1.0) -> None:
         """Let all queries together take so many bytes, now and after every start.
 
-        As `Graph.set_budget`; where the graph only reads, the budget is its own.
+        As `Graph.set_budget`; where the graph only reads, the budget is its own. Queries that did
+        not fit when the graph was opened begin if they do now.
         """
         self._check_open()
         super().set_budget(budget, patience=patience)
+        if len(self._begun) < len(self._state.queries):
+            self._begin_queries(self._queries())
         self._remember({"budget": self._budget, "patience": self._patience})
 
     @in_turn

@@ -55,12 +55,13 @@ _MOST_UNDOABLE = 100
 
 
 class _Undoable(NamedTuple):
-    """What an advance did: edges that came, from one number to another, edges and vertices that
-    went, and what vertices had before that got other values.
+    """What an advance did: edges that came and edges and vertices that went, by number, and what
+    vertices had before that got other values.
+
+    An edge that a rollback brings back has another number: then so have the edges that came.
     """
 
-    first: int
-    stop: int
+    came: Numbers
     gone: Numbers
     left: list[int]
     before: pa.Table | None = None
@@ -152,16 +153,28 @@ class Writer:
             )
         last = self._undoable[-1]
         rows = chosen_edges(self.graph, last.gone, self.shape) if len(last.gone) else None
-        come = np.arange(last.first, last.stop)
         facts: dict[str, Any] = {"rollback": True, "back": last.left}
-        batch = Prepared(rows, come if len(come) else None, last.before, facts)
+        batch = Prepared(rows, last.came if len(last.came) else None, last.before, facts)
         if self.expiry is not None:
             times = [] if rows is None else rows[self.expiry.keep.time]
             batch.times = times_of(times, self.expiry.keep.time)
         record = self._applied(batch, [])
         self._commit([record])
+        came = self._undoable[-1].came
         del self._undoable[-2:]
+        self._renumber(last.gone, came)
         self._behind_commit()
+
+    def _renumber(self, before: Numbers, now: Numbers) -> None:
+        """Let earlier advances know the edges that they brought by the numbers that these have."""
+        if not len(before):
+            return
+        order = np.argsort(before)
+        for at, item in enumerate(self._undoable):
+            place = np.searchsorted(before, item.came, sorter=order)
+            found = order[np.minimum(place, len(before) - 1)]
+            came = np.where(before[found] == item.came, now[found], item.came)
+            self._undoable[at] = item._replace(came=came.astype(np.int32))
 
     def _behind_commit(self) -> None:
         """Tell of what is on the disk, and then see whether a checkpoint is due."""
@@ -199,7 +212,8 @@ class Writer:
             self.expiry.enter(batch.times, before.edges)
         left = batch.facts.get("left", [])
         now = counts_of(graph)
-        undoable = _Undoable(before.edges, now.edges, record.deleted, left, values_before(graph))
+        came = np.arange(before.edges, now.edges, dtype=np.int32)
+        undoable = _Undoable(came, record.deleted, left, values_before(graph))
         self._undoable.append(undoable)
         self.applied(record.facts["version"])
         del self._undoable[:-_MOST_UNDOABLE]

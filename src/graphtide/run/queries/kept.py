@@ -163,7 +163,8 @@ class KeptQueries:
         self._check_new(name, kind)
         self._check_weight(kind)
         query = KeptQuery(name, kind, [], [], [], self._version)
-        self._ask(query)
+        self._find(query)
+        self._start(query)
         self.queries[name] = query
         if kind.weight is not None:
             self.conditions = QueryConditions({*self.conditions.properties, kind.weight})
@@ -173,25 +174,38 @@ class KeptQueries:
         """Begin all queries anew where vertices and edges have other numbers.
 
         A query whose vertices are gone is dropped; what it lacks is raised when the others stand.
+        What has followed within a budget may not fit from scratch: then it has no state yet.
         """
         self._stand_on(known, version)
         failed: InputError | None = None
         for name, query in list(self.queries.items()):
             try:
-                self._ask(query)
+                self._find(query)
             except InputError as error:
                 failed = failed or error
                 del self.queries[name]
+        self._begin_lost(version)
         self.conditions = QueryConditions(self._weights())
         if failed is not None:
             raise failed
 
-    def _ask(self, query: KeptQuery) -> None:
-        """Find what a query names, and start it."""
+    def _begin_lost(self, version: int) -> None:
+        """Begin all queries anew, none of which has a state, as far as the budget allows for it.
+
+        Who asks for an answer that is not there is told, and may set another budget.
+        """
+        assert self._engine is not None
+        for query in self.queries.values():
+            query.numbers = [self._engine.add_lost(search) for search in query.searches]
+            query.since = min(query.since, version)
+        with suppress(LimitError):
+            self._engine.settle()
+
+    def _find(self, query: KeptQuery) -> None:
+        """Find what a query names."""
         query.targets = [self._numbers(asked) for asked in query.kind.asked]
         asked_for = zip(query.kind.asked, query.targets, strict=True)
         query.searches = [self._search(query.kind, *item) for item in asked_for]
-        self._start(query)
 
     def drop(self, name: str) -> None:
         """Give a query up."""
@@ -246,17 +260,17 @@ class KeptQueries:
         noted = version == self._version - 1 and self._engine.undoable > 0
         if noted:
             self._engine.undo(vertices)
-        else:
+        self._version, self.fresh = version, False
+        if not noted:
             self._highest = self._engine.budget.highest
             self._begin_engine()
-        self._version, self.fresh = version, False
+            self._begin_lost(version)
+            return
         for query in self.queries.values():
-            if not noted:
-                query.numbers = [self._engine.add_lost(search) for search in query.searches]
-            elif query.since > version:
+            if query.since > version:
                 query.numbers = [self._engine.begin_again(number) for number in query.numbers]
             query.since = min(query.since, version)
-        with suppress(LimitError):  # Who asks for an answer is told, and may set another budget.
+        with suppress(LimitError):
             self._engine.settle()
 
     def forget(self, version: int) -> None:
