@@ -53,7 +53,8 @@ class TermsRun(WalkRun):
         log, told = done.log, _NO_ROWS
         if self.program.matches:
             rows = self._reported()
-            done, told = self._with_rows(done, rows), self._row_changes(rows)
+            done = self._with_rows(done, rows)
+            told = self._row_changes(rows, done.rows)
         return done, WalkChanges(lambda: self._field_changes(log), moved, told)
 
     def _with_rows(self, done: Done, rows: list[list[tuple[Row, int]]]) -> Done:
