@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
 from graphtide.engine.changes import Changes as EngineChanges
+from graphtide.engine.walks.matches import CutChange
 from graphtide.model.errors import InputError
 from graphtide.plan.walks import Matches
 from graphtide.run.live.arrow_columns import arrow_column
@@ -75,11 +76,14 @@ class Changes:
         return {name: (change.old, change.new) for name, change in moved.items()}
 
     def appeared(self, name: str | None = None) -> pa.Table:
-        """The rows that walks report and did not report before; under the first name if none."""
+        """The rows that walks report and did not report before; under the first name if none.
+
+        Where the program has a `limit`, these are rows that `live.matches` shows and did not show.
+        """
         return self._rows_of(name)[0]
 
     def disappeared(self, name: str | None = None) -> pa.Table:
-        """The rows that walks reported before and report no more."""
+        """The rows that walks reported before and report no more, or that no limit lets through."""
         return self._rows_of(name)[1]
 
     def to_arrow(self) -> pa.Table:
@@ -109,8 +113,8 @@ class Changes:
 
     def keep(self, *, forward: bool) -> None:
         """Read what will not be there any more in the next version, or in the one before."""
-        if not forward:
-            for name in getattr(self._told, "matches", {}):
+        for name, change in getattr(self._told, "matches", {}).items():
+            if not forward or isinstance(change, CutChange):
                 self._rows_of(name)
         if self._table is None and not forward:
             self._table = self._made()

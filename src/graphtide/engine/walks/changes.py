@@ -40,15 +40,16 @@ class WalkChanges(Mapping[str, Change]):
         self.matches = matches
 
     def __getitem__(self, name: str) -> Change:
-        return self._fields()[name]
+        return self.told()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._fields())
+        return iter(self.told())
 
     def __len__(self) -> int:
-        return len(self._fields())
+        return len(self.told())
 
-    def _fields(self) -> Mapping[str, Change]:
+    def told(self) -> Mapping[str, Change]:
+        """The changes by state field, as a dict: for those who look at them again and again."""
         if self._tell is not None:
             self._told, self._tell = self._tell(), None
         return self._told

@@ -10,7 +10,7 @@ costs less so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.refining import TooDearError
 from graphtide.engine.walks.changes import WalkChanges, global_changes, same_value
 from graphtide.engine.walks.code import walk_code
-from graphtide.engine.walks.matches import MatchRows, Row, RowChange, row_change
+from graphtide.engine.walks.matches import MatchRows, Row, shown_changes
 from graphtide.engine.walks.plain import plain_walks
 from graphtide.engine.walks.rounds_run import NO_BUDGET, RoundsRun
 from graphtide.engine.walks.runs import WalkRun
@@ -70,7 +70,7 @@ class WalkMaintainer(Maintainer):
     @property
     def matches(self) -> Mapping[str, MatchRows]:
         """The rows of each kind of matches."""
-        return {rows.matches.name: rows for rows in self._run.matches}
+        return _by_name(self._run.matches)
 
     def values(self, field: str | None = None) -> NDArray[Any]:
         """A state field of every vertex, the first if none is named; a view, at a stride."""
@@ -100,8 +100,8 @@ class WalkMaintainer(Maintainer):
     ) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any], Mapping[str, MatchRows]]:
         """State fields, globals and matches of the version that the graph is at, like `scratch`."""
         run = self._started(keeps=False)
-        rows = {item.matches.name: item for item in run.matches}
-        return {name: run.field(name).copy() for name in self.fields}, run.globals, rows
+        fields = {name: run.field(name).copy() for name in self.fields}
+        return fields, run.globals, _by_name(run.matches)
 
     def follow(self, delta: Delta) -> WalkChanges:
         """Follow a graph that has been flipped, and may have got vertices; says what changed."""
@@ -150,13 +150,9 @@ class WalkMaintainer(Maintainer):
             name: change_between(before.field(name), run.field(name)[:known])
             for name in self.fields
         }
-        rows = {
-            new.matches.name: _compared(old, new)
-            for old, new in zip(before.matches, run.matches, strict=True)
-        }
-        moved = {name: change for name, change in rows.items() if len(change)}
+        rows = shown_changes(_by_name(before.matches), _by_name(run.matches))
         whole = global_changes(before.globals, run.globals)
-        return WalkChanges(lambda: fields, whole, moved)
+        return WalkChanges(lambda: fields, whole, rows)
 
     def _started(self, *, keeps: bool) -> WalkRun:
         kind: type[WalkRun] = WalkRun
@@ -198,12 +194,8 @@ class WalkMaintainer(Maintainer):
                 raise AssertionError(f"{name} has other rows than a run from scratch")
 
 
-def _compared(before: MatchRows, after: MatchRows) -> RowChange:
-    """The difference of two runs; of the rows that are kept, where there is a limit."""
-    counts = dict(after.kept)
-    for row, times in before.kept.items():
-        counts[row] = counts.get(row, 0) - times
-    return row_change((row, times) for row, times in counts.items() if times)
+def _by_name(matches: Iterable[MatchRows]) -> dict[str, MatchRows]:
+    return {rows.matches.name: rows for rows in matches}
 
 
 def _check_near(name: str, rows: Any, expected: Any, found: Any) -> None:

@@ -8,13 +8,15 @@ have left, the rows are found anew.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.walks.row_numbers import comparable
 from graphtide.plan.expressions import FLOAT
 from graphtide.plan.walks import Matches
 
@@ -30,6 +32,33 @@ class RowChange:
 
     def __len__(self) -> int:
         return len(self.appeared) + len(self.disappeared)
+
+
+class CutChange(RowChange):
+    """The same where a limit cuts rows, before or after: a row that is not shown may push another
+    one out, so what is shown is compared.
+
+    That sorts all rows that are kept, and is done when somebody looks: while rows are still those
+    of the version that the advance led to.
+    """
+
+    def __init__(self, rows: MatchRows, changes: list[tuple[Row, int]], was: MatchRows | None):
+        object.__setattr__(self, "_given", (rows, changes, was))
+
+    @cached_property
+    def _told(self) -> RowChange:
+        rows, changes, was = self.__dict__.pop("_given")
+        return shown_change(was or rows.without(changes), rows)
+
+    @property
+    def appeared(self) -> tuple[Row, ...]:  # type: ignore[override]
+        """Rows that are shown and were not."""
+        return self._told.appeared
+
+    @property
+    def disappeared(self) -> tuple[Row, ...]:  # type: ignore[override]
+        """Rows that were shown and are not."""
+        return self._told.disappeared
 
 
 @dataclass
@@ -70,6 +99,14 @@ class MatchRows:
                 self.kept[row] += count
                 if not self.kept[row]:
                     del self.kept[row]
+
+    def without(self, changes: Iterable[tuple[Row, int]]) -> MatchRows:
+        """The rows as they were before some came and left; a copy."""
+        found = MatchRows(
+            self.matches, self.limit, self.kept.copy(), self.total, self.size, self.bar
+        )
+        found.take((row, -count) for row, count in changes)
+        return found
 
     @property
     def is_full(self) -> bool:
@@ -115,9 +152,38 @@ def row_change(changes: Iterable[tuple[Row, int]]) -> RowChange:
     return RowChange(tuple(appeared), tuple(disappeared))
 
 
+def told_change(
+    rows: MatchRows, changes: list[tuple[Row, int]], was: MatchRows | None
+) -> RowChange:
+    """What an advance changed of the rows that are shown; `was` are the old ones, if they are not
+    the new ones without the changes.
+    """
+    before = rows.total - sum(count for _, count in changes)
+    if rows.limit is None or max(before, rows.total) <= rows.limit:
+        return row_change(changes)
+    return CutChange(rows, changes, was)
+
+
+def shown_change(before: MatchRows, after: MatchRows) -> RowChange:
+    """The difference between the rows that two versions show."""
+    shown = (Counter(item.rows()) if item.cut else item.kept for item in (after, before))
+    counts = dict(next(shown))
+    for row, times in next(shown).items():
+        counts[row] = counts.get(row, 0) - times
+    return row_change((row, times) for row, times in counts.items() if times)
+
+
+def shown_changes(
+    before: Mapping[str, MatchRows], after: Mapping[str, MatchRows]
+) -> dict[str, RowChange]:
+    """The same of all matches whose rows differ."""
+    found = {name: shown_change(rows, after[name]) for name, rows in before.items()}
+    return {name: change for name, change in found.items() if len(change)}
+
+
 def _column(words: NDArray[np.int64], type_: Any) -> list[Any]:
     if type_ is FLOAT:
-        return list(np.ascontiguousarray(words).view(np.float64).tolist())
+        return comparable(np.ascontiguousarray(words).view(np.float64).tolist())
     if type_ == "bool":
         return list((words != 0).tolist())
     return list(words.tolist())

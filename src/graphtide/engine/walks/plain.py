@@ -24,6 +24,7 @@ from graphtide.engine.plain_run import (
 )
 from graphtide.engine.plain_values import DTYPES, Mask, Rows, Scene, run_body, value_of
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.walks.row_numbers import comparable
 from graphtide.model.errors import LimitError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
@@ -159,7 +160,7 @@ class _Run:
                     nowhere = np.zeros(table.count, np.int64)
                     self._send(item, self.globals[name], nowhere, value, index, table)
                 case w.Report(name, values):
-                    columns = [self._value(value, table).tolist() for value in values]
+                    columns = [comparable(self._value(one, table).tolist()) for one in values]
                     self.matches[name].extend(zip(*columns, strict=True))
                 case w.Paths():
                     raise AssertionError("repeated steps are unrolled before a program runs")

@@ -150,7 +150,7 @@ class RoundsRun(WalkRun):
         moved = global_changes(whole, self.globals)
         apart, self._apart = only_undo(self._apart), empty_touched((0, 0), 0)
         done = replace(before, apart=apart, matches=rows, rows=self._take_rows(rows))
-        return done, WalkChanges(lambda: fields, moved, self._row_changes(rows))
+        return done, WalkChanges(lambda: fields, moved, self._row_changes(rows, done.rows))
 
     def put_back(self, done: RoundsDone) -> None:
         """Undo an advance; the graph may be at either version."""

@@ -24,7 +24,7 @@ from graphtide.engine.walks.matches import (
     Row,
     RowChange,
     reported_rows,
-    row_change,
+    told_change,
 )
 from graphtide.engine.walks.ordered import OrderedRows
 from graphtide.engine.walks.state import WalkState
@@ -235,12 +235,8 @@ class WalkRun:
             rows.take(changes)
         if not any(rows.is_full or rows.is_short for rows in self.matches):
             return None
-        before = tuple(
-            MatchRows(rows.matches, rows.limit, rows.kept.copy(), rows.total, rows.size, rows.bar)
-            for rows in self.matches
-        )
-        for rows, changes in zip(before, matches, strict=True):
-            rows.take((row, -count) for row, count in changes)
+        both = zip(self.matches, matches, strict=True)
+        before = tuple(rows.without(changes) for rows, changes in both)
         if any(rows.is_short for rows in self.matches):
             self._find_rows_anew()
         self.matches = tuple(rows.trimmed() if rows.is_full else rows for rows in self.matches)
@@ -255,10 +251,13 @@ class WalkRun:
         self._copies.clear()
         state.sums[:], state.globals[:] = kept
 
-    def _row_changes(self, rows: list[list[tuple[Row, int]]]) -> dict[str, RowChange]:
+    def _row_changes(
+        self, matches: list[list[tuple[Row, int]]], before: tuple[MatchRows, ...] | None
+    ) -> dict[str, RowChange]:
+        """What rows that came and left change of those that are shown."""
         return {
-            item.name: row_change(changes)
-            for item, changes in zip(self.program.matches, rows, strict=False)
+            rows.matches.name: told_change(rows, changes, before[at] if before else None)
+            for at, (rows, changes) in enumerate(zip(self.matches, matches, strict=False))
             if changes
         }
 

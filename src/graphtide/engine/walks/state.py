@@ -150,7 +150,7 @@ class WalkState:
 
     def field_of(self, words: Int64, column: Column) -> NDArray[Any]:
         """The same in other rows of state; O(1)."""
-        offset, dtype, length = self._shapes[column.item.name]
+        offset, dtype, length = self.shape(column)
         stride = 8 * self.widths["states"]
         count = 8 * words.size // stride
         shape: tuple[int, ...] = (count,)
@@ -158,6 +158,10 @@ class WalkState:
         if length is not None:
             shape, strides = (count, length), (stride, 8)
         return np.ndarray(shape, dtype, words, offset, strides) if count else np.empty(shape, dtype)
+
+    def shape(self, column: Column) -> tuple[int, Any, int | None]:
+        """Where a field begins in a row, in bytes, its type, and its length if it is an array."""
+        return self._shapes[column.item.name]
 
     def _shape(self, column: Column) -> tuple[int, Any, int | None]:
         """Where a field begins in a row, its type, and its length if it is an array.

@@ -8,19 +8,22 @@ array (`kernels/walks/logs`): more would take longer than the walks of one edge.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
+from graphtide.engine.synchronous.row_layout import Column
 from graphtide.engine.walks.changes import GlobalChange, WalkChanges, global_changes
 from graphtide.engine.walks.matches import MatchRows, Row, RowChange
 from graphtide.engine.walks.runs import WalkRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.walks import records
-from graphtide.kernels.walks.logs import LOGGED_TOUCHED
+from graphtide.kernels.walks.logs import LOGGED_TOUCHED, tell_field
 from graphtide.model.errors import InputError, LimitError
+from graphtide.plan.expressions import FLOAT
 
 Int64 = NDArray[np.int64]
 _NO_WORDS = np.empty(0, np.int64)
@@ -53,7 +56,8 @@ class TermsRun(WalkRun):
         log, told = done.log, _NO_ROWS
         if self.program.matches:
             rows = self._reported()
-            done, told = self._with_rows(done, rows), self._row_changes(rows)
+            done = self._with_rows(done, rows)
+            told = self._row_changes(rows, done.rows)
         return done, WalkChanges(lambda: self._field_changes(log), moved, told)
 
     def _with_rows(self, done: Done, rows: list[list[tuple[Row, int]]]) -> Done:
@@ -138,11 +142,35 @@ class TermsRun(WalkRun):
 
     def _field_changes(self, log: Int64) -> dict[str, Change]:
         """What a log tells of vertices whose state differs."""
-        touched, width = int(log[LOGGED_TOUCHED]), self.state.widths["states"]
+        touched = int(log[LOGGED_TOUCHED])
         if not touched:
             return self._no_changes
-        row = 1 + self.state.widths["sums"] + 2 * width
-        rows = log[len(log) - touched * row :].reshape(touched, row)
-        old, new = rows[:, row - 2 * width : row - width], rows[:, row - width :]
-        moved = np.flatnonzero((old != new).any(axis=1))
-        return self._changes_at(rows[moved, 0].astype(np.int32), old[moved], new[moved])
+        reals = log.view(np.float64)
+        return {
+            name: self._field_change(log, reals, touched, column)
+            for name, column in self._columns.items()
+        }
+
+    def _field_change(
+        self, log: Int64, reals: NDArray[np.float64], touched: int, column: Column
+    ) -> Change:
+        """The same of one field."""
+        _, dtype, length = self.state.shape(column)
+        vertices = np.empty(touched, np.int32)
+        words = np.empty(2 * touched * (1 if length is None else length), np.int64)
+        count = tell_field(log, reals, self._logged[column.item.name], vertices, words)
+        shape, strides = ((count,), (8,)) if length is None else ((count, length), (8 * length, 8))
+        both = (np.ndarray(shape, dtype, words, at, strides) for at in (0, 4 * len(words)))
+        return Change(vertices[:count], *both)
+
+    @cached_property
+    def _logged(self) -> dict[str, Int64]:
+        """Where each field stands in a log, as `tell_field` takes it."""
+        sums, width = self.state.widths["sums"], self.state.widths["states"]
+        return {
+            name: np.array(
+                [1 + sums + self.state.shape(column)[0] // 8, width, 1 + sums + 2 * width, real]
+            )
+            for name, column in self._columns.items()
+            for real in [column.item.type is FLOAT]
+        }

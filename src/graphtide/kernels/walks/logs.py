@@ -27,6 +27,8 @@ from graphtide.kernels.walks.records import (
     SUMS_WIDTH,
     TOUCHED,
     USED,
+    Float64,
+    Int32,
     Int64,
     Walking,
     walking_at,
@@ -97,6 +99,34 @@ def write_state(walking: Walking, log: Int64, at: int, vertex: int) -> int:
     for word in range(states):
         log[at + word] = walking.states.whole[vertex * states + word]
     return int(at + states)
+
+
+@bare_kernel
+def tell_field(log: Int64, reals: Float64, shape: Int64, vertices: Int32, words: Int64) -> int:
+    """Write down the vertices at which a field differs, and its old and new words; how many.
+
+    `shape` is where the old field stands behind its vertex, how far behind it the new one is, how
+    far the next vertex, and 1 for a float: NaN is the same as NaN.
+    """
+    place, width, row, real = shape[0], shape[1], shape[2], shape[3] == 1
+    count, touched = 0, len(vertices)
+    first = len(log) - touched * row
+    length = len(words) // (2 * touched)
+    for entry in range(touched):
+        at, differs = first + entry * row + place, False
+        for word in range(at, at + length):
+            if real:
+                one, other = reals[word], reals[word + width]
+                differs |= one != other and (one == one or other == other)
+            else:
+                differs |= log[word] != log[word + width]
+        if differs:
+            vertices[count] = log[first + entry * row]
+            for word in range(length):
+                words[count * length + word] = log[at + word]
+                words[(touched + count) * length + word] = log[at + width + word]
+            count += 1
+    return count
 
 
 @bare_kernel

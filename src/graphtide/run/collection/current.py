@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphtide.engine.changes import Change, Changes, Values, change_between
+from graphtide.engine.walks.changes import WalkChanges
 from graphtide.engine.walks.matches import RowChange
 from graphtide.run.collection.row_sets import apply_rows, rows_between, undo_rows
 
@@ -34,6 +35,8 @@ class CurrentResults:
 
     def completed(self, changes: Changes, values: Callable[[], Values]) -> Changes:
         """The changes, with those of rows that a maintainer could not tell."""
+        if isinstance(changes, WalkChanges):
+            changes = changes.told()
         missing = self.values.keys() - changes.keys()
         if not missing:
             return changes

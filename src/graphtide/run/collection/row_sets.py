@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.walks.matches import Row, RowChange, row_change
+from graphtide.engine.walks.row_numbers import comparable
 from graphtide.run.live.match_tables import column_type
 
 RowSet = Counter[Row]
@@ -79,7 +80,7 @@ class RowsField:
 
 def counted_rows(table: pa.Table) -> RowSet:
     """The rows of a table, each as often as it says in all."""
-    columns = [table.column(name).to_pylist() for name in table.column_names[2:]]
+    columns = [comparable(table.column(name).to_pylist()) for name in table.column_names[2:]]
     found: RowSet = Counter()
     rows = zip(*columns, strict=True)
     for count, row in zip(table.column("count").to_pylist(), rows, strict=True):

@@ -175,7 +175,8 @@ def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         if values.null_count:
             values = values.cast(pa.float64())
-        found: Column = np.array(values.to_numpy())
+        chunked = isinstance(values, pa.ChunkedArray)
+        found: Column = np.array(values.to_numpy() if chunked else values.to_numpy(False))
         return found
     return None
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Change, Changes, change_between
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.walks.changes import GlobalChange
+from graphtide.engine.walks.matches import RowChange, shown_changes
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
@@ -86,11 +87,19 @@ class LastingChanges(Protocol):
 
 
 class SizedChanges(dict[str, Change]):
-    """Changes of a program that began anew; `globals` are those of the whole graph among them."""
+    """Changes of a program that began anew; `globals` are those of the whole graph among them,
+    `matches` those of rows that walks report.
+    """
 
-    def __init__(self, fields: Mapping[str, Change], whole: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        fields: Mapping[str, Change],
+        whole: tuple[str, ...],
+        matches: Mapping[str, RowChange],
+    ) -> None:
         super().__init__(fields)
         self.globals = {name: _one_value(fields[name]) for name in whole if len(fields[name])}
+        self.matches = matches
 
 
 def _one_value(change: Change) -> GlobalChange:
@@ -189,7 +198,8 @@ class Maintained:
             name: change_between(values, new.values(name)[: len(values)])
             for name, values in known.items()
         }
-        return SizedChanges(fields, self.globals)
+        rows = shown_changes(*(getattr(one, "matches", {}) for one in (old, new)))
+        return SizedChanges(fields, self.globals, rows)
 
     def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""

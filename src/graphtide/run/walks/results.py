@@ -79,7 +79,7 @@ class WalkResults(Maintainer):
         if not rows and not self._globals:
             return found
         return WalkChanges(
-            lambda: {**found, **self._whole_changes(whole), **rows}, whole, found.matches
+            lambda: {**found.told(), **self._whole_changes(whole), **rows}, whole, found.matches
         )
 
     def _cut(self) -> set[str]:
