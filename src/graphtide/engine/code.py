@@ -85,6 +85,8 @@ LEAN_PLAIN = Role(
     "lean_plain", lambda plan, _: plain_section(plan), ("synchronous", "plain_ranges")
 )
 """The same of programs that have no form in lanes."""
+LEAN_OFFERS = Role("lean_offers", _settling, ("selecting", "offers"))
+"""A selecting program on edges of which it is known that no message overtakes its source."""
 
 
 class ProgramCode:

@@ -27,7 +27,8 @@ Int32 = NDArray[np.int32]
 BUCKET_EDGES = 1 << 24
 """About so many edges are sorted in memory at a time; some 0.5 GB with all that is beside them."""
 MOST_BUCKETS = 256
-"""So many files are open at once, each with a buffer; buckets are larger beyond."""
+"""A block is cut into at most so many pieces, which are written one by one; buckets are larger
+beyond."""
 
 
 class Block(NamedTuple):
@@ -49,32 +50,22 @@ class Buckets:
         self._vertices = vertices
         self._types = dict(types)
         self._folder = folder
-        self._stack = ExitStack()
         folder.mkdir()
-        self._files = [
-            [self._stack.enter_context(open(path, "wb")) for path in self._paths(bucket)]
-            for bucket in range(self.count)
-        ]
 
     def add(self, keys: Int32, records: Mapping[str, NDArray[Any]]) -> None:
         """Append records to the buckets of their keys, in their order."""
         if self.count == 1:
-            self._append(self._files[0], records, slice(None))
+            self._append(0, records, slice(None))
             return
         order, starts = sorted_by_key(keys, 0, self.count, self.shift)
         sorted_records = {name: column[order] for name, column in records.items()}
-        for bucket, files in enumerate(self._files):
-            self._append(files, sorted_records, slice(starts[bucket], starts[bucket + 1]))
+        for bucket in np.flatnonzero(np.diff(starts)).tolist():
+            self._append(bucket, sorted_records, slice(starts[bucket], starts[bucket + 1]))
 
-    def _append(self, files: list[BinaryIO], records: Mapping[str, Any], part: slice) -> None:
-        for file, (name, type_) in zip(files, self._types.items(), strict=True):
-            column = records[name][part]
-            if len(column):
-                np.ascontiguousarray(column, type_).tofile(file)
-
-    def close(self) -> None:
-        """All records have been added."""
-        self._stack.close()
+    def _append(self, bucket: int, records: Mapping[str, Any], part: slice) -> None:
+        for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
+            with open(path, "ab") as file:
+                np.ascontiguousarray(records[name][part], type_).tofile(file)
 
     def vertices_of(self, bucket: int) -> tuple[int, int]:
         """The first vertex of a bucket, and how many it has."""
@@ -85,8 +76,8 @@ class Buckets:
         """The records of a bucket, which is then gone from the disk."""
         found = {}
         for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
-            found[name] = np.fromfile(path, type_)
-            path.unlink()
+            found[name] = np.fromfile(path, type_) if path.exists() else np.empty(0, type_)
+            path.unlink(missing_ok=True)
         return found
 
     def _paths(self, bucket: int) -> list[Path]:
@@ -111,11 +102,9 @@ def sort_edges(
     for block in blocks:
         columns = {column_name(at): block.columns[name] for at, name in enumerate(types)}
         by_source.add(block.src, {"src": block.src, "dst": block.dst, **columns})
-    by_source.close()
     numbered = {**ends, "edge": number_type(edges)}
     by_destination = Buckets(folder / "by-destination", vertices, edges, numbered)
     _write_by_source(folder, by_source, by_destination, edges, list(named))
-    by_destination.close()
     _write_by_destination(folder, by_destination, edges)
     (folder / "by-source").rmdir()
     (folder / "by-destination").rmdir()

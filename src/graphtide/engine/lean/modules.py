@@ -1,4 +1,4 @@
-"""What the kernels of a program are given on a lean graph: rows, room to work in, and what it reads.
+"""What kernels are given on a lean graph: rows, room to work in, and what the program reads.
 
 A program with a form in lanes has the kernels of `templates.ranges`, which read compressed rows as
 they are. Any other has those of `templates.plain_ranges`, for which slabs stand for the rows: 24

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 from graphtide.kernels.graph.compressed import LeanGraph
 from graphtide.kernels.lean.records import Span
 
 MOST_PARTS = 64
-LEAST_WORK = 1 << 15
-"""A part of less work, in edges and vertices, takes less than it takes to hand it over."""
+LEAST_WORK = 1 << 18
+"""So many edges and vertices are gathered along in 0.4 ms; to hand a part over takes 10 us."""
 
 
 class Room(NamedTuple):
@@ -57,7 +58,7 @@ def _cut(count: int, work: Callable[[int], int], room: Room, *, everybody: bool)
         bisect_left(range(count), whole * number // parts, key=work) for number in range(1, parts)
     ]
     cuts = sorted({0, *inner, count})
-    ranges = zip(cuts[:-1], cuts[1:], strict=True)
+    ranges = pairwise(cuts)
     return [
         Span(first, stop, everybody, room.first + room.step * at)
         for at, (first, stop) in enumerate(ranges)

@@ -1,7 +1,7 @@
 """The rounds of a run over a lean graph: phases, one after the other, each shared by the workers.
 
-What a run computes is what `templates.ranges` says. Here is decided who takes part in a round: where
-few vertices changed, those and whom they tell, by a list that one thread makes; else everybody.
+What a run computes is what `templates.ranges` says. Here is decided who takes part in a round:
+where few vertices changed, those and whom they tell, by a list that one thread makes; else all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
-"""What the kernels of runs over a lean graph are told: which part is theirs, and which iteration."""
+"""What kernels of runs over a lean graph are told: which part is theirs, and which iteration."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.graph.compressed import CompressedRows
 
 
 class Span(NamedTuple):
@@ -22,3 +27,23 @@ class Told(NamedTuple):
 
     iteration: int
     tolerance: float
+
+
+class OffersContext(NamedTuple):
+    """What selecting programs read: both directions, and a block of properties and parameters."""
+
+    out: CompressedRows
+    into: CompressedRows
+    read: NDArray[np.int64]
+
+
+class Offers(NamedTuple):
+    """The value of every vertex, a list of vertices, and a mark for each.
+
+    `words` are the marks, eight at a time, and behind those of the last vertex are some of nobody.
+    """
+
+    value: Any
+    listed: NDArray[np.int32]
+    marked: NDArray[np.uint8]
+    words: NDArray[np.uint64]
