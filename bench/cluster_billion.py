@@ -36,6 +36,7 @@ from graphtide.model.cores import usable_cores
 from graphtide.store.lean import read_lean_graph, write_lean_graph
 from graphtide.store.lean_sorting import Block
 
+LIBRARY: Any = algorithms
 BILLION, QUICK = 1_000_000_000, 200_000
 MEMORY, ROUNDS = 24.0, 10
 BLOCK = 1 << 22
@@ -99,8 +100,8 @@ def _all_phases(place: Path, scale: int, edges: int, phases: Phases) -> dict[str
         lean = read_lean_graph(place)
     found["bytes"] = lean.bytes / edges
     for name, program, given, rounds in (
-        ("components", algorithms.WCC.plan, (), 1),
-        ("ten rounds of PageRank", algorithms.PageRank.plan, (0.85, ROUNDS), ROUNDS),
+        ("components", LIBRARY.WCC.plan, (), 1),
+        ("ten rounds of PageRank", LIBRARY.PageRank.plan, (0.85, ROUNDS), ROUNDS),
     ):
         _warm(program, given, cores)
         with phases.phase(name, rounds * edges):
@@ -150,7 +151,7 @@ def _block(scale: int, first: int, count: int) -> Block:
     return Block(src, dst, {})
 
 
-@numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True)
 def _fill(scale: int, first: int, src: Any, dst: Any) -> None:
     """Sixteen bits of chance decide a level; a number gives four of them (SplitMix64)."""
     mask, half = np.uint64((1 << scale) - 1), np.uint64((scale + 1) // 2)
@@ -173,7 +174,7 @@ def _fill(scale: int, first: int, src: Any, dst: Any) -> None:
         src[at], dst[at] = _name(one, mask, half), _name(other, mask, half)
 
 
-@numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True)
 def _name(vertex: Any, mask: Any, half: Any) -> Any:
     """Another number for every number up to the mask."""
     found = (vertex * np.uint64(0x9E3779B1)) & mask

@@ -35,7 +35,7 @@ _LINE = 8
 
 def edge_columns(lean: LeanGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
     """The edge properties that a program reads, each in the type it reads it as."""
-    found = []
+    found: list[NDArray[Any]] = []
     for name, type_ in edge_properties(program).items():
         if name not in lean.columns or type_ not in FIELD_TYPES:
             known = ", ".join(lean.columns) or "none"

@@ -62,8 +62,9 @@ class OfferedRun:
 
     def values(self) -> NDArray[Any]:
         """The value of every vertex."""
+        value: NDArray[Any] = self._offers.value
         if not self._lean.vertices:
-            return self._offers.value
+            return value
         self._phase(self._kernels.begin_values, self._pulling)
         size, edges, alike = self._listed()
         while size:
@@ -75,7 +76,7 @@ class OfferedRun:
             else:
                 self._phase(self._kernels.push_range, listed_parts(size, size + edges))
             size, edges, alike = self._listed()
-        return self._offers.value
+        return value
 
     def _phase(self, kernel: Any, parts: list[Span]) -> list[Any]:
         context, offers = self._context, self._offers

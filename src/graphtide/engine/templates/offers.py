@@ -54,7 +54,7 @@ def take_offer(offers: Offers, vertex: Any, offered: Any) -> bool:
 
 
 @joined_kernel
-def edge_number(rows: CompressedRows, position: Any) -> int:
+def edge_number(rows: CompressedRows, position: Any) -> Any:
     """The number of the edge at a position; by source it is the position."""
     if len(rows.edge) == 0:
         return np.int64(position)
@@ -62,7 +62,7 @@ def edge_number(rows: CompressedRows, position: Any) -> int:
 
 
 @inner_kernel
-def offer_along(context: OffersContext, rows: CompressedRows, offers: Offers, vertex: int) -> None:
+def offer_along(context: OffersContext, rows: CompressedRows, offers: Offers, vertex: Any) -> None:
     """Offer a vertex's value along one direction, and mark who takes it."""
     value = offers.value[vertex]
     offered = message(value, vertex, NO_EDGE, context.read) if uniform() else value
@@ -90,7 +90,7 @@ def push_range(context: OffersContext, offers: Offers, span: Span) -> None:
 
 
 @inner_kernel
-def finds(rows: CompressedRows, offers: Offers, vertex: int, level: Any) -> bool:
+def finds(rows: CompressedRows, offers: Offers, vertex: Any, level: Any) -> bool:
     """True if a neighbour has that value."""
     for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
         if offers.value[np.uint32(rows.neighbour[position])] == level:
@@ -117,7 +117,7 @@ def pull_range(context: OffersContext, offers: Offers, span: Span) -> None:
 
 
 @inner_kernel
-def row_lengths(context: OffersContext, vertex: int) -> int:
+def row_lengths(context: OffersContext, vertex: int) -> Any:
     """How many edges a vertex makes offers along."""
     found = np.int64(0)
     if forward():
@@ -152,7 +152,7 @@ def list_marked(context: OffersContext, offers: Offers, span: Span) -> tuple[int
 
 @inner_kernel
 def queue_along(
-    context: OffersContext, rows: CompressedRows, offers: Offers, vertex: int, line: tuple[int, int]
+    context: OffersContext, rows: CompressedRows, offers: Offers, vertex: Any, line: tuple[int, int]
 ) -> int:
     """Offer along one direction by one thread; who takes it gets into the queue, once.
 

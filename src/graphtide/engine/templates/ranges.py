@@ -99,7 +99,7 @@ def list_changed(
     """List the changed and those they tell; EVERYBODY beyond a quarter of the vertices, or if
     more than `most` edges would be looked at. By one thread.
     """
-    size, looked = 0, 0
+    size, looked = 0, np.int64(0)
     for number in range(changed):
         vertex = work.changed[number]
         if work.mark[vertex] != iteration:

@@ -78,7 +78,8 @@ def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[Block]:
 
 
 def _ends(column: pa.ChunkedArray) -> NDArray[np.int32]:
-    return column.to_numpy().astype(np.int32, copy=False)
+    found: NDArray[np.int32] = column.to_numpy().astype(np.int32, copy=False)
+    return found
 
 
 def _values(stored: StoredGraph, table: pa.Table, name: str) -> NDArray[Any]:
