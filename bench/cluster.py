@@ -6,6 +6,10 @@ run by two: the thread that asked for it, which prepares and joins, and the busi
 Caches and memory that two threads share slow both down, and so are part of it. The clock is told
 in the notes. Runs of one and of two take turns; medians.
 
+The part `lean` runs programs from scratch over a lean graph by threads, `growth` tells what an edge
+takes as graphs grow, and `billion` runs over a billion edges: both only if they are named. Files of
+the latter go where TMPDIR says.
+
 The part `spark` runs the same views by tasks on a cluster of two processes of this machine, in a
 process of its own.
 """
@@ -26,13 +30,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import data
+from bench import cluster_billion, cluster_lean, data
 from bench.figures import Figure
 from bench.runs_collections import Views, expanding, removals
 from bench.runs_graphs import read_edges
 from bench.runs_programs import COMPONENTS, PATHS, RANKS, tasks
 
-PARTS = ("threads", "spark")
+PARTS = ("threads", "lean", "growth", "spark", "billion")
 FASTER, ROUNDS = 1.6, 3
 AUTHORS, COMMUNITIES = "com-dblp.txt.gz", "com-dblp-communities.txt.gz"
 WINDOWS = "sx-mathoverflow.txt.gz"
@@ -50,6 +54,12 @@ def _figures(*, quick: bool, part: str | None) -> list[Figure]:
     found: list[Figure] = []
     if part in (None, "threads"):
         found += threads(quick)
+    if part in (None, "lean"):
+        found += cluster_lean.lean(quick)
+    if part == "growth":
+        found += cluster_lean.growth(quick)
+    if part == "billion":
+        found += _billion(quick)
     if part in (None, "spark") and not (quick and part is None):
         found += _spark(quick)
     return found
@@ -167,6 +177,16 @@ def _peak(work: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def _billion(quick: bool) -> list[Figure]:
+    """The figures of a process of its own, which has the memory for itself."""
+    edges = cluster_billion.QUICK if quick else cluster_billion.BILLION
+    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
+        report = Path(folder) / "figures.json"
+        words = [sys.executable, "-m", "bench.cluster_billion", str(report), "--edges", str(edges)]
+        subprocess.run(words, check=True)
+        return [Figure(**item) for item in json.loads(report.read_text())]
 
 
 def _spark(quick: bool) -> list[Figure]:

@@ -31,6 +31,8 @@ from graphtide.store.tables import edge_rows, vertex_rows
 if TYPE_CHECKING:
     import networkx
 
+    from graphtide.api.graph_run import GraphRun
+    from graphtide.lang.python import AnyProgram
     from graphtide.spark.types import DataFrame
 
 
@@ -69,6 +71,26 @@ class CatalogGraph:
         along, which programs and views read.
         """
         return Graph.from_stored(self._stored, simple=simple)
+
+    def run(
+        self, program: AnyProgram, *, workers: int | None = None, lean: bool | None = None
+    ) -> GraphRun:
+        """Run a program once, from scratch, on the whole graph. Needs no Spark.
+
+        Large graphs are run over a lean graph, by `workers` threads (default: one a core): it is
+        kept beside the graph, mapped from disk, and may be larger than memory. Others, and what
+        cannot run over it, are put into memory; `explain()` of what this returns tells which, and
+        why. `lean` forces it on or off. Results do not depend on any of this.
+        """
+        # Imported here: whoever only looks at what is stored needs no kernels.
+        from graphtide.api.graph_run import GraphRun
+        from graphtide.run.catalog.graph_runs import GraphRunRequest, run_on_graph
+        from graphtide.run.collection.start import check_workers
+        from graphtide.run.live.programs import compiled_program
+
+        check_workers(workers)
+        request = GraphRunRequest(compiled_program(program, "auto"), workers, lean)
+        return GraphRun(run_on_graph(self._space.catalog, self._stored, request))
 
     def quarantine(self) -> pa.Table:
         """The rows that were set aside when the graph was loaded: file, line, reason, text."""

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from graphtide.engine.generate import generated_module, generated_source
-from graphtide.engine.lanes.sections import lanes_section, single_section
+from graphtide.engine.lanes.sections import lanes_section, lean_section, single_section
 from graphtide.engine.lanes.write import why_not_lanes
 from graphtide.engine.sections import selecting_section
 from graphtide.engine.synchronous.sections import plain_section, synchronous_section
@@ -79,6 +79,14 @@ LANES = Role("lanes", lambda plan, _: lanes_section(plan), ("lanes",))
 """Up to eight versions run from scratch in one pass over the edges."""
 SINGLE = Role("single", lambda plan, _: single_section(plan), ("lanes",))
 """The template of lanes with a number in place of a lane: one version from scratch."""
+LEAN = Role("lean", lambda plan, _: lean_section(plan), ("lanes", "ranges"))
+"""One version from scratch over a lean graph, by ranges of vertices."""
+LEAN_PLAIN = Role(
+    "lean_plain", lambda plan, _: plain_section(plan), ("synchronous", "plain_ranges")
+)
+"""The same of programs that have no form in lanes."""
+LEAN_OFFERS = Role("lean_offers", _settling, ("selecting", "offers"))
+"""A selecting program on edges of which it is known that no message overtakes its source."""
 
 
 class ProgramCode:
@@ -113,7 +121,7 @@ class ProgramCode:
         if role not in self._modules:
             section = role.section(self.plan, self.selection)
             source = generated_source(section, *role.templates)
-            for wide in _WIDE if role is SINGLE else ():
+            for wide in _WIDE if role in (SINGLE, LEAN) else ():
                 source = source.replace(wide, _NARROW)
             self._modules[role] = generated_module(source, f"{self.plan.name}_{role.name}")
         return self._modules[role]

@@ -41,7 +41,7 @@ def selecting_section(program: VertexProgram, selection: Selection, *, settles: 
             *program_function("np.int64", "sign()", "SIGN"),
             *program_function("VALUE", "identity()", f"VALUE({_number(selection.identity)})"),
             *directions(program),
-            *program_function("np.bool_", "uniform()", str(_uniform(selection))),
+            *program_function("np.bool_", "uniform()", str(is_uniform(selection))),
             *program_function("np.bool_", "settles()", str(settles)),
             *program_function("VALUE", "initial(vertex, read)", _typed(selection.initial, places)),
             *program_function(
@@ -84,7 +84,7 @@ def directions(program: VertexProgram) -> list[str]:
     ]
 
 
-def _uniform(selection: Selection) -> bool:
+def is_uniform(selection: Selection) -> bool:
     """True where all edges carry the same for the same value."""
     own = EdgeProperty | VertexFact | VertexProperty | Member
     return not any(isinstance(item, own) for item in subexpressions(selection.message))

@@ -35,6 +35,8 @@ With any other version Numba keeps the code itself, less safely: it trusts what 
 LINKS = numba.version_info[:2] == (0, 68)
 """Whether we have read how this version makes libraries; any other makes them as it always did."""
 
+INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])
+"""Whether kernels are run as Python."""
 
 CONTENTS = "__contents__"
 """What a generated module calls the digests of its functions (`engine/contents.py`)."""

@@ -47,6 +47,10 @@ class Catalog:
         """Where the run of that name is, or would be."""
         return self.root / "runs" / folder_name(check_name(name, "run"))
 
+    def lean_folder(self, name: str) -> Path:
+        """Where the lean graph of a graph is, or would be: what follows from it and is kept."""
+        return self.root / "lean" / folder_name(check_name(name, "graph"))
+
     def has_graph(self, name: str) -> bool:
         """True if a graph has that name."""
         return is_committed(self.graph_folder(name))
@@ -76,6 +80,8 @@ class Catalog:
     def delete_graph(self, name: str) -> None:
         """Delete a graph. Collections of it stay, and say on use that it is gone."""
         remove(self.existing_graph(name), f"the graph '{name}'")
+        if is_committed(self.lean_folder(name)):
+            remove(self.lean_folder(name), f"the lean graph of '{name}'")
 
     def delete_collection(self, name: str) -> None:
         """Delete a collection."""

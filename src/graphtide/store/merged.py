@@ -52,7 +52,11 @@ def read_rows(stored: StoredGraph, name: str, columns: Sequence[str] | None = No
     Spark marks columns in which it knows no value to be missing, and rows that are added later may
     lack one: without these marks, all files have the same columns.
     """
-    table = stored.generation.table(name, columns)
+    return without_marks(stored.generation.table(name, columns))
+
+
+def without_marks(table: pa.Table) -> pa.Table:
+    """The same rows, any of whose values may be missing."""
     return pa.Table.from_arrays(table.columns, schema=_unmarked(table.schema))
 
 

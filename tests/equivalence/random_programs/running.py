@@ -9,9 +9,11 @@ import numpy as np
 
 import graphtide as gt
 from graphtide.model.errors import GraphtideError
+from graphtide.run.live.programs import compiled_program, vertex_parameters
 from tests.equivalence.random_programs.cases import TYPES, Case, pasteable_run
 from tests.equivalence.random_programs.given_vertices import vertex_columns
 from tests.equivalence.random_programs.judging import Judge, Version, WrongError
+from tests.lean_graphs import lean_of, small_parts, values_by_all
 from tests.oracle.class_runs import Outcome
 
 STRATEGIES = ("differential", "scratch", "adaptive")
@@ -69,6 +71,23 @@ class VersionRun:
             right = self.judge.answer(self._version(held))
             found = {field: run.values(name, field).tolist() for field in self.judge.loaded.state}
             self.judge.compare(right, found, f"{name} of the run {self.how}")
+        self._run_lean(program, self._version(held), right)
+
+    def _run_lean(self, program: Any, version: Version, right: Any) -> None:
+        """A version over a lean graph, in one part and in many; settling where that is proved."""
+        graph = graph_of(version, self.case.seed)
+        compiled = compiled_program(program, "auto")
+        if program.program.pairs is not None or not version.vertices:
+            return
+        parameters = vertex_parameters(program, graph._known.ids)
+        data = {"vertex_data": graph._resident.vertex_data}
+        lean = lean_of(graph._resident)
+        for settles in {False, compiled.choice.mode == "fixpoint"}:
+            with small_parts():
+                found = values_by_all(lean, program.program, parameters, settles=settles, **data)
+            self.judge.tally.note("lean graphs run")
+            listed = {name: values.tolist() for name, values in found.items()}
+            self.judge.compare(right, listed, f"a lean graph, settles={settles}")
 
 
 def graph_of(version: Version, seed: str) -> gt.Graph:

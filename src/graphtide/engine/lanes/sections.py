@@ -65,10 +65,17 @@ def single_section(program: VertexProgram) -> str:
     return _IMPORTS + "\n".join(_Section(program, single=True).lines())
 
 
+def lean_section(program: VertexProgram) -> str:
+    """The same for runs over a lean graph: by source, the place of an edge is its number."""
+    found = "\n".join(_Section(program, single=True, lean=True).lines())
+    return f"{_IMPORTS}from graphtide.kernels.lean.places import edge_at\n\n{found}"
+
+
 class _Section:
-    def __init__(self, program: VertexProgram, *, single: bool) -> None:
+    def __init__(self, program: VertexProgram, *, single: bool, lean: bool = False) -> None:
         self.program = program
         self.single = single
+        self.lean = lean
         self.facts = synchronous_facts(program)
         self._inputs = KernelInputs(program, "context.read")
 
@@ -131,7 +138,9 @@ class _Section:
         ]
         if not self.facts.hoisted and reads(self.program.traverse).target_state:
             lines += self._owns()
-        lines += ["for position in range(rows.start[vertex], rows.stop[vertex]):"]
+        ends = "rows.start[vertex]", "rows.stop[vertex]"
+        first, last = (f"np.uint64({end})" if self.lean else end for end in ends)
+        lines += [f"for position in range({first}, {last}):"]
         lines += _indented(self._edge())
         lines += [
             f"store(work.sums.{_memory(item)}, {_at(number)}, total_{item.name})"
@@ -244,6 +253,7 @@ class _Section:
 
     def _edge_places(self) -> LanePlaces:
         place = "rows.edge[position]" if self.single else "position"
+        place = "edge_at(rows, position)" if self.lean else place
 
         def end(which: str) -> str:
             return "source" if which == "u" else "vertex"

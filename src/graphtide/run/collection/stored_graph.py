@@ -26,7 +26,7 @@ from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import ARROW_TYPES, edge_table, vertex_table
+from graphtide.store.merged import ARROW_TYPES, edge_table, live_edges, vertex_table
 
 _TOLD = 3
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
@@ -114,7 +114,7 @@ def load_graph(
     stored: StoredGraph, collection: StoredCollection, needed: Conditions
 ) -> tuple[KnownEdges, GroupedEdges]:
     """The graph, none of its edges live, and the edges of each class by their inside numbers."""
-    _check_columns(stored, needed)
+    check_columns(stored, needed)
     grouped = collection.grouped_edges
     wanted = [name for name in needed.properties if name != ENDS]
     table = edge_table(stored, ["_src", "_dst", *wanted])
@@ -129,9 +129,21 @@ def load_graph(
     return known, GroupedEdges(known.resident.numbers[places], grouped.offsets)
 
 
+def load_whole(stored: StoredGraph, needed: Conditions) -> KnownEdges:
+    """The graph with all edges that are there, live."""
+    check_columns(stored, needed)
+    wanted = [name for name in needed.properties if name != ENDS]
+    table = edge_table(stored, ["_src", "_dst", *wanted])
+    if ENDS in needed.properties:
+        table = with_ends(table, stored)
+    if stored.has_gaps:
+        table = table.take(pa.array(live_edges(stored)))
+    return _known_edges(stored, table, needed, live=True)
+
+
 def load_vertices(stored: StoredGraph, needed: Conditions) -> KnownEdges:
     """The graph without any of its edges; columns have the types that they have with them."""
-    _check_columns(stored, needed)
+    check_columns(stored, needed)
     types = {item.name: ARROW_TYPES[item.type] for item in stored.schema.edge}
     types |= {ENDS: pa.int64(), "_src": pa.int32(), "_dst": pa.int32()}
     wanted = ("_src", "_dst", *needed.properties)
@@ -139,7 +151,7 @@ def load_vertices(stored: StoredGraph, needed: Conditions) -> KnownEdges:
     return _known_edges(stored, table, needed)
 
 
-def _check_columns(stored: StoredGraph, needed: Conditions) -> None:
+def check_columns(stored: StoredGraph, needed: Conditions) -> None:
     """Refuse a graph whose edges lack a property, or have it in another type."""
     kinds = {item.name: _KINDS[item.type] for item in stored.schema.edge if item.type in _KINDS}
     kinds |= {ENDS: np.int64} if ENDS in needed.properties else {}
@@ -151,8 +163,10 @@ def _coded(stored: StoredGraph) -> dict[str, PropertyType]:
     return {item.name: item.type for item in stored.schema.edge if item.type not in _KINDS}
 
 
-def _known_edges(stored: StoredGraph, table: pa.Table, needed: Conditions) -> KnownEdges:
-    """Some edges as a graph, none of them live, with what a program reads."""
+def _known_edges(
+    stored: StoredGraph, table: pa.Table, needed: Conditions, *, live: bool = False
+) -> KnownEdges:
+    """Some edges as a graph, with what a program reads."""
     coded = _coded(stored)
     properties = {
         name: property_column(table.column(name), name, f"the graph '{stored.name}'")
@@ -163,7 +177,7 @@ def _known_edges(stored: StoredGraph, table: pa.Table, needed: Conditions) -> Kn
         {name: typed_column(table.column(name)) for name in needed.properties if name in coded}
     )
     src, dst = (table.column(name).to_numpy().astype(np.int32) for name in ("_src", "_dst"))
-    resident = ResidentGraph(stored.vertices, src, dst, properties, live=False)
+    resident = ResidentGraph(stored.vertices, src, dst, properties, live=live)
     names = ColumnNames("src", "dst", tuple(properties))
     vertices = _vertex_table(stored, needed)
     return KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)

@@ -1,0 +1,77 @@
+"""The results of a program on a whole stored graph: what `CatalogGraph.run` returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphtide.model.errors import InputError
+from graphtide.model.schema import closest
+from graphtide.run.catalog.graph_runs import Answered
+from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.result_rows import PairRows, ResultRows
+
+
+class GraphRun:
+    """The results of one run from scratch, in memory; they stay when the graph goes on."""
+
+    def __init__(self, answered: Answered) -> None:
+        self._answered = answered
+        ids, pairs = answered.ids, answered.pairs
+        self._rows: ResultRows = ids if pairs is None else PairRows(ids, pairs)
+
+    @property
+    def program(self) -> str:
+        """The program with its parameters, as text."""
+        return str(self._answered.compiled.bound)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the program's results of vertices, or of pairs."""
+        return tuple(self._answered.compiled.fields)
+
+    @property
+    def seconds(self) -> float:
+        """What the run took, without reading the graph."""
+        return self._answered.seconds
+
+    def __getitem__(self, field: str) -> Any:
+        """The result of every vertex (or pair), in the order of `vertices()`.
+
+        A result of the whole graph is a number, or an array of them.
+        """
+        known = (*self.fields, *self._answered.compiled.globals)
+        if field not in known:
+            near = closest(str(field), known)
+            hint = f"did you mean `{near}`?" if near else f"it has {', '.join(known)}"
+            raise InputError(f"{self.program} has no result '{field}'", hint=hint)
+        found = self._answered.values[field]
+        if field in self.fields:
+            return found
+        return found[0].copy() if isinstance(found[0], np.ndarray) else found[0].item()
+
+    def at(self, vertex: Any) -> dict[str, Any]:
+        """The results of one vertex, by its id, or of one pair `(source, target)`."""
+        number = self._rows.number(vertex)
+        return {name: self[name][number].tolist() for name in self.fields}
+
+    def table(self) -> pa.Table:
+        """The results of every vertex with its `id`, or of every pair with `source`, `target`.
+
+        Of a program that has results of the whole graph alone, those in one row.
+        """
+        if not self.fields:
+            whole = self._answered.compiled.globals
+            return pa.table({name: arrow_column(self._answered.values[name]) for name in whole})
+        columns = {name: arrow_column(self[name]) for name in self.fields}
+        return pa.table({**self._rows.columns(), **columns})
+
+    def explain(self) -> str:
+        """What was run, over which form of the graph and why, and what it took."""
+        choice = self._answered.compiled.choice
+        return "\n".join([f"{self.program} from scratch ({choice})", *self._answered.told])
+
+    def __repr__(self) -> str:
+        return f"<{self.program} on {len(self._answered.ids):,} vertices, {self.seconds:.3g} s>"

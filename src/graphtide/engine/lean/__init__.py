@@ -1,0 +1,1 @@
+"""Runs from scratch over a lean graph, by several threads."""

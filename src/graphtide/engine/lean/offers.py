@@ -1,0 +1,104 @@
+"""Selecting programs over a lean graph: rounds of offers by all workers, or a queue by one.
+
+Right where messages are monotone and never overtake their source, as in fixpoint mode, on edges
+that meet the conditions of the proof: the caller has checked both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, read_block
+from graphtide.engine.code import LEAN_OFFERS, ProgramCode
+from graphtide.engine.inputs import target_slabs
+from graphtide.engine.lean.modules import edge_columns
+from graphtide.engine.lean.parts import listed_parts, vertex_parts
+from graphtide.engine.lean.workers import Workers
+from graphtide.engine.sections import is_uniform
+from graphtide.engine.synchronous.facts import synchronous_facts
+from graphtide.kernels.graph.compressed import LeanGraph
+from graphtide.kernels.lean.records import Offers, OffersContext, Span
+from graphtide.plan.expressions import FLOAT, INT
+from graphtide.plan.program_analysis import Selection
+from graphtide.plan.programs import VertexProgram
+
+PULL_SHARE = 16
+"""Everybody looks for an offer once those who make them have one edge in so many."""
+FEW = 1 << 12
+"""So many vertices, or fewer, are left to one thread, which needs no rounds."""
+_AT_ONCE = 1 << 22
+
+
+def has_offers(program: VertexProgram, selection: Selection) -> bool:
+    """False where messages look at their target, or values are no words of the processor's."""
+    return selection.type in (INT, FLOAT) and not target_slabs(program)
+
+
+class OfferedRun:
+    """One run of a selecting program."""
+
+    def __init__(
+        self, lean: LeanGraph, code: ProgramCode, parameters: GrowingParameters, workers: Workers
+    ) -> None:
+        assert code.selection is not None
+        self._lean, self._workers = lean, workers
+        self._kernels = code.module(LEAN_OFFERS)
+        read = read_block(edge_columns(lean, code.plan), parameters).words
+        self._context = OffersContext(lean.out, lean.into, read)
+        words = np.zeros(-(-lean.vertices // 8), np.uint64)
+        self._offers = Offers(
+            value=np.empty(lean.vertices, FIELD_TYPES[code.selection.type]),
+            listed=np.empty(8 * len(words), np.int32),
+            marked=words.view(np.uint8),
+            words=words,
+        )
+        facts = synchronous_facts(code.plan)
+        self._along = facts.forward + facts.backward
+        self._pulling = vertex_parts(lean, forward=facts.forward, backward=facts.backward)
+        self._uniform = is_uniform(code.selection)
+
+    def values(self) -> NDArray[Any]:
+        """The value of every vertex."""
+        value: NDArray[Any] = self._offers.value
+        if not self._lean.vertices:
+            return value
+        self._phase(self._kernels.begin_values, self._pulling)
+        size, edges, alike = self._listed()
+        while size:
+            if size <= FEW:
+                size, edges, alike = self._by_queue(size)
+                continue
+            if self._uniform and alike and PULL_SHARE * edges > self._along * self._lean.edges:
+                self._phase(self._kernels.pull_range, self._pulling)
+            else:
+                self._phase(self._kernels.push_range, listed_parts(size, size + edges))
+            size, edges, alike = self._listed()
+        return value
+
+    def _phase(self, kernel: Any, parts: list[Span]) -> list[Any]:
+        context, offers = self._context, self._offers
+        return self._workers.each(lambda part: kernel(context, offers, part), parts)
+
+    def _listed(self) -> tuple[int, int, bool]:
+        """List the marked: how many, with how many edges to offer along, all with one value?"""
+        listed, value = self._offers.listed, self._offers.value
+        parts = listed_parts(len(self._offers.words), self._lean.vertices)
+        found = self._phase(self._kernels.list_marked, parts)
+        size, levels = 0, set()
+        for part, (count, _, _) in zip(parts, found, strict=True):
+            if count:
+                first = 8 * part.first
+                listed[size : size + count] = listed[first : first + count]
+                levels.add(value[listed[size]].item())
+                size += count
+        alike = len(levels) == 1 and all(same for _, _, same in found)
+        return size, sum(int(edges) for _, edges, _ in found), alike
+
+    def _by_queue(self, size: int) -> tuple[int, int, bool]:
+        """Let one thread make offers, until nobody is left or too many wait for one thread."""
+        given = self._context, self._offers
+        _, size = self._kernels.run_queue(*given, size, 4 * FEW, _AT_ONCE)
+        return self._listed() if size else (0, 0, True)

@@ -1,0 +1,201 @@
+"""Selecting programs over a lean graph by several threads: whoever got better offers what he has.
+
+A round goes through the vertices that got better in the one before. Each offers its value along its
+edges (push), and who takes an offer is marked. Where all of these have the same value and edges
+carry the same for it, everybody with a worse value may look for one of them instead, and stop at
+the first (pull): most edges are then never looked at. In what order offers come makes no difference
+to where it ends: messages are monotone and never overtake their source, which the caller has
+proved.
+
+Rounds of few vertices are run by one thread, from a queue.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphtide.engine.templates.selecting import (
+    backward,
+    better,
+    forward,
+    identity,
+    initial,
+    message,
+    uniform,
+)
+from graphtide.kernels.graph.compressed import CompressedRows
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.lean.atomics import swap_if
+from graphtide.kernels.lean.records import Offers, OffersContext, Span
+
+NO_EDGE = -1
+
+
+@bare_kernel
+def begin_values(context: OffersContext, offers: Offers, span: Span) -> None:
+    """Start values of a part; marks the vertices that have something to say."""
+    for vertex in range(span.first, span.stop):
+        value = initial(vertex, context.read)
+        offers.value[vertex] = value
+        offers.marked[vertex] = 1 if value != identity() else 0
+
+
+@joined_kernel
+def take_offer(offers: Offers, vertex: Any, offered: Any) -> bool:
+    """Let a vertex have an offer if that is better; True if it is, and was the one to take it."""
+    seen = offers.value[vertex]
+    while better(offered, seen):
+        if swap_if(offers.value, vertex, seen, offered):
+            return True
+        seen = offers.value[vertex]
+    return False
+
+
+@joined_kernel
+def edge_number(rows: CompressedRows, position: Any) -> Any:
+    """The number of the edge at a position; by source it is the position."""
+    if len(rows.edge) == 0:
+        return np.int64(position)
+    return np.int64(rows.edge[position])
+
+
+@inner_kernel
+def offer_along(context: OffersContext, rows: CompressedRows, offers: Offers, vertex: Any) -> None:
+    """Offer a vertex's value along one direction, and mark who takes it."""
+    value = offers.value[vertex]
+    offered = message(value, vertex, NO_EDGE, context.read) if uniform() else value
+    for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
+        other = np.uint32(rows.neighbour[position])
+        if not better(offered, offers.value[other]):
+            continue
+        if not uniform():
+            edge = edge_number(rows, position)
+            if take_offer(offers, other, message(value, vertex, edge, context.read)):
+                offers.marked[other] = 1
+        elif take_offer(offers, other, offered):
+            offers.marked[other] = 1
+
+
+@bare_kernel
+def push_range(context: OffersContext, offers: Offers, span: Span) -> None:
+    """The offers of a part of those listed."""
+    for number in range(span.first, span.stop):
+        vertex = np.int64(offers.listed[number])
+        if forward():
+            offer_along(context, context.out, offers, vertex)
+        if backward():
+            offer_along(context, context.into, offers, vertex)
+
+
+@inner_kernel
+def finds(rows: CompressedRows, offers: Offers, vertex: Any, level: Any) -> bool:
+    """True if a neighbour has that value."""
+    for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
+        if offers.value[np.uint32(rows.neighbour[position])] == level:
+            return True
+    return False
+
+
+@bare_kernel
+def pull_range(context: OffersContext, offers: Offers, span: Span) -> None:
+    """Let the vertices of a part look for one of those listed, who all have the same value."""
+    level = offers.value[offers.listed[0]]
+    offered = message(level, 0, NO_EDGE, context.read)
+    for vertex in range(span.first, span.stop):
+        if not better(offered, offers.value[vertex]):
+            continue
+        found = False
+        if forward():
+            found = finds(context.into, offers, vertex, level)
+        if backward() and not found:
+            found = finds(context.out, offers, vertex, level)
+        if found:
+            offers.value[vertex] = offered
+            offers.marked[vertex] = 1
+
+
+@inner_kernel
+def row_lengths(context: OffersContext, vertex: int) -> Any:
+    """How many edges a vertex makes offers along."""
+    found = np.int64(0)
+    if forward():
+        found += np.int64(context.out.offsets[vertex + 1] - context.out.offsets[vertex])
+    if backward():
+        found += np.int64(context.into.offsets[vertex + 1] - context.into.offsets[vertex])
+    return found
+
+
+@bare_kernel
+def list_marked(context: OffersContext, offers: Offers, span: Span) -> tuple[int, int, bool]:
+    """List the marked of a part, from its first on, and unmark them.
+
+    A part is one of words of eight marks. Returns how many there are, along how many edges they
+    make offers, and whether all have one value.
+    """
+    first = 8 * span.first
+    size, edges, alike = first, 0, True
+    for word in range(span.first, span.stop):
+        if offers.words[word] == 0:
+            continue
+        for vertex in range(8 * word, 8 * word + 8):
+            if offers.marked[vertex] == 0:
+                continue
+            offers.marked[vertex] = 0
+            offers.listed[size] = vertex
+            alike = alike and offers.value[vertex] == offers.value[offers.listed[first]]
+            size += 1
+            edges += row_lengths(context, vertex)
+    return size - first, edges, alike
+
+
+@inner_kernel
+def queue_along(
+    context: OffersContext, rows: CompressedRows, offers: Offers, vertex: Any, line: tuple[int, int]
+) -> int:
+    """Offer along one direction by one thread; who takes it gets into the queue, once.
+
+    `line` is where the queue begins and how long it is; returns how long it is then.
+    """
+    done, size = line
+    value, room = offers.value[vertex], len(offers.listed)
+    for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
+        other = np.uint32(rows.neighbour[position])
+        if not better(value, offers.value[other]) and not uniform():
+            continue
+        edge = NO_EDGE if uniform() else edge_number(rows, position)
+        offered = message(value, vertex, edge, context.read)
+        if better(offered, offers.value[other]):
+            offers.value[other] = offered
+            if offers.marked[other] == 0:
+                offers.marked[other] = 1
+                place = done + size
+                offers.listed[place - room if place >= room else place] = other
+                size += 1
+    return size
+
+
+@bare_kernel
+def run_queue(
+    context: OffersContext, offers: Offers, size: int, most: int, limit: int
+) -> tuple[int, int]:
+    """Offers of those listed, by one thread, until nobody is left, or more than `most` wait.
+
+    Stops after `limit` vertices too, so that a run can be interrupted. Returns where the queue
+    begins in `listed`, which is a ring, and how long it is; who waits is marked.
+    """
+    done, room = 0, len(offers.listed)
+    for number in range(size):
+        offers.marked[offers.listed[number]] = 1
+    while 0 < size <= most and limit > 0:
+        limit -= 1
+        vertex = np.int64(offers.listed[done])
+        offers.marked[vertex] = 0
+        done = 0 if done + 1 == room else done + 1
+        size -= 1
+        if forward():
+            size = queue_along(context, context.out, offers, vertex, (done, size))
+        if backward():
+            size = queue_along(context, context.into, offers, vertex, (done, size))
+    return done, size

@@ -1,0 +1,168 @@
+"""A program run once, from scratch, on a whole stored graph: over its lean graph or in memory.
+
+A lean graph is mapped from disk, takes a third of the memory, and is shared by all threads; it has
+to be made once for a state of the graph. Slabs in memory are what programs of every kind run on.
+Which one is taken is decided here, in one place, and told with the reason. The answer is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.lean.runs import LeanRun
+from graphtide.engine.lean.workers import Workers
+from graphtide.kernels.graph.compressed import LeanGraph
+from graphtide.model.cores import usable_cores
+from graphtide.model.errors import InputError
+from graphtide.run.catalog.lean_graphs import LEAN_TYPES, is_there, lean_graph_of
+from graphtide.run.collection.prepare import PreparedProgram
+from graphtide.run.collection.stored_graph import (
+    StoredVertices,
+    check_columns,
+    load_vertices,
+    load_whole,
+)
+from graphtide.run.live.compiled import CompiledProgram
+from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.on_pairs import place_of_pairs
+from graphtide.run.live.programs import (
+    Compiled,
+    checked_parameters,
+    pair_numbers,
+    vertex_parameters,
+)
+from graphtide.run.live.result_rows import Pairs
+from graphtide.store.catalog import Catalog
+from graphtide.store.graph import StoredGraph
+
+LEAN_EDGES = 4_000_000
+"""From so many edges on a lean graph is made. Below, a graph in memory is there in a second or two,
+and nothing is written."""
+
+
+@dataclass(frozen=True)
+class GraphRunRequest:
+    """What is to be run; `lean` is None where the choice is left to us."""
+
+    compiled: Compiled
+    workers: int | None = None
+    lean: bool | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The results of a program on a graph, and how they were found."""
+
+    compiled: Compiled
+    values: dict[str, NDArray[Any]]
+    ids: StoredVertices
+    pairs: Pairs | None
+    told: tuple[str, ...]
+    seconds: float
+
+
+def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> Answered:
+    """Run a program from scratch on a graph of the catalog."""
+    reason = _why_slabs(catalog, stored, request)
+    if reason is None:
+        return _over_lean_graph(catalog, stored, request)
+    return _in_memory(stored, request, reason)
+
+
+def _why_slabs(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> str | None:
+    """Why the graph is put into memory; None where its lean graph is taken."""
+    unfit = why_not_lean(request.compiled, stored)
+    if request.lean and unfit is not None:
+        raise InputError(
+            f"{request.compiled.bound} cannot run over a lean graph: {unfit}",
+            hint="leave out `lean`",
+        )
+    if request.lean is not None or unfit is not None:
+        return "asked for" if unfit is None and not request.lean else unfit
+    columns = list(request.compiled.needed.properties)
+    if stored.edges < LEAN_EDGES and not is_there(catalog, stored, columns):
+        return f"a lean graph is made from {LEAN_EDGES:,} edges on, and there is none yet"
+    return None
+
+
+def why_not_lean(compiled: Compiled, stored: StoredGraph) -> str | None:
+    """Why a program cannot run over a lean graph; None if it can."""
+    if not isinstance(compiled, CompiledProgram):
+        return "it is no vertex program"
+    if place_of_pairs(compiled.bound) is not None:
+        return "its results are those of pairs"
+    kinds = {item.name: item.type for item in stored.schema.edge}
+    for name in compiled.needed.properties:
+        if name in kinds and kinds[name] not in LEAN_TYPES:
+            return f"it reads the edge property '{name}', which holds no numbers"
+        if name not in kinds:
+            return f"it reads the edge property '{name}', which no table has"
+    return None
+
+
+def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> Answered:
+    compiled = request.compiled
+    assert isinstance(compiled, CompiledProgram)
+    needed, began = compiled.needed, perf_counter()
+    check_columns(stored, needed)
+    known = load_vertices(stored, needed)
+    needed.check_vertices(known)
+    parameters = vertex_parameters(compiled.bound, known.ids)
+    lean, made = lean_graph_of(catalog, stored, list(needed.properties))
+    _check_edges(lean, needed, known)
+    ready, count = perf_counter(), request.workers or usable_cores()
+    settles = compiled.choice.mode == "fixpoint"
+    run = LeanRun(
+        lean, compiled.bound.program, parameters, known.resident.vertex_data, settles=settles
+    )
+    with Workers(count) as workers:
+        values = run.values(workers)
+    ended = perf_counter()
+    verb = "made and read" if made else "read"
+    told = (
+        f"over the lean graph: {lean.bytes / max(1, lean.edges):.3g} bytes an edge, mapped from "
+        f"{catalog.lean_folder(stored.name)}",
+        f"{verb} in {ready - began:.3g} s, run in {ended - ready:.3g} s by {count} "
+        f"thread{'s' * (count != 1)}: {run.way}"
+        + (f", {run.iterations:,} iterations" if run.iterations else ""),
+    )
+    return Answered(compiled, values, _stored(known), None, told, ended - ready)
+
+
+def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
+    compiled, began = request.compiled, perf_counter()
+    known = load_whole(stored, compiled.needed)
+    parameters = checked_parameters(compiled, known, known.resident.live_edges())
+    prepared = PreparedProgram(compiled, known.resident, parameters, known.ids)
+    ready = perf_counter()
+    values = {name: np.asarray(column) for name, column in prepared.scratch().items()}
+    ended = perf_counter()
+    told = (
+        f"over the graph in memory: {reason}",
+        f"read in {ready - began:.3g} s, run in {ended - ready:.3g} s by 1 thread",
+    )
+    pairs = pair_numbers(compiled.bound, parameters)
+    return Answered(compiled, values, _stored(known), pairs, told, ended - ready)
+
+
+def _check_edges(lean: LeanGraph, needed: Conditions, known: KnownEdges) -> None:
+    """Refuse edges with values that the program cannot take."""
+
+    def text(edge: int) -> str:
+        source = int(np.searchsorted(lean.out.offsets, edge, side="right")) - 1
+        ends = [known.ids[source], known.ids[int(lean.out.neighbour[edge])]]
+        values = [column[edge].item() for column in lean.columns.values()]
+        return f"({', '.join(map(repr, [*ends, *values]))})"
+
+    needed.check_rows({name: lean.columns[name] for name in needed.properties}, text)
+
+
+def _stored(known: KnownEdges) -> StoredVertices:
+    assert isinstance(known.ids, StoredVertices)
+    return known.ids

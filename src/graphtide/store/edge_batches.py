@@ -1,0 +1,49 @@
+"""The edges of a stored graph, some at a time: what is read of them never fills the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphtide.store.files import Damage
+from graphtide.store.graph import StoredGraph
+from graphtide.store.merged import changed_rows, deleted_edges, put_changed, without_marks
+from graphtide.store.read_edges import READ_EDGES
+
+BATCH_ROWS = 1 << 22
+"""About so many rows are read at once: a hundred megabytes with their ends and two columns."""
+
+
+def edge_batches(
+    stored: StoredGraph, columns: Sequence[str], rows: int | None = None
+) -> Iterator[pa.Table]:
+    """The edges that are there, in the order of their numbers, as they are in this state."""
+    deleted, changed = deleted_edges(stored), changed_rows(stored, "edges", columns)
+    first = 0
+    for batch in _written(stored, columns, rows or BATCH_ROWS):
+        table = batch.slice(0, max(0, stored.numbers - first))
+        READ_EDGES.add(table.num_rows)
+        table = put_changed(table, changed, first)
+        low, high = np.searchsorted(deleted, [first, first + table.num_rows])
+        first += table.num_rows
+        if low < high:
+            there = np.ones(table.num_rows, np.bool_)
+            there[deleted[low:high] - (first - table.num_rows)] = False
+            table = table.filter(pa.array(there))
+        yield table
+
+
+def _written(stored: StoredGraph, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
+    """All rows of the files, in their order."""
+    generation = stored.generation
+    for name, _ in generation.parts("edges"):
+        path = generation.file(name)
+        try:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(rows, columns=list(columns)):
+                    yield without_marks(pa.Table.from_batches([batch]))
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise generation.damaged(Damage(path, f"cannot be read: {error}")) from None

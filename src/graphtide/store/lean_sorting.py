@@ -1,0 +1,165 @@
+"""Edges sorted into compressed rows by way of the disk, a part of them in memory at a time.
+
+    blocks, in the order given  --by source-->  buckets of a range of sources each
+    each bucket, sorted         -->  rows by source;  --by destination-->  buckets of destinations
+    each bucket, sorted         -->  rows by destination
+
+Everything is read and written from beginning to end: a file that is mapped and written to in no
+order takes a hundred times as long once it does not fit memory. A bucket is sorted in memory. All
+sorting is stable, so that rows do not depend on how edges came in blocks, or on how many buckets
+there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.kernels.graph.compressed import number_type, offset_type, sorted_by_key
+
+Int32 = NDArray[np.int32]
+BUCKET_EDGES = 1 << 24
+"""About so many edges are sorted in memory at a time; some 0.5 GB with all that is beside them."""
+MOST_BUCKETS = 256
+"""A block is cut into at most so many pieces, which are written one by one; buckets are larger
+beyond."""
+
+
+class Block(NamedTuple):
+    """Some edges, in the order of their numbers; `columns` are properties that go with them."""
+
+    src: Int32
+    dst: Int32
+    columns: Mapping[str, NDArray[Any]]
+
+
+class Buckets:
+    """Files of records, a range of vertices each; a record is one item of every column."""
+
+    def __init__(self, folder: Path, vertices: int, edges: int, types: Mapping[str, Any]) -> None:
+        wanted = min(MOST_BUCKETS, max(1, edges // BUCKET_EDGES))
+        span = max(1, -(-vertices // wanted))
+        self.shift = (span - 1).bit_length()
+        self.count = max(1, -(-vertices >> self.shift))
+        self._vertices = vertices
+        self._types = dict(types)
+        self._folder = folder
+        folder.mkdir()
+
+    def add(self, keys: Int32, records: Mapping[str, NDArray[Any]]) -> None:
+        """Append records to the buckets of their keys, in their order."""
+        if self.count == 1:
+            self._append(0, records, slice(None))
+            return
+        order, starts = sorted_by_key(keys, 0, self.count, self.shift)
+        sorted_records = {name: column[order] for name, column in records.items()}
+        for bucket in np.flatnonzero(np.diff(starts)).tolist():
+            self._append(bucket, sorted_records, slice(starts[bucket], starts[bucket + 1]))
+
+    def _append(self, bucket: int, records: Mapping[str, Any], part: slice) -> None:
+        for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
+            with open(path, "ab") as file:
+                np.ascontiguousarray(records[name][part], type_).tofile(file)
+
+    def vertices_of(self, bucket: int) -> tuple[int, int]:
+        """The first vertex of a bucket, and how many it has."""
+        first = bucket << self.shift
+        return first, min(self._vertices, first + (1 << self.shift)) - first
+
+    def take(self, bucket: int) -> dict[str, NDArray[Any]]:
+        """The records of a bucket, which is then gone from the disk."""
+        found = {}
+        for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
+            found[name] = np.fromfile(path, type_) if path.exists() else np.empty(0, type_)
+            path.unlink(missing_ok=True)
+        return found
+
+    def _paths(self, bucket: int) -> list[Path]:
+        return [self._folder / f"{bucket:04d}-{at}" for at in range(len(self._types))]
+
+
+def column_name(number: int) -> str:
+    """What the file of a column is called."""
+    return f"column-{number}"
+
+
+def sort_edges(
+    folder: Path, vertices: int, edges: int, types: Mapping[str, Any], blocks: Iterable[Block]
+) -> None:
+    """Write the rows of both directions, and columns by edge number, into a folder.
+
+    `edges` is how many the blocks hold in all. What is on the way lies there too, and goes.
+    """
+    ends = {"src": np.int32, "dst": np.int32}
+    named = {column_name(at): type_ for at, type_ in enumerate(types.values())}
+    by_source = Buckets(folder / "by-source", vertices, edges, {**ends, **named})
+    for block in blocks:
+        columns = {column_name(at): block.columns[name] for at, name in enumerate(types)}
+        by_source.add(block.src, {"src": block.src, "dst": block.dst, **columns})
+    numbered = {**ends, "edge": number_type(edges)}
+    by_destination = Buckets(folder / "by-destination", vertices, edges, numbered)
+    _write_by_source(folder, by_source, by_destination, edges, list(named))
+    _write_by_destination(folder, by_destination, edges)
+    (folder / "by-source").rmdir()
+    (folder / "by-destination").rmdir()
+
+
+def _write_by_source(
+    folder: Path, given: Buckets, into: Buckets, edges: int, named: list[str]
+) -> None:
+    """Rows by source and columns, from buckets; hands every edge on with its number."""
+    with ExitStack() as stack:
+
+        def opened(name: str) -> BinaryIO:
+            return stack.enter_context(open(folder / f"{name}.bin", "wb"))
+
+        offsets, targets = opened("out-offsets"), opened("out-targets")
+        columns = {name: opened(name) for name in named}
+        done = 0
+        for bucket in range(given.count):
+            records, (first, count) = given.take(bucket), given.vertices_of(bucket)
+            order, starts = sorted_by_key(records["src"], first, count)
+            _offsets(starts[:-1] + done, edges).tofile(offsets)
+            src, dst = records["src"][order], records["dst"][order]
+            dst.tofile(targets)
+            for name, file in columns.items():
+                records[name][order].tofile(file)
+            numbers = np.arange(done, done + len(src), dtype=number_type(edges))
+            into.add(dst, {"src": src, "dst": dst, "edge": numbers})
+            done += len(src)
+        _offsets(np.array([done]), edges).tofile(offsets)
+
+
+def _write_by_destination(folder: Path, given: Buckets, edges: int) -> None:
+    """Rows by destination, from buckets; one bucket is sorted while the one before is written."""
+    names = "in-offsets", "in-sources", "in-edges"
+    with ExitStack() as stack:
+        files = [stack.enter_context(open(folder / f"{name}.bin", "wb")) for name in names]
+        pool = stack.enter_context(ThreadPoolExecutor(1))
+        done, coming = 0, pool.submit(_sorted_bucket, given, 0)
+        for bucket in range(given.count):
+            starts, sources, numbers = coming.result()
+            if bucket + 1 < given.count:
+                coming = pool.submit(_sorted_bucket, given, bucket + 1)
+            for file, column in zip(
+                files, (_offsets(starts[:-1] + done, edges), sources, numbers), strict=True
+            ):
+                column.tofile(file)
+            done += len(sources)
+        _offsets(np.array([done]), edges).tofile(files[0])
+
+
+def _sorted_bucket(given: Buckets, bucket: int) -> tuple[NDArray[Any], ...]:
+    records, (first, count) = given.take(bucket), given.vertices_of(bucket)
+    order, starts = sorted_by_key(records["dst"], first, count)
+    return starts, records["src"][order], records["edge"][order]
+
+
+def _offsets(values: NDArray[np.int64], edges: int) -> NDArray[Any]:
+    return values.astype(offset_type(edges))
