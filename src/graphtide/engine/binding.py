@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from graphtide.engine.edge_data import CODED
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.inputs import Program, target_slabs
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.vertex_data import VALUE_TYPES
+from graphtide.engine.vertex_data import VALUE_TYPES, VertexData
 from graphtide.kernels.blocks import Block
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
@@ -30,6 +30,18 @@ _PARAMETERS: dict[ParameterKind, Any] = {
     ParameterKind.DATE: np.int64,
     ParameterKind.TIMESTAMP: np.int64,
 }
+
+
+class Vertices(Protocol):
+    """What parameters are bound to of a graph: its vertices, and what the data say of them."""
+
+    @property
+    def vertices(self) -> int:
+        """How many there are."""
+
+    @property
+    def vertex_data(self) -> VertexData:
+        """Their properties."""
 
 
 def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
@@ -52,7 +64,7 @@ def target_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray
 
 
 def kernel_parameters(
-    graph: ResidentGraph, program: Program, values: tuple[Any, ...]
+    graph: Vertices, program: Program, values: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
     found: list[Any] = []
@@ -76,7 +88,7 @@ class GrowingParameters:
     Parameters first, then vertex properties, then codes of texts (`engine.inputs`).
     """
 
-    def __init__(self, graph: ResidentGraph, program: Program, values: tuple[Any, ...]) -> None:
+    def __init__(self, graph: Vertices, program: Program, values: tuple[Any, ...]) -> None:
         self._graph = graph
         self._properties = tuple(vertex_properties(program).values())
         self._vertices = graph.vertices
