@@ -7,7 +7,7 @@ Caches and memory that two threads share slow both down, and so are part of it. 
 in the notes. Runs of one and of two take turns; medians.
 
 The part `spark` runs the same views by tasks on a cluster of two processes of this machine, in a
-process of its own.
+process of its own. The part `shards` is in `cluster_parts`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from pathlib import Path
 from typing import Any
 
 from bench import data
+from bench.cluster_parts import shards
 from bench.figures import Figure
 from bench.runs_collections import Views, expanding, removals
 from bench.runs_graphs import read_edges
 from bench.runs_programs import COMPONENTS, PATHS, RANKS, tasks
 
-PARTS = ("threads", "spark")
+PARTS = ("threads", "spark", "shards")
 FASTER, ROUNDS = 1.6, 3
 AUTHORS, COMMUNITIES = "com-dblp.txt.gz", "com-dblp-communities.txt.gz"
 WINDOWS = "sx-mathoverflow.txt.gz"
@@ -52,6 +53,8 @@ def _figures(*, quick: bool, part: str | None) -> list[Figure]:
         found += threads(quick)
     if part in (None, "spark") and not (quick and part is None):
         found += _spark(quick)
+    if part in (None, "shards"):
+        found += shards(quick)
     return found
 
 

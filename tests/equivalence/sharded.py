@@ -36,9 +36,7 @@ class Sharded:
         self.vertices, self.shards = vertices, shards
         self._ends = {"into": (dst, src), "out": (src, dst)}
         self._classes = np.zeros(len(src), np.int32) if classes is None else np.array(classes)
-        self._properties = {
-            name: np.array(values) for name, values in (properties or {}).items()
-        }
+        self._properties = {name: np.array(values) for name, values in (properties or {}).items()}
 
     def shard(self, way: str, shard: int) -> ShardEdges:
         own, others = (np.array(ends, np.int64) for ends in self._ends[way])

@@ -32,9 +32,7 @@ from graphtide.plan.programs import (
     VertexProgram,
 )
 
-FACTS: dict[str, Fact] = {
-    f"({name})": name for name in ("id", "out_degree", "in_degree", "degree")
-}
+FACTS: dict[str, Fact] = {f"({name})": name for name in ("id", "out_degree", "in_degree", "degree")}
 """What the facts are called as properties: no property of a user's can have such a name."""
 
 

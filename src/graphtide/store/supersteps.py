@@ -2,10 +2,10 @@
 
 All of it is in `parts/shards` of the run, in a folder for each attempt: all tasks that Spark began
 together. A task writes a file with the states of its own vertices, or one for each field with
-their results, and then a note that lists them with their checksums, in one rename. A superstep, or a
-view, counts where the notes of one attempt cover all shards. So a task may be killed at any moment,
-and nobody has to agree with anybody: whoever comes next finds the last superstep that all have kept,
-with any number of tasks, because states are looked up by shard.
+their results, and then a note that lists them with their checksums, in one rename. A superstep, or
+a view, counts where the notes of one attempt cover all shards. So a task may be killed at any
+moment, and nobody has to agree with anybody: whoever comes next finds the last superstep that all
+have kept, with any number of tasks, because states are looked up by shard.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.disk import disk_errors
+from graphtide.model.errors import StoreError
 from graphtide.store.array_files import map_arrays, write_arrays
 from graphtide.store.files import FileFacts, find_damage, inventory_from, take_inventory
 from graphtide.store.parts_on_disk import PartsOnDisk, write_differences
@@ -68,13 +69,24 @@ class KeptSupersteps:
                 found[step] = notes
         return found
 
-    def latest(self, step: int, first: int, behind: int) -> tuple[int, Int64] | None:
-        """The last superstep of a step that all shards have kept, and the rows of some shards."""
+    def latest(self, step: int) -> tuple[str, int] | None:
+        """The last superstep of a step that all shards have kept, and the attempt that did."""
         there = [item for item in self._covered() if item[0][1] == step and item[0][2] > 0]
-        for (_, _, superstep), notes in sorted(there, key=lambda item: -item[0][2]):
+        for (attempt, _, superstep), notes in sorted(there, key=lambda item: -item[0][2]):
             if not any(find_damage(note.path.parent, note.files) for note in notes):
-                return superstep, self._rows(notes, first, behind)
+                return attempt, superstep
         return None
+
+    def rows(self, attempt: str, step: int, superstep: int, first: int, behind: int) -> Int64:
+        """The states that some shards have at a superstep that an attempt has kept."""
+        for key, notes in self._covered():
+            if key == (attempt, step, superstep):
+                return self._rows(notes, first, behind)
+        raise StoreError(
+            f"the superstep {superstep} that all tasks have kept cannot be read here",
+            where=str(self._folder),
+            hint="let all executors see the same files, and resume the run",
+        )
 
     def reached(self) -> tuple[int, int]:
         """How many views are finished, and the last superstep that is kept of any other."""

@@ -49,8 +49,9 @@ class ShardEdges(NamedTuple):
 class Version(NamedTuple):
     """What is live in a view: along which edges own vertices gather, and whom a vertex reaches.
 
-    `places` says for each way, shard by shard, which edges of the shard are live. Edges are numbered
-    in that order, those of both ways one after the other. Degrees are those of own vertices.
+    `places` says for each way, shard by shard, which edges of the shard are live. Edges are
+    numbered in that order, those of both ways one after the other. Degrees are those of own
+    vertices.
     """
 
     graph: Adjacency

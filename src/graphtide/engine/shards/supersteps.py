@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, read_block
 from graphtide.engine.code import SUPERSTEPS, program_code
-from graphtide.engine.shards.exchange import Mesh, MirrorExchange
+from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Version
 from graphtide.engine.synchronous.arrays import empty_progress, empty_work
 from graphtide.engine.synchronous.ending import MOST_ITERATIONS, Ending, run_ending
@@ -151,9 +151,7 @@ class Supersteps:
     def values(self, rows: Int64) -> dict[str, NDArray[Any]]:
         """Rows of states by field."""
         columns = self.columns
-        return {
-            name: np.ascontiguousarray(columns.values(rows, name)) for name in columns.names()
-        }
+        return {name: np.ascontiguousarray(columns.values(rows, name)) for name in columns.names()}
 
 
 class _Run:
@@ -204,9 +202,7 @@ class _Run:
     def step(self, keeping: Keeping) -> None:
         """One superstep, and what tasks tell each other after it."""
         of, work, ending = self._of, self._work, self._of.ending
-        course = Course(
-            ending.last, ending.settle, ending.patient, 0, self._counts, self._progress
-        )
+        course = Course(ending.last, ending.settle, ending.patient, 0, self._counts, self._progress)
         of._module.run_superstep(self._context, self._version.reach, work, course, self._owned)
         active = int(self._progress[ACTIVE])
         told = int(self._counts[0]), *self._faults(), int(keeping.due()), self._kept
@@ -267,9 +263,7 @@ class _Run:
         return {name: known[fact] for name, fact in read.items()}
 
 
-def edge_values(
-    graph: LocalGraph, version: Version, name: str, type_: ValueType
-) -> NDArray[Any]:
+def edge_values(graph: LocalGraph, version: Version, name: str, type_: ValueType) -> NDArray[Any]:
     """An edge property of all live edges of a task, by their numbers."""
     kind = FIELD_TYPES.get(type_, np.int64)
     found = [np.empty(0, kind)]

@@ -35,9 +35,7 @@ from graphtide.kernels.synchronous.records import (
 
 
 @inner_kernel
-def list_own_targets(
-    reach: Adjacency, work: Work, active: int, owned: int, iteration: int
-) -> int:
+def list_own_targets(reach: Adjacency, work: Work, active: int, owned: int, iteration: int) -> int:
     """List the own vertices that changed or are told of a change; nobody where all may gather."""
     size, looked = 0, 0
     for number in range(active):
