@@ -31,11 +31,8 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
     head = head[:-1].ljust(_aligned(len(head)) - 1) + b"\n"
     size, found = 0, 0
     with open(path, "wb") as file:
-        for part in (head, *arrays.values()):
-            view = memoryview(np.ascontiguousarray(part)).cast("B") if len(part) else b""
-            view = part if isinstance(part, bytes) else view
-            padding = bytes(_aligned(len(view)) - len(view))
-            for piece in (view, padding):
+        for part in (head, *map(_bytes_of, arrays.values())):
+            for piece in (part, bytes(_aligned(len(part)) - len(part))):
                 file.write(piece)
                 size, found = size + len(piece), checksum(piece, found)
         file.flush()
@@ -59,3 +56,7 @@ def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    return np.ascontiguousarray(array).view(np.uint8).data

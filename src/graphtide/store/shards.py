@@ -19,7 +19,6 @@ from pathlib import Path
 
 from graphtide.model.checksums import checksums_by_threads
 from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.model.names import folder_name
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin, open_committed
 from graphtide.store.files import FileFacts
@@ -53,16 +52,11 @@ class StoredShards:
         return sum(facts.size for facts in self.generation.files.values())
 
 
-def shards_folder(catalog: Catalog, collection: str) -> Path:
-    """Where the shards of a collection are, or would be."""
-    return catalog.root / "shards" / folder_name(collection)
-
-
 def open_shards(catalog: Catalog, collection: str, identity: str) -> StoredShards | None:
     """The shards of a collection as it is now; None where there are none."""
     what = f"the shards of '{collection}'"
     try:
-        generation = open_committed(shards_folder(catalog, collection), what)
+        generation = open_committed(catalog.shards_folder(collection), what)
     except NotFoundError:
         return None
     generation = generation.with_remedy("delete the folder of the shards: they are made again")
@@ -83,14 +77,14 @@ def write_shards(
 
     `fill` has the files written into a folder, and returns those that count.
     """
-    folder = shards_folder(catalog, collection)
+    folder = catalog.shards_folder(collection)
     with begin(folder, replace=True, what=f"the shards of '{collection}'") as commit:
         written = fill(commit.path)
         for name in files_below(commit.path):
             if name not in written:
                 (commit.path / name).unlink()
-        manifest = {"kind": "shards", "collection": identity}
-        manifest |= {"shards": sizes[0], "vertices": sizes[1]}
+        told = {"collection": identity, "shards": sizes[0], "vertices": sizes[1]}
+        manifest = {"kind": "shards", **told}
         commit.finish(manifest, checksums=checksums_by_threads, carried=written)
     found = open_shards(catalog, collection, identity)
     if found is None:

@@ -91,7 +91,8 @@ class LocalGraph:
         found = np.unique(np.concatenate([np.empty(0, np.int32), *tables])).astype(np.int64)
         owners = self.placement.owners(found)
         found, owners = found[owners != self.task], owners[owners != self.task]
-        return found[np.argsort(owners, kind="stable")]
+        by_owner: Int64 = found[np.argsort(owners, kind="stable")]
+        return by_owner
 
     @cached_property
     def mirrors_of(self) -> Int64:

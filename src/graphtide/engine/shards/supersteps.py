@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, read_block
 from graphtide.engine.code import SUPERSTEPS, program_code
 from graphtide.engine.shards.exchange import MirrorExchange
-from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Version
+from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Version, Way
 from graphtide.engine.synchronous.arrays import empty_progress, empty_work
 from graphtide.engine.synchronous.ending import MOST_ITERATIONS, Ending, run_ending
 from graphtide.engine.synchronous.facts import synchronous_facts
@@ -42,12 +42,19 @@ from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
 
 Int64 = NDArray[np.int64]
 
-GATHERED_ALONG = {
+GATHERED_ALONG: dict[Direction, tuple[Way, ...]] = {
     Direction.OUT: ("into",),
     Direction.IN: ("out",),
     Direction.BOTH: WAYS,
 }
 """The edges that vertices gather along, by the direction of messages."""
+
+DEGREES: dict[str, tuple[Way, ...]] = {
+    "in_degree": ("into",),
+    "out_degree": ("out",),
+    "degree": WAYS,
+}
+"""The edges that each degree counts."""
 
 MOVES, LENGTH, INDEX, KEEP, KEPT = range(5)
 """What tasks tell each other with every superstep: how many vertices moved; one more than the
@@ -249,36 +256,32 @@ class _Run:
         """The facts that the program reads of all vertices here: owners tell those of mirrors."""
         graph, wanted = self._of._graph, vertex_properties(self._of._given)
         read = {name: fact for name, fact in FACTS.items() if name in wanted}
-        rows = np.zeros((graph.vertices, 2), np.int64)
-        for at, way in enumerate(WAYS):
-            rows[: graph.owned, at] = version.degrees[way]
-        if any(fact != "id" for fact in read.values()):
-            self._of._exchange.everything(rows)
-        known = {
-            "id": graph.known,
-            "in_degree": rows[:, 0].copy(),
-            "out_degree": rows[:, 1].copy(),
-            "degree": rows.sum(axis=1),
-        }
+        known = {"id": graph.known} if "id" in read.values() else {}
+        for fact, ways in DEGREES.items():
+            if fact in read.values():
+                rows = np.zeros((graph.vertices, 1), np.int64)
+                for way in ways:
+                    rows[: graph.owned, 0] += version.degrees[way]
+                self._of._exchange.everything(rows)
+                known[fact] = rows.reshape(-1)
         return {name: known[fact] for name, fact in read.items()}
 
 
 def edge_values(graph: LocalGraph, version: Version, name: str, type_: ValueType) -> NDArray[Any]:
     """An edge property of all live edges of a task, by their numbers."""
     kind = FIELD_TYPES.get(type_, np.int64)
-    found = [np.empty(0, kind)]
+    found: list[NDArray[Any]] = [np.empty(0, kind)]
     for way in WAYS:
         for item, places in zip(graph.gathered.get(way, ()), version.places[way], strict=True):
             found.append(item.properties[name][places].astype(kind))
     return np.concatenate(found)
 
 
-def ways_needed(program: VertexProgram) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def ways_needed(program: VertexProgram) -> tuple[tuple[Way, ...], tuple[Way, ...]]:
     """The ways whose edges a program gathers along, and those that it needs for degrees alone."""
     gathered = GATHERED_ALONG[program.direction]
     wanted = {FACTS[name] for name in vertex_properties(with_given_facts(program)) if name in FACTS}
-    for_degrees = {"in_degree": {"into"}, "out_degree": {"out"}, "degree": set(WAYS)}
-    needed = {way for fact in wanted for way in for_degrees.get(fact, ())}
+    needed = {way for fact in wanted for way in DEGREES.get(fact, ())}
     return gathered, tuple(way for way in WAYS if way in needed and way not in gathered)
 
 

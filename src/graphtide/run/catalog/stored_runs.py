@@ -116,7 +116,14 @@ def explain_run(
     workers: int | None = None,
     on: On | None = None,
 ) -> str:
-    """What a run would do, and about how long it would take; runs on one view."""
+    """What a run would do, and about how long it would take; runs on one view.
+
+    On shards nothing is run: no process has the view.
+    """
+    if on == "shards":
+        from graphtide.run.shards.runs import ShardsInHand
+
+        return ShardsInHand(space, stored, compiled).explain(workers)
     count = workers or space.gateway.slots() if on == "spark" else workers
     asked = Workers(count, asked_only=True, on_spark=on == "spark")
     versions = stored_versions(space.catalog, stored, compiled)

@@ -107,7 +107,7 @@ class _Peer:
 
     def begin(self, arrays: Sequence[NDArray[Any]]) -> None:
         """A message to send, and one to take in."""
-        views = [memoryview(np.ascontiguousarray(item).reshape(-1)).cast("B") for item in arrays]
+        views = [_bytes_of(item) for item in arrays]
         length = _LENGTH.pack(sum(map(len, views)))
         self._sending = [memoryview(length), *(view for view in views if len(view))]
         self._heading, self._taking = memoryview(self._head), memoryview(self._head)
@@ -164,7 +164,7 @@ class _Peer:
         if length == _FAILED:
             raise PeerFailedError(f"task {self.rank} has failed")
         self.received = np.empty(length, np.uint8)
-        self._taking = memoryview(self.received) if length else None
+        self._taking = self.received.data if length else None
 
     def fail(self) -> None:
         """Say it behind what was begun, and wait a moment for the other one to have read it."""
@@ -179,3 +179,7 @@ class _Peer:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -63,8 +63,10 @@ class OpenedShards:
             none = np.empty(0, np.int32)
             return ShardEdges(np.zeros(size + 1, np.int64), none, none, none, {})
         READ_EDGES.add(len(arrays["ends"]))
-        fixed = (arrays[name] for name in ("start", "ends", "table", "classes"))
-        return ShardEdges(*fixed, {})
+        start, ends, table, classes = (
+            arrays[name] for name in ("start", "ends", "table", "classes")
+        )
+        return ShardEdges(start, ends, table, classes, {})
 
     def _arrays(self, way: Way, shard: int) -> dict[str, NDArray[Any]]:
         if (way, shard) not in self._maps:

@@ -23,9 +23,12 @@ from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.supersteps import Supersteps, ways_needed
+from graphtide.engine.synchronous.results import typed_parameters
+from graphtide.engine.synchronous.row_layout import row_layout
 from graphtide.model.cache import cache_root
 from graphtide.model.errors import GraphtideError, InputError, StoreError
 from graphtide.model.progress import Report as Telling
+from graphtide.model.wording import counted
 from graphtide.optimize.strategy import Move
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.scratch_plans import from_scratch, live_classes
@@ -37,7 +40,8 @@ from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.stored_graph import load_vertices
 from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.programs import Compiled, checked_parameters, compiled_program
-from graphtide.run.shards.making import shards_of
+from graphtide.run.shards.estimate import explained_shards
+from graphtide.run.shards.making import chosen_shards, shards_of
 from graphtide.run.shards.mesh import Sockets
 from graphtide.run.shards.tasks import ShardOrder, row_bounds
 from graphtide.store.behind import graph_behind
@@ -104,6 +108,16 @@ class ShardsInHand:
         data = self._known.vertex_columns
         steps = Supersteps(program, self.parameters, graph, exchange, data)
         return steps.values(steps.run(graph.version(np.zeros(1, np.bool_))))
+
+    def explain(self, workers: int | None) -> str:
+        """What a run would do; nothing is made or run for it."""
+        bound, vertices = self.compiled.bound, self._known.resident.vertices
+        edges = int(self.steps.edges.max(initial=0))
+        tasks = self.tasks(workers, chosen_shards(vertices, int(self._stored.weights.sum())))
+        named = typed_parameters(bound.program, self.parameters)
+        width = row_layout(bound.program, plain=True).state_width.value(named)
+        views = f"{bound} from scratch on {counted(len(self.steps), 'view')}, every superstep of it"
+        return f"{views}\n{explained_shards(bound.program, vertices, edges, tasks, width)}"
 
     def tasks(self, workers: int | None, shards: int) -> int:
         """How many tasks there are; all of them must run at the same time."""

@@ -110,9 +110,9 @@ class _Task:
 
     def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
         """All views that are left."""
-        graph, data = self._opened.local(self.order.program.program)
-        exchange = MirrorExchange(graph, mesh)
         program: Any = self.order.program.program
+        graph, data = self._opened.local(program)
+        exchange = MirrorExchange(graph, mesh)
         steps = Supersteps(program, self.order.parameters, graph, exchange, data)
         files = self.kept.attempt(plan["attempt"], *self._shards)
         nothing = np.zeros(len(self.order.views[0]), np.bool_)
@@ -205,7 +205,8 @@ def carry_out(
     order: bytes, rank: int, hosts: list[str], gather: Callable[[str], list[str]]
 ) -> bytes:
     """Run the views of a run on the shards of one task; the entry of a task."""
-    read, told = READ_EDGES.count, {}
+    read = READ_EDGES.count
+    told: dict[str, Any] = {}
     given: ShardOrder = pickle.loads(order)
     try:
         _together(given, rank, hosts, gather)
