@@ -65,6 +65,7 @@ class Sharded:
         data: Callable[[np.ndarray], VertexData] = NO_DATA,
         keeping: Callable[[int], Keeping] = lambda task: NEVER,
         kept: tuple[int, np.ndarray] | None = None,
+        follow: bool = False,
     ) -> list[dict[str, np.ndarray]]:
         """The results on each view, whose live classes are given, by so many tasks."""
         connections = pairs_of_sockets(tasks)
@@ -79,7 +80,11 @@ class Sharded:
                 found = []
                 for live in views:
                     version = graph.version(np.array(live, np.bool_))
-                    found.append(steps.values(steps.run(version, keeping(task), own)))
+                    rows = steps.run(version, keeping(task), own)
+                    found.append(steps.values(rows))
+                    if follow:
+                        assert steps.follows
+                        own = 0, rows
                 return found
             except BaseException:
                 mesh.fail()

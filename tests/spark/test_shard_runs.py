@@ -60,6 +60,8 @@ def test_shards_give_the_answers_of_a_run_here(
     assert len(watched.reports) == 2
     assert sum(item.edges_read for item in watched.reports) == 2 * 60, "by both ends"
     assert there.to_arrow().equals(here.to_arrow())
+    told = there.record().column("strategy").to_pylist()
+    assert told == ["scratch", "differential", "differential", "differential"]
     assert not list(views._space.catalog.root.glob("runs/*/*/parts/shards"))
     far = views.run(PageRank, name="far", on="shards", workers=1).to_arrow()
     both = views.run(PageRank, name="both", on="shards").to_arrow()
@@ -76,14 +78,15 @@ def test_what_cannot_be_on_shards_is_refused(
     for words, match in (
         ({"results": False}, "results=False"),
         ({"verify": 1}, "verify a run on shards"),
-        ({"strategy": "differential"}, "from scratch"),
+        ({"strategy": "differential"}, "only views that contain the one before"),
+        ({"mode": "fixpoint"}, "no fixpoint mode"),
         ({"workers": 9}, "9 tasks must run at the same time, and Spark has 2 slots"),
     ):
         with pytest.raises(InputError, match=match):
             views.run(WCC, name="refused", on="shards", **words)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="only those run on shards"):
         views.run(gt.algorithms.Triangles, on="shards")
-    with pytest.raises(GraphtideError, match="no vertex 'nobody'"):
+    with pytest.raises(GraphtideError, match="names a vertex that is not there"):
         views.run(BFS(source="nobody"), on="shards")
     monkeypatch.setattr("graphtide.run.catalog.spark_tasks.this_code", lambda: "another one")
     with pytest.raises(GraphtideError, match="a worker has another Graphtide"):

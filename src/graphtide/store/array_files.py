@@ -29,12 +29,14 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
         at = _aligned(at + array.nbytes)
     head = json.dumps(told, ensure_ascii=False).encode() + b"\n"
     head = head[:-1].ljust(_aligned(len(head)) - 1) + b"\n"
+    pieces: list[bytes | memoryview] = [head]
+    for part in map(_bytes_of, arrays.values()):
+        pieces += part, bytes(_aligned(len(part)) - len(part))
     size, found = 0, 0
     with open(path, "wb") as file:
-        for part in (head, *map(_bytes_of, arrays.values())):
-            for piece in (part, bytes(_aligned(len(part)) - len(part))):
-                file.write(piece)
-                size, found = size + len(piece), checksum(piece, found)
+        for piece in pieces:
+            file.write(piece)
+            size, found = size + len(piece), checksum(piece, found)
         file.flush()
         os.fsync(file.fileno())
     return FileFacts(size, None, written(found))

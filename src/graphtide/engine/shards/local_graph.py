@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from graphtide.engine.shards.placement import Placement
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.shards.local_edges import take_live, turn_round
+from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -30,6 +31,10 @@ Way = Literal["into", "out"]
 
 
 WAYS: tuple[Way, Way] = ("into", "out")
+
+
+MOST_EDGES = 2**31 - 1
+"""Edges are numbered by 32 bits within a task."""
 
 
 class ShardEdges(NamedTuple):
@@ -138,6 +143,11 @@ class LocalGraph:
         self, shards: Sequence[ShardEdges], live: NDArray[np.bool_], first_edge: int
     ) -> tuple[Slabs, list[Int64]]:
         count = sum(int(np.count_nonzero(live[item.classes])) for item in shards)
+        if first_edge + count > MOST_EDGES:
+            raise LimitError(
+                f"a task would have {first_edge + count:,} edges, and may have {MOST_EDGES:,}",
+                hint="run on more tasks",
+            )
         slabs, places = empty_slabs(self.owned, count, first_edge), np.empty(count, np.int64)
         first, at, found = 0, 0, []
         for item in shards:

@@ -6,6 +6,10 @@ they all know when the run ends; it ends when a run on the whole graph would.
 
 Results are those of a run on the whole graph, sums of floats but for their order: it is that of the
 shards, which no number of tasks changes.
+
+A program that selects, and whose messages never overtake their source, may go on from the results
+of a view that the next one contains. These are no better than the next ones, and more edges only
+make messages better: both runs sink to the same results, bit by bit.
 """
 
 from __future__ import annotations
@@ -143,7 +147,8 @@ class Supersteps:
     ) -> Int64:
         """The states of own vertices that the program ends with, a row each.
 
-        Goes on from the states of own vertices at a superstep, if any were `kept`.
+        Goes on from the states of own vertices at a superstep, if any were `kept`: 0 stands for
+        the results of a view that this one contains, of a program that `follows`.
         """
         run = _Run(self, version)
         if kept is None:
@@ -154,6 +159,13 @@ class Supersteps:
             run.step(keeping)
         self.supersteps = run.superstep
         return run.rows[: self._graph.owned].copy()
+
+    @property
+    def follows(self) -> bool:
+        """True where a view can go on from the results of one that it contains."""
+        found = program_code(self._program).selection
+        ends_by_itself = not self.ending.bounded and self.ending.settle == 0
+        return found is not None and found.settles and ends_by_itself
 
     def values(self, rows: Int64) -> dict[str, NDArray[Any]]:
         """Rows of states by field."""

@@ -33,7 +33,7 @@ from graphtide.store.parts import Parts, PartsInMemory, RecordOnly
 from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 
-SHARDED = "tasks hold shards of the graph, and run every iteration of every view"
+SHARDED = "tasks hold shards of the graph, and run iteration by iteration"
 """Why a run on shards is in the mode that it is in."""
 
 
@@ -245,13 +245,12 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
     from graphtide.run.shards.runs import ShardsInHand
 
     hand, settings = ShardsInHand(space, stored, request.compiled), request.settings
-    request = replace(request, compiled=hand.compiled, strategy="scratch")
+    request = replace(request, compiled=hand.compiled)
 
     def go(base: Values, parts: Parts) -> None:
         assert isinstance(parts, PartsOnDisk)
         checksum = open_run(space.catalog, request.name).generation.checksum
-        every, report = settings.keep_every, settings.report
-        hand.run(parts, request.name, checksum, request.workers, every, report)
+        hand.run(parts, request.name, checksum, request.workers, settings, request.strategy)
 
     facts = _facts(stored, request, None, SHARDED, visited="|shards")
     return _Work(hand, facts, go)

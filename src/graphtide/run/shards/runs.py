@@ -35,7 +35,9 @@ from graphtide.plan.scratch_plans import from_scratch, live_classes
 from graphtide.run.catalog.spark_tasks import Report
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.buffer import RECORD_SCHEMA
+from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.made_columns import ENDS
+from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.stored_graph import load_vertices
 from graphtide.run.live.compiled import CompiledProgram
@@ -135,10 +137,11 @@ class ShardsInHand:
         name: str,
         checksum: str,
         workers: int | None,
-        keep_every: float,
-        report: Telling,
+        settings: RunSettings,
+        strategy: Strategy,
     ) -> list[Report]:
         """All views that are not finished yet."""
+        report = settings.report
         report("making shards")
         shards = shards_of(self._space, self._stored)
         count = self.tasks(workers, shards.shards)
@@ -157,7 +160,8 @@ class ShardsInHand:
             parameters=self.parameters,
             views=tuple(live_classes(self._plan)),
             first=taking.finished,
-            keep_every=keep_every,
+            follows=strategy != "scratch",
+            keep_every=settings.keep_every,
             secret=secrets.token_bytes(32),
         )
         reports = self._tasks(order, count, taking, report)
@@ -210,7 +214,8 @@ class _Taking:
         began, ended = min(item["began"] for item in told), max(item["ended"] for item in told)
         edges, changed = (sum(item[name] for item in told) for name in ("edges", "changed"))
         seconds = ended - began
-        row: tuple[Any, ...] = step, int(Move.PASS), seconds, np.nan, np.nan, edges, changed
+        move = int(Move.FOLLOW if told[0]["follows"] else Move.PASS)
+        row: tuple[Any, ...] = step, move, seconds, np.nan, np.nan, edges, changed
         columns = [
             pa.array([item], kind.type) for item, kind in zip(row, RECORD_SCHEMA, strict=True)
         ]

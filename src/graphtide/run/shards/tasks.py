@@ -56,7 +56,7 @@ class ShardOrder:
     """A run on shards as its tasks are told of it.
 
     `views` are the classes that are live at each step of its plan; `secret` is known to its tasks
-    alone. Steps before `first` are finished.
+    alone. Steps before `first` are finished. A view `follows` the one before it where it can.
     """
 
     folder: Path
@@ -68,6 +68,7 @@ class ShardOrder:
     parameters: tuple[Any, ...]
     views: tuple[NDArray[np.bool_], ...]
     first: int
+    follows: bool
     keep_every: float
     secret: bytes = field(repr=False)
     made_by: str = field(default_factory=this_code)
@@ -116,14 +117,17 @@ class _Task:
         steps = Supersteps(program, self.order.parameters, graph, exchange, data)
         files = self.kept.attempt(plan["attempt"], *self._shards)
         nothing = np.zeros(len(self.order.views[0]), np.bool_)
-        base = steps.values(steps.run(graph.version(nothing)))
+        last = nothing, steps.run(graph.version(nothing))
+        base = steps.values(last[1])
         for step in plan["left"]:
-            view = _View(self, graph, steps, files, step, mesh)
+            view, live = _View(self, graph, steps, files, step, mesh), self.order.views[step]
             start = None
             if step == plan["left"][0] and plan["kept"] is not None:
                 attempt, superstep = plan["kept"]
                 start = superstep, self.kept.rows(attempt, step, superstep, *self._shards)
-            view.run(base, start)
+            elif self.order.follows and steps.follows and last[0].any() and (last[0] <= live).all():
+                start = 0, last[1]
+            last = live, view.run(base, start)
 
 
 class _View:
@@ -143,13 +147,16 @@ class _View:
         self._looked = self._last = monotonic()
         self._took = 0.0
 
-    def run(self, base: dict[str, Any], start: tuple[int, Any] | None) -> None:
-        """Run the program, and keep its results."""
+    def run(
+        self, base: dict[str, Any], start: tuple[int, NDArray[np.int64]] | None
+    ) -> NDArray[np.int64]:
+        """Run the program, and keep its results; returns the states that it ends with."""
         began, worked, waited = time(), process_time(), self._mesh.waited
         live = self._task.order.views[self._step]
         version = self._graph.version(live)
         keeping = Keeping(self._due, self._keep, self._forget)
-        found = self._steps.values(self._steps.run(version, keeping, start))
+        rows = self._steps.run(version, keeping, start)
+        found = self._steps.values(rows)
         changes = {name: change_between(base[name], found[name]) for name in found}
         own = self._graph.own.astype(np.int32)
         tables = {
@@ -172,10 +179,12 @@ class _View:
             "edges": version.edges,
             "changed": max(map(len, changes.values()), default=0),
             "supersteps": self._steps.supersteps,
+            "follows": start is not None and start[0] == 0,
             "mirrors": len(self._graph.mirrors),
         }
         self._files.finish(self._step, tables, told)
         self._files.forget(self._step + 1, 0)
+        return rows
 
     def _due(self) -> bool:
         """Whether a superstep is to be kept; also ends the task where the run has ended."""
@@ -235,6 +244,7 @@ def _together(
     if failed is not None:
         raise failed
     if not all(heard):
+        door.close()
         raise PeerFailedError("another task has failed")
     addresses = [(host, item["port"]) for host, item in zip(hosts, heard, strict=True)]
     mesh = Sockets(rank, join(door, rank, addresses, order.secret))
