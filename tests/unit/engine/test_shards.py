@@ -26,8 +26,9 @@ from graphtide.run.shards.mesh import PeerFailedError, PeerLostError, Sockets
 from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.array_files import map_arrays, write_arrays
 from graphtide.store.supersteps import KeptSupersteps
+from tests.compiled import few_compiled
 from tests.equivalence.sharded import Sharded, pairs_of_sockets
-from tests.equivalence.summing_programs import PageRank
+from tests.equivalence.summing_programs import PageRank, SettledRank
 
 SECRET = b"of the run"
 
@@ -152,12 +153,13 @@ class Kept:
         return whole
 
 
-def test_a_run_goes_on_from_what_all_tasks_have_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", few_compiled([PageRank, SettledRank], ("PageRank",)))
+def test_a_run_goes_on_from_what_all_tasks_have_kept(program: Any, tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     src, dst = random.integers(0, 40, (2, 150))
     parts, kept = Sharded(40, 7, src, dst), Kept(tmp_path, 40, 7)
-    plan = PageRank.plan
-    given = (0.85,) if len(plan.parameters) == 1 else tuple(p.default for p in plan.parameters)
+    plan = program.plan
+    given = tuple(item.default for item in plan.parameters)
     (whole,) = parts.run(plan, given, 2)
 
     def keeping(task: int) -> Keeping:
