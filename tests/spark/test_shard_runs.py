@@ -57,6 +57,7 @@ def test_shards_give_the_answers_of_a_run_here(
     watched, read = Watched(monkeypatch), READ_EDGES.count
     there = views.run(WCC, name="there", on="shards")
     assert READ_EDGES.count == read, "the driver has read edges"
+    assert "2 tasks at the same time" in views.explain_run(WCC, on="shards")
     assert len(watched.reports) == 2
     assert sum(item.edges_read for item in watched.reports) == 2 * 60, "by both ends"
     assert there.to_arrow().equals(here.to_arrow())
@@ -84,11 +85,12 @@ def test_what_cannot_be_on_shards_is_refused(
     ):
         with pytest.raises(InputError, match=match):
             views.run(WCC, name="refused", on="shards", **words)  # type: ignore[arg-type]
+    assert "refused" not in views._space.catalog.runs()
     with pytest.raises(InputError, match="only those run on shards"):
         views.run(gt.algorithms.Triangles, on="shards")
     with pytest.raises(GraphtideError, match="names a vertex that is not there"):
         views.run(BFS(source="nobody"), on="shards")
-    monkeypatch.setattr("graphtide.run.catalog.spark_tasks.this_code", lambda: "another one")
+    monkeypatch.setattr("graphtide.run.shards.tasks.this_code", lambda: "another one")
     with pytest.raises(GraphtideError, match="a worker has another Graphtide"):
         views.run(WCC, name="wrong", on="shards")
     monkeypatch.undo()

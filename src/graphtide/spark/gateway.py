@@ -36,7 +36,13 @@ from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
 from graphtide.spark.shards import Way, shard_rows
-from graphtide.spark.tasks import count_slots, run_tasks, run_together, write_rows
+from graphtide.spark.tasks import (
+    check_barrier,
+    count_slots,
+    run_tasks,
+    run_together,
+    write_rows,
+)
 
 
 class CountedTables(GraphTables, Protocol):
@@ -221,6 +227,11 @@ class SparkGateway:
         classes = self._class_edges(collection, self.private)
         rows = shard_rows(frames, classes, way, *sizes)
         return write_rows(rows, entry, order, cache)
+
+    def slots_together(self) -> int:
+        """How many tasks run at the same time; SetupError where Spark would not let them."""
+        check_barrier(self.private)
+        return self.slots()
 
     def run_together(self, entry: str, order: bytes, count: int, cache: str) -> list[bytes]:
         """Call a function, MODULE:NAME, in so many tasks that run at the same time."""

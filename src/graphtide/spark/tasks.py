@@ -72,7 +72,6 @@ def run_together(
     is lost, Spark begins all of them again. It would not if their rows were the result of the job:
     these go through a shuffle.
     """
-    check_barrier(session)
     task = _barrier_task(entry, order, cache)
     with translated("running on Spark"):
         numbers = session.range(0, count, 1, count)

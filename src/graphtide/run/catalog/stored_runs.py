@@ -123,7 +123,7 @@ def explain_run(
     if on == "shards":
         from graphtide.run.shards.runs import ShardsInHand
 
-        return ShardsInHand(space, stored, compiled).explain(workers)
+        return ShardsInHand(space, stored, compiled, workers).explain()
     count = workers or space.gateway.slots() if on == "spark" else workers
     asked = Workers(count, asked_only=True, on_spark=on == "spark")
     versions = stored_versions(space.catalog, stored, compiled)
@@ -244,13 +244,13 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
     # Imported here: runs in this process need no Spark.
     from graphtide.run.shards.runs import ShardsInHand
 
-    hand, settings = ShardsInHand(space, stored, request.compiled), request.settings
+    hand = ShardsInHand(space, stored, request.compiled, request.workers)
     request = replace(request, compiled=hand.compiled)
 
     def go(base: Values, parts: Parts) -> None:
         assert isinstance(parts, PartsOnDisk)
         checksum = open_run(space.catalog, request.name).generation.checksum
-        hand.run(parts, request.name, checksum, request.workers, settings, request.strategy)
+        hand.run(parts, request.name, checksum, request.settings, request.strategy)
 
     facts = _facts(stored, request, None, SHARDED, visited="|shards")
     return _Work(hand, facts, go)

@@ -13,6 +13,7 @@ import pickle
 import secrets
 import threading
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,9 +87,16 @@ class ShardsInHand:
     pairs = None
     cuts: tuple[int, ...] = ()
 
-    def __init__(self, space: Workspace, stored: StoredCollection, compiled: Compiled) -> None:
+    def __init__(
+        self,
+        space: Workspace,
+        stored: StoredCollection,
+        compiled: Compiled,
+        workers: int | None = None,
+    ) -> None:
         self.compiled = on_shards(compiled)
         self._space = space
+        self._workers = workers
         self._stored = stored
         self._plan = from_scratch(stored.plan)
         names = tuple(view.name for view in stored.views)
@@ -97,6 +105,8 @@ class ShardsInHand:
         self._known = load_vertices(graph_behind(space.catalog, stored), self.compiled.needed)
         edges = np.empty(0, np.int32)
         self.parameters = checked_parameters(self.compiled, self._known, edges)
+        # Whatever Spark cannot do is refused before anything is written.
+        assert self.tasks > 0
 
     def base(self) -> Values:
         """The results of the empty version, by one task here; compiles what tasks run."""
@@ -111,32 +121,33 @@ class ShardsInHand:
         steps = Supersteps(program, self.parameters, graph, exchange, data)
         return steps.values(steps.run(graph.version(np.zeros(1, np.bool_))))
 
-    def explain(self, workers: int | None) -> str:
+    def explain(self) -> str:
         """What a run would do; nothing is made or run for it."""
         bound, vertices = self.compiled.bound, self._known.resident.vertices
         edges = int(self.steps.edges.max(initial=0))
-        tasks = self.tasks(workers, chosen_shards(vertices, int(self._stored.weights.sum())))
+        shards = chosen_shards(vertices, int(self._stored.weights.sum()))
+        tasks = min(self.tasks, shards)
         named = typed_parameters(bound.program, self.parameters)
         width = row_layout(bound.program, plain=True).state_width.value(named)
         views = f"{bound} from scratch on {counted(len(self.steps), 'view')}, every superstep of it"
         return f"{views}\n{explained_shards(bound.program, vertices, edges, tasks, width)}"
 
-    def tasks(self, workers: int | None, shards: int) -> int:
-        """How many tasks there are; all of them must run at the same time."""
-        slots = self._space.gateway.slots()
-        if workers is not None and workers > slots:
+    @cached_property
+    def tasks(self) -> int:
+        """How many tasks there are, but for shards; all of them must run at the same time."""
+        slots, wanted = self._space.gateway.slots_together(), self._workers
+        if wanted is not None and wanted > slots:
             raise InputError(
-                f"{workers} tasks must run at the same time, and Spark has {slots} slots",
+                f"{wanted} tasks must run at the same time, and Spark has {slots} slots",
                 hint=f"give up to {slots} workers, or Spark more executors",
             )
-        return min(workers or slots, shards)
+        return wanted or slots
 
     def run(
         self,
         parts: PartsOnDisk,
         name: str,
         checksum: str,
-        workers: int | None,
         settings: RunSettings,
         strategy: Strategy,
     ) -> list[Report]:
@@ -144,7 +155,7 @@ class ShardsInHand:
         report = settings.report
         report("making shards")
         shards = shards_of(self._space, self._stored)
-        count = self.tasks(workers, shards.shards)
+        count = min(self.tasks, shards.shards)
         taking = _Taking(self.steps, parts, shards)
         taking.take_in()
         if taking.finished == len(self.steps):

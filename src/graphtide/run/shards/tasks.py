@@ -71,7 +71,7 @@ class ShardOrder:
     follows: bool
     keep_every: float
     secret: bytes = field(repr=False)
-    made_by: str = field(default_factory=this_code)
+    made_by: str = field(default_factory=lambda: this_code())
 
 
 class _Task:
