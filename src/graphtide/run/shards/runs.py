@@ -129,7 +129,7 @@ class ShardsInHand:
         tasks = min(self.tasks, shards)
         named = typed_parameters(bound.program, self.parameters)
         width = row_layout(bound.program, plain=True).state_width.value(named)
-        views = f"{bound} from scratch on {counted(len(self.steps), 'view')}, every superstep of it"
+        views = f"{bound} on {counted(len(self.steps), 'view')}, superstep by superstep"
         return f"{views}\n{explained_shards(bound.program, vertices, edges, tasks, width)}"
 
     @cached_property
