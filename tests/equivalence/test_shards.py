@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import graphtide.lang.python as gt
 from graphtide.model.errors import GraphtideError
 from graphtide.run.live.programs import checked_parameters, compiled_program
 from graphtide.run.live.vertex_columns import VertexColumns
@@ -121,3 +122,38 @@ def check_random_program(seed: str) -> int:
         assert before is None or all(map(same_bits, before, found)), seed
         before = found
     return len(whole.versions)
+
+
+@gt.program
+class Countdown:
+    """A vertex goes on changing by itself, whatever its neighbours do."""
+
+    start: gt.Vertex
+    left: int
+    got = gt.Max(int)
+
+    def initialize(self, v):
+        if v == self.start:
+            v.left = 9
+
+    def traverse(self, u, e, v):
+        if u.left == 3:
+            v.got(u.left)
+
+    def update(self, v):
+        if v.left > 0:
+            v.left = v.left - 1
+        elif v.got == 3:
+            v.left = 5
+
+
+@pytest.mark.interpreted
+def test_a_vertex_changes_while_all_others_stand_still() -> None:
+    plan, ends = Countdown.plan, np.arange(40)
+    src, dst = ends[:-1], ends[1:]
+    edges = [(int(one), int(other), {}) for one, other in zip(src, dst, strict=True)]
+    expected, history = run(plan, {"start": 0}, 40, edges)
+    assert len(history) > 100
+    for shards, tasks in WAYS:
+        (found,) = Sharded(40, shards, src, dst).run(plan, (0,), tasks)
+        assert found["left"].tolist() == expected["left"]
