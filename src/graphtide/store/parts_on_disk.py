@@ -89,10 +89,11 @@ class PartsOnDisk:
         several = sorted(name for name in found.files if name.startswith(f"{field}.field-"))
         return pa.concat_tables([found.table(name) for name in several])
 
-    def made(self, part: int) -> Made | None:
-        """Who made a part."""
-        found = self.generations[part].manifest.get(_MADE)
-        return None if found is None else Made(*found)
+    def made(self, part: int) -> tuple[Made, ...]:
+        """Who made a part: one, or several who made it together."""
+        found = self.generations[part].manifest.get(_MADE) or ()
+        several = found if all(isinstance(item, list) for item in found) else [found]
+        return tuple(Made(*item) for item in several)
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece, in folders of their own: as many as were begun, if any.
@@ -168,7 +169,10 @@ class PartsOnDisk:
         self._add(link, {name: given.manifest.get(name) for name in (_BEHIND, _MADE)})
 
     def take_in(
-        self, record: pa.Table, fields: Mapping[str, Sequence[tuple[Path, FileFacts]]], made: Made
+        self,
+        record: pa.Table,
+        fields: Mapping[str, Sequence[tuple[Path, FileFacts]]],
+        made: Sequence[Made],
     ) -> None:
         """Make files that others have written the next part: several a field, linked as they are.
 

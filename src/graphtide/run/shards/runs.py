@@ -239,8 +239,10 @@ class _Taking:
             ]
             for name in told[0]["fields"]
         }
-        processor = sum(item["processor"] for item in told)
-        made = Made(f"{len(notes)} tasks", 0, began, ended, processor)
+        made = [
+            Made(item["worker"], 0, item["began"], item["ended"], item["processor"])
+            for item in told
+        ]
         self._parts.take_in(record, fields, made)
 
 
