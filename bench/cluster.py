@@ -11,7 +11,7 @@ takes as graphs grow, and `billion` runs over a billion edges: both only if they
 the latter go where TMPDIR says.
 
 The part `spark` runs the same views by tasks on a cluster of two processes of this machine, in a
-process of its own.
+process of its own. The part `shards` is in `cluster_parts`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from pathlib import Path
 from typing import Any
 
 from bench import cluster_billion, cluster_lean, data
+from bench.cluster_parts import shards
 from bench.figures import Figure
 from bench.runs_collections import Views, expanding, removals
 from bench.runs_graphs import read_edges
 from bench.runs_programs import COMPONENTS, PATHS, RANKS, tasks
 
-PARTS = ("threads", "lean", "growth", "spark", "billion")
+PARTS = ("threads", "lean", "growth", "spark", "shards", "billion")
 FASTER, ROUNDS = 1.6, 3
 AUTHORS, COMMUNITIES = "com-dblp.txt.gz", "com-dblp-communities.txt.gz"
 WINDOWS = "sx-mathoverflow.txt.gz"
@@ -62,6 +63,8 @@ def _figures(*, quick: bool, part: str | None) -> list[Figure]:
         found += _billion(quick)
     if part in (None, "spark") and not (quick and part is None):
         found += _spark(quick)
+    if part in (None, "shards"):
+        found += shards(quick)
     return found
 
 

@@ -329,7 +329,7 @@ statements = short(
                 resume=flags,
                 verify=optional_count,
                 workers=optional_count,
-                on=st.sampled_from([None, "spark"]),
+                on=st.sampled_from([None, "spark", "shards"]),
             ),
             st.builds(s.UseGraph, names),
             st.builds(

@@ -37,3 +37,10 @@ def test_the_way_of_a_billion_edges_with_a_thousand(
     again = cluster_billion.rmat_blocks(6, 1000, 1)
     assert sum(len(block.src) for block in whole) == 1000
     assert all((one.src == two.src).all() for one, two in zip(whole, again, strict=True))
+
+
+@pytest.mark.interpreted
+def test_tasks_on_shards_are_measured() -> None:
+    figures = cluster.run(quick=True, part="shards")
+    assert [item.name for item in figures][::2] == ["two tasks over one", "a quiet superstep"]
+    assert all(item.measured is not None for item in figures[::2])

@@ -19,6 +19,7 @@ from graphtide.run.collection.start import (
     On,
     check_kept,
     check_on,
+    check_shards,
     check_strategy,
     check_verify,
     check_workers,
@@ -105,12 +106,14 @@ class Collection(ViewSequence[View]):
         many threads share the work: one a core where that is expected to pay, if it is left out.
         With `on="spark"` tasks of Spark do it, as many at a time as it has slots (or `workers`); a
         run that is expected to take a few seconds stays in this process. All of them must see the
-        folder of the session.
+        folder of the session. With `on="shards"` the tasks hold the graph together, each some
+        shards of it, for graphs that fit no machine: vertex programs, every view from scratch.
         """
         check_strategy(strategy, grid)
         check_verify(verify)
         check_workers(workers, grid)
         check_on(on, grid=grid, results=results)
+        check_shards(on, strategy, verify, mode)
         check_kept(results, name, resume)
         compiled = compiled_program(program, mode)
         name = run_name(self.name, compiled.bound) if name is None else name
@@ -150,6 +153,7 @@ class Collection(ViewSequence[View]):
         """
         check_workers(workers)
         check_on(on)
+        check_shards(on, "adaptive", None, mode)
         compiled = compiled_program(program, mode)
         return explain_run(self._space, self._stored, compiled, workers, on)
 

@@ -32,11 +32,16 @@ _PARAMETERS: dict[ParameterKind, Any] = {
 }
 
 
-class HasVertices(Protocol):
-    """What parameters are bound to: vertices, and what the data say of them."""
+class Vertices(Protocol):
+    """What parameters are bound to of a graph: its vertices, and what the data say of them."""
 
-    vertices: int
-    vertex_data: VertexData
+    @property
+    def vertices(self) -> int:
+        """How many there are."""
+
+    @property
+    def vertex_data(self) -> VertexData:
+        """Their properties."""
 
 
 def edge_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
@@ -59,7 +64,7 @@ def target_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray
 
 
 def kernel_parameters(
-    graph: HasVertices, program: Program, values: tuple[Any, ...]
+    graph: Vertices, program: Program, values: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
     found: list[Any] = []
@@ -83,7 +88,7 @@ class GrowingParameters:
     Parameters first, then vertex properties, then codes of texts (`engine.inputs`).
     """
 
-    def __init__(self, graph: HasVertices, program: Program, values: tuple[Any, ...]) -> None:
+    def __init__(self, graph: Vertices, program: Program, values: tuple[Any, ...]) -> None:
         self._graph = graph
         self._properties = tuple(vertex_properties(program).values())
         self._vertices = graph.vertices

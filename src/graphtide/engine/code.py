@@ -22,6 +22,7 @@ from graphtide.engine.lanes.sections import lanes_section, lean_section, single_
 from graphtide.engine.lanes.write import why_not_lanes
 from graphtide.engine.sections import selecting_section
 from graphtide.engine.synchronous.sections import plain_section, synchronous_section
+from graphtide.plan.given_facts import with_given_facts
 from graphtide.plan.program_analysis import (
     Selection,
     explain_analysis,
@@ -75,6 +76,12 @@ REFINED = Role(
 """What was kept, corrected."""
 PLAIN = Role("plain", lambda plan, _: plain_section(plan), ("synchronous",))
 """Any program run from scratch, nothing kept."""
+SUPERSTEPS = Role(
+    "supersteps",
+    lambda plan, _: plain_section(with_given_facts(plan)),
+    ("synchronous", "supersteps"),
+)
+"""The same on a part of a graph, superstep by superstep."""
 LANES = Role("lanes", lambda plan, _: lanes_section(plan), ("lanes",))
 """Up to eight versions run from scratch in one pass over the edges."""
 SINGLE = Role("single", lambda plan, _: single_section(plan), ("lanes",))

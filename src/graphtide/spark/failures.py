@@ -54,12 +54,35 @@ def translate(error: Exception, what: str) -> GraphtideError:
     if OUR_LIMIT in text:
         told = text.split(OUR_LIMIT, 1)[1].splitlines()[0]
         return LimitError(told.split(" SQLSTATE")[0].rstrip(), hint="average it, or leave it out")
+    setup = _setup_error(text, what)
+    if setup is not None:
+        return setup
     full = tells_of_full_disk(text)
     if full is not None:
         return FullDiskError(f"{what}: {full}", hint=_ROOM)
     if isinstance(error, pa.ArrowException | AnalysisException) or "FAILED_READ_FILE" in text:
         return InputError(f"{what}: {cause}", hint="check the files and the types of their columns")
     return StoreError(f"{what}: {cause}", hint="open the session with quiet=False to see more")
+
+
+def _setup_error(text: str, what: str) -> SetupError | None:
+    """What is missing where tasks run, if that is what a message is about."""
+    if "No module named 'graphtide" in text:
+        return SetupError(
+            f"{what}: Graphtide is not installed in the Python that executors run",
+            hint="install it there, or send an environment along: PYSPARK_PYTHON, spark.archives",
+        )
+    if "SPARK-24942" in text or "dynamic resource allocation" in text:
+        return SetupError(
+            f"{what}: tasks that run at the same time do not go with dynamic allocation",
+            hint="set spark.dynamicAllocation.enabled=false",
+        )
+    if "SPARK-24819" in text or "more slots than the total" in text:
+        return SetupError(
+            f"{what}: there are fewer slots than tasks that must run at the same time",
+            hint="give fewer workers, or Spark more executors",
+        )
+    return None
 
 
 def first_cause(text: str) -> str:

@@ -35,7 +35,14 @@ from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSourc
 from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
-from graphtide.spark.tasks import count_slots, run_tasks
+from graphtide.spark.shards import Way, shard_rows
+from graphtide.spark.tasks import (
+    check_barrier,
+    count_slots,
+    run_tasks,
+    run_together,
+    write_rows,
+)
 
 
 class CountedTables(GraphTables, Protocol):
@@ -205,9 +212,37 @@ class SparkGateway:
         """Call a function, MODULE:NAME, with the order and each number, a task each."""
         return run_tasks(self.private, entry, order, numbers, cache)
 
-    def _class_edges(self, collection: ClassTables) -> DataFrame:
+    def write_shards(
+        self,
+        stored: CountedTables,
+        collection: ClassTables,
+        way: Way,
+        sizes: tuple[int, int],
+        entry: str,
+        order: bytes,
+        cache: str,
+    ) -> list[bytes]:
+        """Have tasks write the edges of a collection, in so many shards and parts."""
+        frames = graph_frames(self.private, stored)
+        classes = self._class_edges(collection, self.private)
+        rows = shard_rows(frames, classes, way, *sizes)
+        return write_rows(rows, entry, order, cache)
+
+    def slots_together(self) -> int:
+        """How many tasks run at the same time; SetupError where Spark would not let them."""
+        check_barrier(self.private)
+        return self.slots()
+
+    def run_together(self, entry: str, order: bytes, count: int, cache: str) -> list[bytes]:
+        """Call a function, MODULE:NAME, in so many tasks that run at the same time."""
+        return run_together(self.private, entry, order, count, cache)
+
+    def _class_edges(
+        self, collection: ClassTables, session: SparkSession | None = None
+    ) -> DataFrame:
         path = reading_path(collection.edges_folder(self.checksums))
-        return self.session.read.schema("_edge int, _class int").parquet(path)
+        reader = (session or self.session).read
+        return reader.schema("_edge int, _class int").parquet(path)
 
 
 def _labelled(table: TableSource) -> object:

@@ -157,6 +157,9 @@ def local_settings(memory: str | None = None, *, quiet: bool = True) -> dict[str
         "spark.driver.memory": memory or default_memory(machine_memory()),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        # Tasks that must run at once and have too few slots are refused after this, not 10 minutes.
+        "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "5s",
+        "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "6",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

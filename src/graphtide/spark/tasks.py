@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from graphtide.model.errors import SetupError
 from graphtide.spark.failures import translated
 
 _MOST_SLOTS = 1 << 16
@@ -37,6 +38,77 @@ def run_tasks(
     with translated("running on Spark"):
         rows = session.range(0, count, 1, count).mapInArrow(task, "report binary").collect()
     return [bytes(row.report) for row in rows]
+
+
+def write_rows(frame: DataFrame, entry: str, order: bytes, cache: str) -> list[bytes]:
+    """Have tasks write the rows of a frame, and collect what they say of their files.
+
+    `entry` is called in each task, with the order and the batches of its rows in their order.
+    """
+
+    def task(batches: Iterator[Any]) -> Iterator[Any]:
+        import importlib
+        import os
+
+        import pyarrow
+
+        os.environ.setdefault("GRAPHTIDE_CACHE", cache)
+        module, _, name = entry.partition(":")
+        for report in getattr(importlib.import_module(module), name)(order, batches):
+            yield pyarrow.RecordBatch.from_pydict({"report": [report]})
+
+    with translated("writing shards"):
+        rows = frame.mapInArrow(task, "report binary").collect()
+    return [bytes(row.report) for row in rows]
+
+
+def run_together(
+    session: SparkSession, entry: str, order: bytes, count: int, cache: str
+) -> list[bytes]:
+    """Call `entry` in so many tasks that run at the same time, and collect.
+
+    It is called with the order, the number of the task, the hosts of all tasks, and a function that
+    hands one text to all of them and returns those of all, once: it takes a second. Where a task
+    is lost, Spark begins all of them again. It would not if their rows were the result of the job:
+    these go through a shuffle.
+    """
+    task = _barrier_task(entry, order, cache)
+    with translated("running on Spark"):
+        numbers = session.range(0, count, 1, count)
+        reports = numbers.mapInArrow(task, "report binary", barrier=True)
+        rows = reports.repartition(1).collect()
+    return [bytes(row.report) for row in rows]
+
+
+def check_barrier(session: SparkSession) -> None:
+    """SetupError where Spark would not run tasks at the same time."""
+    if str(session.conf.get("spark.dynamicAllocation.enabled", "false")).lower() == "true":
+        raise SetupError(
+            "Spark does not run tasks at the same time where it allocates executors as it goes",
+            hint="set spark.dynamicAllocation.enabled=false and a number of executors: "
+            "spark.executor.instances",
+        )
+
+
+def _barrier_task(entry: str, order: bytes, cache: str) -> Callable[..., Any]:
+    def task(batches: Iterator[Any]) -> Iterator[Any]:
+        import importlib
+        import os
+
+        import pyarrow
+        from pyspark import BarrierTaskContext
+
+        os.environ.setdefault("GRAPHTIDE_CACHE", cache)
+        for _ in batches:
+            pass
+        context = BarrierTaskContext.get()
+        hosts = [item.address.rpartition(":")[0] or item.address for item in context.getTaskInfos()]
+        module, _, name = entry.partition(":")
+        work = getattr(importlib.import_module(module), name)
+        report = work(order, context.partitionId(), hosts, context.allGather)
+        yield pyarrow.RecordBatch.from_pydict({"report": [report]})
+
+    return task
 
 
 def _task(entry: str, order: bytes, numbers: tuple[int, ...], cache: str) -> Callable[..., Any]:

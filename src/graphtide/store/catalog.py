@@ -1,4 +1,4 @@
-"""The catalog: a folder of graphs, one of collections and one of runs, by name.
+"""The catalog: folders of graphs, of collections and their shards, and of runs, by name.
 
 The catalog knows which things exist and where they are; it neither reads nor writes them. It lists
 damaged things with the rest, so that users can delete and replace them. A single view is a
@@ -51,6 +51,10 @@ class Catalog:
         """Where the lean graph of a graph is, or would be: what follows from it and is kept."""
         return self.root / "lean" / folder_name(check_name(name, "graph"))
 
+    def shards_folder(self, collection: str) -> Path:
+        """Where the shards of a collection are, or would be."""
+        return self.root / "shards" / folder_name(check_name(collection, "collection"))
+
     def has_graph(self, name: str) -> bool:
         """True if a graph has that name."""
         return is_committed(self.graph_folder(name))
@@ -84,8 +88,10 @@ class Catalog:
             remove(self.lean_folder(name), f"the lean graph of '{name}'")
 
     def delete_collection(self, name: str) -> None:
-        """Delete a collection."""
+        """Delete a collection, and its shards if there are any."""
         remove(self.existing_collection(name), f"the collection '{name}'")
+        if is_committed(self.shards_folder(name)):
+            remove(self.shards_folder(name), f"the shards of '{name}'")
 
     def delete_run(self, name: str) -> None:
         """Delete a run with its results."""

@@ -54,8 +54,8 @@ class KeptParts(Protocol):
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
 
-    def made(self, part: int) -> Made | None:
-        """Who made a part; None where nobody has said so."""
+    def made(self, part: int) -> tuple[Made, ...]:
+        """Who made a part: nobody where nobody has said so, several who made it together."""
 
 
 class Parts(KeptParts, Protocol):
@@ -104,9 +104,10 @@ class PartsInMemory:
         """The differences of a field in one part."""
         return self._parts[part].differences[field]
 
-    def made(self, part: int) -> Made | None:
+    def made(self, part: int) -> tuple[Made, ...]:
         """Who made a part."""
-        return self._parts[part].made
+        found = self._parts[part].made
+        return () if found is None else (found,)
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece: as many as were begun, if any."""

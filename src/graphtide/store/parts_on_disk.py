@@ -9,6 +9,7 @@ A run that is done in pieces, some results of all steps at a time, has parts of 
 `parts/pieces-N/piece-000000` until they become its own. One whose plan is cut has attempts in
 `parts/sub-plans/000000-ID`, one for everybody who ever began with a sub-plan: several may do so at
 once, none of them changes what another one wrote, and what all of them left is swept in the end.
+A part that several tasks made together has several files for each field.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -82,12 +83,17 @@ class PartsOnDisk:
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
-        return self.generations[part].table(f"{field}.field.parquet")
+        found, whole = self.generations[part], f"{field}.field.parquet"
+        if whole in found.files:
+            return found.table(whole)
+        several = sorted(name for name in found.files if name.startswith(f"{field}.field-"))
+        return pa.concat_tables([found.table(name) for name in several])
 
-    def made(self, part: int) -> Made | None:
-        """Who made a part."""
-        found = self.generations[part].manifest.get(_MADE)
-        return None if found is None else Made(*found)
+    def made(self, part: int) -> tuple[Made, ...]:
+        """Who made a part: one, or several who made it together."""
+        found = self.generations[part].manifest.get(_MADE) or ()
+        several = found if all(isinstance(item, list) for item in found) else [found]
+        return tuple(Made(*item) for item in several)
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece, in folders of their own: as many as were begun, if any.
@@ -161,6 +167,35 @@ class PartsOnDisk:
             return dict(given.files)
 
         self._add(link, {name: given.manifest.get(name) for name in (_BEHIND, _MADE)})
+
+    def take_in(
+        self,
+        record: pa.Table,
+        fields: Mapping[str, Sequence[tuple[Path, FileFacts]]],
+        made: Sequence[Made],
+    ) -> None:
+        """Make files that others have written the next part: several a field, linked as they are.
+
+        All of them hold differences of the one step of the record.
+        """
+
+        def link(folder: Path) -> dict[str, FileFacts]:
+            pq.write_table(record, folder / _RECORD)
+            found = {}
+            for field, files in fields.items():
+                for at, (path, facts) in enumerate(files):
+                    name = f"{field}.field-{at:05d}.parquet"
+                    _link(path, folder / name)
+                    found[name] = facts
+            return found
+
+        behind = int(record.column("step")[-1].as_py()) + 1
+        self._add(link, {_BEHIND: behind, _MADE: made})
+
+    @property
+    def folder(self) -> Path:
+        """Where the parts are."""
+        return self._folder
 
     def stop_attempts(self) -> None:
         """Ask everybody who is at an attempt to end it; what is finished is kept."""

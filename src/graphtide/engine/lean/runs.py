@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, HasVertices
+from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, Vertices
 from graphtide.engine.code import program_code
 from graphtide.engine.lean.components import component_labels
 from graphtide.engine.lean.modules import module_of
@@ -58,7 +58,7 @@ class LeanRun:
         self._code, self._facts = program_code(program), synchronous_facts(program)
         self._named = typed_parameters(program, parameters)
         self._ending = run_ending(program, self._named, None, None)
-        vertices: HasVertices = _Vertices(lean.vertices, vertex_data or NoData())
+        vertices: Vertices = _Vertices(lean.vertices, vertex_data or NoData())
         self._parameters = GrowingParameters(vertices, program, tuple(self._named.values()))
         self.iterations = 0
         self.way = ROUNDS

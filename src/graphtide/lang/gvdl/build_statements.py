@@ -192,8 +192,8 @@ class Builder(LiveBuilder):
     def workers(self, word: Token) -> Option:
         return self.option("workers", int(word), word)
 
-    def on_spark(self, word: Token) -> Option:
-        return self.option("on", "spark", word)
+    def on_tasks(self, word: Token) -> Option:
+        return self.option("on", word.lower(), word)
 
     def results(self, word: Token) -> Option:
         return self.option("results", word.lower(), word)

@@ -152,7 +152,7 @@ class Run(Node):
     resume: bool = False
     verify: int | None = None
     workers: int | None = None
-    on: OneOf["spark"] | None = None
+    on: OneOf["spark", "shards"] | None = None
     places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
 
     def place(self, what: str) -> Span | None:

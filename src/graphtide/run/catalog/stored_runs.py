@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 from graphtide.engine.changes import Values
 from graphtide.model.errors import NotFoundError, StoreError
@@ -16,7 +17,7 @@ from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, fact
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import On, RunInHand, Workers, base_tables, base_values
-from graphtide.run.collection.steps import steps_from, steps_table
+from graphtide.run.collection.steps import RunSteps, steps_from, steps_table
 from graphtide.run.collection.stored_graph import StoredVertices
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.programs import Compiled
@@ -32,6 +33,9 @@ from graphtide.store.parts import Parts, PartsInMemory, RecordOnly
 from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 
+SHARDED = "tasks hold shards of the graph, and run iteration by iteration"
+"""Why a run on shards is in the mode that it is in."""
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -41,7 +45,7 @@ class RunRequest:
     are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
     An earlier run of the name is an error unless it is to `replace` it. `workers` is how many there
     are, None as many as pay. `on` Spark, tasks make the steps: where that pays, for it takes a few
-    seconds to begin.
+    seconds to begin. On shards, tasks make every view together.
     """
 
     name: str
@@ -57,11 +61,26 @@ class RunRequest:
     on: On | None = None
 
 
+class InHand(Protocol):
+    """A program and what it visits, ready to run."""
+
+    @property
+    def steps(self) -> RunSteps:
+        """What is visited."""
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """The pairs that results belong to; None where they are those of vertices."""
+
+    def base(self) -> Values:
+        """The results of the empty version."""
+
+
 @dataclass(frozen=True)
 class _Work:
     """A run that is ready to go: what is known of it, and what makes the steps not made yet."""
 
-    hand: RunInHand
+    hand: InHand
     facts: RunFacts
     go: Callable[[Values, Parts], None]
 
@@ -97,7 +116,14 @@ def explain_run(
     workers: int | None = None,
     on: On | None = None,
 ) -> str:
-    """What a run would do, and about how long it would take; runs on one view."""
+    """What a run would do, and about how long it would take; runs on one view.
+
+    On shards nothing is run: no process has the view.
+    """
+    if on == "shards":
+        from graphtide.run.shards.runs import ShardsInHand
+
+        return ShardsInHand(space, stored, compiled, workers).explain()
     count = workers or space.gateway.slots() if on == "spark" else workers
     asked = Workers(count, asked_only=True, on_spark=on == "spark")
     versions = stored_versions(space.catalog, stored, compiled)
@@ -157,6 +183,8 @@ def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
 
 def _work(space: Workspace, stored: StoredCollection, request: RunRequest) -> _Work:
     """Everything that can be refused is refused here, before anything is written."""
+    if request.on == "shards":
+        return _shards_work(space, stored, request)
     if request.on == "spark":
         work = _spark_work(space, stored, request)
         if work is not None:
@@ -208,6 +236,23 @@ def _spark_work(space: Workspace, stored: StoredCollection, request: RunRequest)
         SparkRun(space, order, hand.sub_plans, parts, settings.report).run()
 
     facts = _facts(stored, request, hand.pairs, compiled.choice.reason, hand.cuts)
+    return _Work(hand, facts, go)
+
+
+def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest) -> _Work:
+    """The work of a run whose views tasks of Spark compute together, each on some shards."""
+    # Imported here: runs in this process need no Spark.
+    from graphtide.run.shards.runs import ShardsInHand
+
+    hand = ShardsInHand(space, stored, request.compiled, request.workers)
+    request = replace(request, compiled=hand.compiled)
+
+    def go(base: Values, parts: Parts) -> None:
+        assert isinstance(parts, PartsOnDisk)
+        checksum = open_run(space.catalog, request.name).generation.checksum
+        hand.run(parts, request.name, checksum, request.settings, request.strategy)
+
+    facts = _facts(stored, request, None, SHARDED, visited="|shards")
     return _Work(hand, facts, go)
 
 
@@ -263,13 +308,14 @@ def _facts(
     pairs: Pairs | None,
     reason: str,
     cuts: tuple[int, ...] = (),
+    visited: str = "",
 ) -> RunFacts:
     versions = _versions_text(stored)
     return begun_facts(
         request.compiled,
         request.strategy,
         pairs,
-        versions if request.grid is None else f"{versions}|{request.grid}",
+        f"{versions}{visited}" if request.grid is None else f"{versions}|{request.grid}",
         cuts,
         name=request.name,
         collection=stored.name,

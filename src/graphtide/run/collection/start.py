@@ -57,8 +57,9 @@ from graphtide.store.results import BaseTables
 if TYPE_CHECKING:
     from graphtide.run.collection.grid import GridVersions
 
-On = Literal["spark"]
-"""Where steps are made, if not in this process."""
+On = Literal["spark", "shards"]
+"""Where steps are made, if not in this process: by tasks of Spark, each of which has the graph; or
+by tasks that hold shards of it."""
 
 BYTES_AN_EDGE = 24
 """What another worker takes beside the states of its programs."""
@@ -242,13 +243,34 @@ def check_on(on: str | None, *, grid: object = None, results: bool = True) -> No
     if on is None:
         return
     if on not in get_args(On):
-        raise InputError(f"on cannot be {on!r}", hint="use 'spark', or leave it out")
+        raise InputError(f"on cannot be {on!r}", hint="use 'spark' or 'shards', or leave it out")
     for given, word in ((grid is not None, "grid"), (not results, "results=False")):
         if given:
             raise InputError(
                 f"tasks of Spark write the results of views one by one: there is no {word}",
-                hint=f"leave out on='spark', or {word}",
+                hint=f"leave out on='{on}', or {word}",
             )
+
+
+def check_shards(on: str | None, strategy: str, verify: int | None, mode: str = "auto") -> None:
+    """InputError if a run on shards is asked for what only a whole graph has."""
+    if on != "shards":
+        return
+    if strategy == "differential":
+        raise InputError(
+            "on shards only views that contain the one before can follow it",
+            hint="leave out `strategy`: those do then, and the others are run from scratch",
+        )
+    if mode == "fixpoint":
+        raise InputError(
+            "on shards every iteration of a program is run: there is no fixpoint mode",
+            hint="leave out `mode`, or on='shards'",
+        )
+    if verify is not None:
+        raise InputError(
+            "nobody has the whole graph to verify a run on shards by",
+            hint="leave out `verify`; to compare, run the program without on='shards' as well",
+        )
 
 
 def check_kept(results: bool, name: str | None, resume: bool) -> None:

@@ -179,11 +179,11 @@ def _known_edges(
     src, dst = (table.column(name).to_numpy().astype(np.int32) for name in ("_src", "_dst"))
     resident = ResidentGraph(stored.vertices, src, dst, properties, live=live)
     names = ColumnNames("src", "dst", tuple(properties))
-    vertices = _vertex_table(stored, needed)
+    vertices = program_vertex_table(stored, needed)
     return KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)
 
 
-def _vertex_table(stored: StoredGraph, needed: Conditions) -> pa.Table:
+def program_vertex_table(stored: StoredGraph, needed: Conditions) -> pa.Table:
     """The vertex properties that a program reads, and nothing else."""
     needed.check_vertex_names(name for name in stored.schema.vertex_properties() if name != "id")
     labelled = bool(stored.schema.vertex_labels)

@@ -106,7 +106,7 @@ class OwnSteps:
         """The differences of a field in one part."""
         return _moved(self._parts.differences(part, field), -self._first)
 
-    def made(self, part: int) -> Made | None:
+    def made(self, part: int) -> tuple[Made, ...]:
         """Who made a part."""
         return self._parts.made(part)
 

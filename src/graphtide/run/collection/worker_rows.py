@@ -31,8 +31,7 @@ def workers_table(contents: RunContents) -> pa.Table:
     parts, firsts = differences.parts, differences.first_steps.tolist()
     rows = []
     for part, (first, behind) in enumerate(pairwise([*firsts, differences.finished])):
-        made = parts.made(part)
-        if made is not None:
+        for made in parts.made(part):
             told = made.worker, made.sub_plan, steps.label(first), behind - first
             rows.append((*told, *made[2:]))
     columns = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)

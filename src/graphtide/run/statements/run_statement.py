@@ -19,7 +19,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import run_name
 from graphtide.run.collection.runner import RunSettings
-from graphtide.run.collection.start import check_verify, check_workers
+from graphtide.run.collection.start import check_shards, check_verify, check_workers
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.statements.answers import Answer, Made
 from graphtide.run.statements.computations import chosen_computation, error_place, said_outright
@@ -85,6 +85,11 @@ def check_run(statement: s.Run) -> None:
                 statement.place(field),
                 "leave out one of the two",
             )
+    chosen = chosen_strategy(statement)
+    try:
+        check_shards(statement.on, chosen.name, chosen.verify)
+    except InputError as error:
+        raise language_error(error.what, statement.place("on"), error.hint) from None
     if statement.results == "noresults" and statement.on is not None:
         raise language_error(
             "'noresults' keeps nothing, and tasks of Spark hand results over in files",

@@ -1,0 +1,89 @@
+"""Rounds of any vertex program on a part of a graph: a task's own vertices, and mirrors of others.
+
+A task gathers and updates its own vertices, the first `owned`, as a run on the whole graph does it.
+Mirrors are behind them: they have states, which their owners send, and gather nothing. The graph of
+`context` has the edges along which own vertices gather; `reach` leads the other way, from every
+vertex to the own ones that gather from it.
+
+Kept true: none of the messages to an own vertex changed since it last gathered, those of mirrors
+included: who sends or takes in a state of a mirror lists it among the changed.
+"""
+
+from __future__ import annotations
+
+from graphtide.engine.templates.synchronous import (
+    backward,
+    forward,
+    gather,
+    hoisted,
+    list_along,
+    make_parcels,
+    reads_iteration,
+    update_one,
+)
+from graphtide.kernels.graph.adjacency import Adjacency
+from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.synchronous.records import (
+    ACTIVE,
+    EVERYBODY,
+    GATHERED,
+    ITERATION,
+    Context,
+    Course,
+    Work,
+)
+
+
+@inner_kernel
+def list_own_targets(reach: Adjacency, work: Work, active: int, owned: int, iteration: int) -> int:
+    """List the own vertices that changed or are told of a change; nobody where all may gather."""
+    size, looked = 0, 0
+    for number in range(active):
+        vertex = work.changed[number]
+        if vertex < owned and work.mark[vertex] != iteration:
+            work.mark[vertex] = iteration
+            work.listed[size] = vertex
+            size += 1
+        if forward():
+            size = list_along(reach.out, work, vertex, size, iteration)
+            looked += reach.out.live[vertex]
+        if backward():
+            size = list_along(reach.into, work, vertex, size, iteration)
+            looked += reach.into.live[vertex]
+        if 4 * size > owned or looked > 4 * owned:
+            return EVERYBODY
+    return size
+
+
+@bare_kernel
+def run_superstep(
+    context: Context, reach: Adjacency, work: Work, course: Course, owned: int
+) -> None:
+    """Run the superstep after the last on the own vertices.
+
+    `course.progress` tells how many of them changed, and `course.counts[0]` how many moved.
+    """
+    iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
+    size = EVERYBODY
+    if 0 <= 4 * active <= len(work.changed) and not reads_iteration():
+        size = list_own_targets(reach, work, active, owned, iteration)
+    everybody = size == EVERYBODY
+    count = owned if everybody else size
+    if hoisted():
+        make_parcels(context, work, active, size)
+    active, moves, looked = 0, 0, 0
+    if not hoisted():
+        for number in range(count):
+            looked += gather(context, work, number if everybody else work.listed[number])
+    for number in range(count):
+        vertex = number if everybody else work.listed[number]
+        if hoisted():
+            looked += gather(context, work, vertex)
+        changes, moves_far = update_one(context, work, vertex, iteration, course.tolerance)
+        if changes:
+            work.changed[active] = vertex
+            active += 1
+            moves += moves_far
+    course.counts[0] = moves
+    course.progress[ITERATION], course.progress[ACTIVE] = iteration, active
+    course.progress[GATHERED] += looked

@@ -1,0 +1,1 @@
+"""What a task does with the edges of its shards before it runs anything."""

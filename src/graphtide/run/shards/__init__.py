@@ -1,0 +1,1 @@
+"""Runs on a graph that no worker has whole: tasks of Spark hold its shards."""

@@ -1,0 +1,257 @@
+"""What a task of Spark does for a run on shards: open its shards, join the others, run the views.
+
+All tasks of a run are there at the same time. Each opens the shards that fall to it, and then all
+go from view to view and from superstep to superstep together. A task keeps the states of its own
+vertices now and then, and their results where a view is finished. When a task is lost, the others
+notice and end as well; Spark begins all of them again, perhaps elsewhere, and they go on from the
+last superstep that all have kept.
+
+An error of ours is handed back as a report, because trying again would not help.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import socket
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, process_time, time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.engine.changes import change_between
+from graphtide.engine.shards.exchange import MirrorExchange
+from graphtide.engine.shards.local_graph import LocalGraph
+from graphtide.engine.shards.placement import Placement
+from graphtide.engine.shards.supersteps import Keeping, Supersteps
+from graphtide.model.errors import GraphtideError, SetupError, StoreError
+from graphtide.run.catalog.spark_tasks import Report, StoppedError, this_code
+from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.programs import Bound, compiled_program
+from graphtide.run.shards.joining import Door, join
+from graphtide.run.shards.mesh import PeerFailedError, Sockets
+from graphtide.run.shards.opening import OpenedShards
+from graphtide.store.behind import graph_behind
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import open_collection
+from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.results import open_run
+from graphtide.store.shards import open_shards
+from graphtide.store.supersteps import KeptSupersteps, TaskFiles
+
+_LOOK_EVERY = 1.0
+_SHARE = 20
+"""A superstep is kept no sooner than after so many times what keeping the last one took."""
+
+
+@dataclass(frozen=True)
+class ShardOrder:
+    """A run on shards as its tasks are told of it.
+
+    `views` are the classes that are live at each step of its plan; `secret` is known to its tasks
+    alone. Steps before `first` are finished. A view `follows` the one before it where it can.
+    """
+
+    folder: Path
+    run: str
+    checksum: str
+    collection: str
+    shards: str
+    program: Bound
+    parameters: tuple[Any, ...]
+    views: tuple[NDArray[np.bool_], ...]
+    first: int
+    follows: bool
+    keep_every: float
+    secret: bytes = field(repr=False)
+    made_by: str = field(default_factory=lambda: this_code())
+
+
+class _Task:
+    """One of the tasks of a run."""
+
+    def __init__(self, order: ShardOrder, rank: int, tasks: int) -> None:
+        if order.made_by != this_code():
+            raise SetupError(
+                f"a worker has another Graphtide ({this_code()}) than the driver ({order.made_by})",
+                where=socket.gethostname(),
+                hint="install the same one where tasks run",
+            )
+        catalog = Catalog(order.folder)
+        run, stored = open_run(catalog, order.run), open_collection(catalog, order.collection)
+        if run.generation.checksum != order.checksum:
+            raise StoreError(f"the run '{order.run}' has been begun anew", hint="run it again")
+        shards = open_shards(catalog, order.collection, order.shards)
+        if shards is None:
+            raise StoreError(f"the shards of '{order.collection}' are gone", hint="run it again")
+        self.order, self.rank = order, rank
+        self._compiled: Any = compiled_program(order.program, "exact")
+        graph = graph_behind(catalog, stored)
+        self._opened = OpenedShards(shards, graph, self._compiled.needed, tasks, rank)
+        self.kept = KeptSupersteps(run.parts, row_bounds(self._opened.placement))
+
+    @property
+    def _shards(self) -> tuple[int, int]:
+        own = self._opened.placement.shards_of(self.rank)
+        return (int(own[0]), int(own[-1]) + 1) if len(own) else (0, 0)
+
+    def plan(self) -> dict[str, Any]:
+        """Where all are to begin: which steps are finished, and what is kept of the next one."""
+        done = set(self.kept.results()) | set(range(self.order.first))
+        left = [step for step in range(len(self.order.views)) if step not in done]
+        kept = self.kept.latest(left[0]) if left else None
+        return {"left": left, "kept": kept, "attempt": uuid.uuid4().hex}
+
+    def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
+        """All views that are left."""
+        program: Any = self.order.program.program
+        graph, data = self._opened.local(program)
+        exchange = MirrorExchange(graph, mesh)
+        steps = Supersteps(program, self.order.parameters, graph, exchange, data)
+        files = self.kept.attempt(plan["attempt"], *self._shards)
+        nothing = np.zeros(len(self.order.views[0]), np.bool_)
+        last = nothing, steps.run(graph.version(nothing))
+        base = steps.values(last[1])
+        for step in plan["left"]:
+            view, live = _View(self, graph, steps, files, step, mesh), self.order.views[step]
+            start = None
+            if step == plan["left"][0] and plan["kept"] is not None:
+                attempt, superstep = plan["kept"]
+                start = superstep, self.kept.rows(attempt, step, superstep, *self._shards)
+            elif self.order.follows and steps.follows and last[0].any() and (last[0] <= live).all():
+                start = 0, last[1]
+            last = live, view.run(base, start)
+
+
+class _View:
+    """A task at one view."""
+
+    def __init__(
+        self,
+        task: _Task,
+        graph: LocalGraph,
+        steps: Supersteps,
+        files: TaskFiles,
+        step: int,
+        mesh: Sockets,
+    ) -> None:
+        self._task, self._graph, self._steps = task, graph, steps
+        self._files, self._step, self._mesh = files, step, mesh
+        self._looked = self._last = monotonic()
+        self._took = 0.0
+
+    def run(
+        self, base: dict[str, Any], start: tuple[int, NDArray[np.int64]] | None
+    ) -> NDArray[np.int64]:
+        """Run the program, and keep its results; returns the states that it ends with."""
+        began, worked, waited = time(), process_time(), self._mesh.waited
+        live = self._task.order.views[self._step]
+        version = self._graph.version(live)
+        keeping = Keeping(self._due, self._keep, self._forget)
+        rows = self._steps.run(version, keeping, start)
+        found = self._steps.values(rows)
+        changes = {name: change_between(base[name], found[name]) for name in found}
+        own = self._graph.own.astype(np.int32)
+        tables = {
+            name: pa.table(
+                {
+                    "step": np.full(len(change), self._step, np.int32),
+                    "vertex": own[change.vertices],
+                    "old": arrow_column(change.old),
+                    "new": arrow_column(change.new),
+                }
+            )
+            for name, change in changes.items()
+        }
+        told = {
+            "worker": f"{socket.gethostname()} {os.getpid()}",
+            "began": began,
+            "ended": time(),
+            "processor": process_time() - worked,
+            "waited": self._mesh.waited - waited,
+            "edges": version.edges,
+            "changed": max(map(len, changes.values()), default=0),
+            "supersteps": self._steps.supersteps,
+            "follows": start is not None and start[0] == 0,
+            "mirrors": len(self._graph.mirrors),
+        }
+        self._files.finish(self._step, tables, told)
+        self._files.forget(self._step + 1, 0)
+        return rows
+
+    def _due(self) -> bool:
+        """Whether a superstep is to be kept; also ends the task where the run has ended."""
+        now = monotonic()
+        if now - self._looked > _LOOK_EVERY:
+            self._looked = now
+            if self._task.kept.stopped:
+                raise StoppedError
+        return now - self._last >= max(self._task.order.keep_every, _SHARE * self._took)
+
+    def _keep(self, superstep: int, rows: NDArray[np.int64]) -> None:
+        began = monotonic()
+        self._files.keep(self._step, superstep, rows)
+        self._last = monotonic()
+        self._took = self._last - began
+
+    def _forget(self, superstep: int) -> None:
+        self._files.forget(self._step, superstep)
+
+
+def row_bounds(placement: Placement) -> NDArray[np.int64]:
+    """Where the rows of each shard begin, shards one after the other, and how many there are."""
+    return np.concatenate([[0], np.cumsum(placement.sizes)]).astype(np.int64)
+
+
+def carry_out(
+    order: bytes, rank: int, hosts: list[str], gather: Callable[[str], list[str]]
+) -> bytes:
+    """Run the views of a run on the shards of one task; the entry of a task."""
+    read = READ_EDGES.count
+    told: dict[str, Any] = {}
+    given: ShardOrder = pickle.loads(order)
+    try:
+        _together(given, rank, hosts, gather)
+    except (PeerFailedError, StoppedError):
+        told["stopped"] = True
+    except GraphtideError as error:
+        told["error"] = type(error).__name__, error.what, error.where, error.hint
+    worker = f"{socket.gethostname()} {os.getpid()}"
+    found = Report(rank, **told, worker=worker, edges_read=READ_EDGES.count - read)
+    return pickle.dumps(found)
+
+
+def _together(
+    order: ShardOrder, rank: int, hosts: list[str], gather: Callable[[str], list[str]]
+) -> None:
+    """Open, join and run. Whoever fails before all are joined says so to all, in the one call."""
+    said: dict[str, Any] = {}
+    failed: GraphtideError | None = None
+    try:
+        task = _Task(order, rank, len(hosts))
+        door = Door(hosts[rank])
+        said = {"port": door.port, **(task.plan() if rank == 0 else {})}
+    except GraphtideError as error:
+        failed = error
+    heard = [json.loads(item) for item in gather(json.dumps(said))]
+    if failed is not None:
+        raise failed
+    if not all(heard):
+        door.close()
+        raise PeerFailedError("another task has failed")
+    addresses = [(host, item["port"]) for host, item in zip(hosts, heard, strict=True)]
+    mesh = Sockets(rank, join(door, rank, addresses, order.secret))
+    try:
+        task.run(mesh, heard[0])
+    except (GraphtideError, StoppedError, PeerFailedError):
+        mesh.fail()
+        raise
+    finally:
+        mesh.close()

@@ -1,0 +1,64 @@
+"""Arrays in a file, as they lie in memory: to be mapped, by anybody, without reading them.
+
+A file begins with a line of JSON that says where each array begins, its type and its length; arrays
+stand at multiples of 64 bytes behind it. Its checksum is a matter of whoever lists the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.model.checksums import checksum, written
+from graphtide.store.files import FileFacts
+from graphtide.store.mapped import mapped_array
+
+_ALIGNED = 64
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
+    """Write arrays of one dimension, in their order; on disk when this returns."""
+    told, at = {}, 0
+    for name, array in arrays.items():
+        told[name] = [at, array.dtype.str, len(array)]
+        at = _aligned(at + array.nbytes)
+    head = json.dumps(told, ensure_ascii=False).encode() + b"\n"
+    head = head[:-1].ljust(_aligned(len(head)) - 1) + b"\n"
+    pieces: list[bytes | memoryview] = [head]
+    for part in map(_bytes_of, arrays.values()):
+        pieces += part, bytes(_aligned(len(part)) - len(part))
+    size, found = 0, 0
+    with open(path, "wb") as file:
+        for piece in pieces:
+            file.write(piece)
+            size, found = size + len(piece), checksum(piece, found)
+        file.flush()
+        os.fsync(file.fileno())
+    return FileFacts(size, None, written(found))
+
+
+def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file, mapped: read as they are used, and never written back."""
+    with open(path, "rb") as file:
+        head = file.readline()
+        told = json.loads(head)
+    plain, found = mapped_array(path, np.uint8), {}
+    for name, (at, kind, length) in told.items():
+        first = len(head) + at
+        dtype = np.dtype(kind)
+        found[name] = plain[first : first + length * dtype.itemsize].view(dtype)
+    return found
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    return np.ascontiguousarray(array).view(np.uint8).data

@@ -1,0 +1,92 @@
+"""The shards of a collection on disk: the edges of each shard in files that tasks map.
+
+A generation holds a file for each shard that has edges, for each of the two ways along them:
+
+    into-00012-ID.arrays   edges by destination: start, ends, table, classes, a column a property
+    out-00012-ID.arrays    the same edges by source
+
+Tasks of Spark write them, each its own, under names that nobody else can have; the driver lists
+those that it was told of in one manifest and removes all others. A collection that was made anew
+since needs other shards: the manifest names the one that these are of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from graphtide.model.checksums import checksums_by_threads
+from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.store.catalog import Catalog
+from graphtide.store.commit import begin, open_committed
+from graphtide.store.files import FileFacts
+from graphtide.store.generation import Generation, files_below
+
+SUFFIX = ".arrays"
+
+
+@dataclass(frozen=True)
+class StoredShards:
+    """One generation of shards: so many, of so many vertices."""
+
+    generation: Generation
+    collection: str
+    shards: int
+    vertices: int
+
+    def file(self, way: str, shard: int) -> Path | None:
+        """The file of a shard, as it was written; None where it has no edges."""
+        name = self._names.get((way, shard))
+        return None if name is None else self.generation.file(name)
+
+    @cached_property
+    def _names(self) -> dict[tuple[str, int], str]:
+        parted = ((name.split("-"), name) for name in self.generation.files)
+        return {(parts[0], int(parts[1])): name for parts, name in parted if len(parts) == 3}
+
+    @property
+    def bytes(self) -> int:
+        """What all files take."""
+        return sum(facts.size for facts in self.generation.files.values())
+
+
+def open_shards(catalog: Catalog, collection: str, identity: str) -> StoredShards | None:
+    """The shards of a collection as it is now; None where there are none."""
+    what = f"the shards of '{collection}'"
+    try:
+        generation = open_committed(catalog.shards_folder(collection), what)
+    except NotFoundError:
+        return None
+    generation = generation.with_remedy("delete the folder of the shards: they are made again")
+    manifest = generation.manifest
+    if manifest.get("kind") != "shards" or manifest.get("collection") != identity:
+        return None
+    return StoredShards(generation, identity, manifest["shards"], manifest["vertices"])
+
+
+def write_shards(
+    catalog: Catalog,
+    collection: str,
+    identity: str,
+    sizes: tuple[int, int],
+    fill: Callable[[Path], Mapping[str, FileFacts]],
+) -> StoredShards:
+    """Shards of a collection: `sizes` are their number and that of vertices.
+
+    `fill` has the files written into a folder, and returns those that count.
+    """
+    folder = catalog.shards_folder(collection)
+    with begin(folder, replace=True, what=f"the shards of '{collection}'") as commit:
+        written = fill(commit.path)
+        for name in files_below(commit.path):
+            if name not in written:
+                (commit.path / name).unlink()
+        told = {"collection": identity, "shards": sizes[0], "vertices": sizes[1]}
+        manifest = {"kind": "shards", **told}
+        commit.finish(manifest, checksums=checksums_by_threads, carried=written)
+    found = open_shards(catalog, collection, identity)
+    if found is None:
+        raise StoreError(f"somebody else has made the shards of '{collection}' anew")
+    return found

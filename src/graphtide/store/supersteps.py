@@ -1,0 +1,204 @@
+"""What the tasks of a run on shards have kept: states of supersteps, and results of finished views.
+
+All of it is in `parts/shards` of the run, in a folder for each attempt: all tasks that Spark began
+together. A task writes a file with the states of its own vertices, or one for each field with
+their results, and then a note that lists them with their checksums, in one rename. A superstep, or
+a view, counts where the notes of one attempt cover all shards. So a task may be killed at any
+moment, and nobody has to agree with anybody: whoever comes next finds the last superstep that all
+have kept, with any number of tasks, because states are looked up by shard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.disk import disk_errors
+from graphtide.model.errors import StoreError
+from graphtide.store.array_files import map_arrays, write_arrays
+from graphtide.store.files import FileFacts, find_damage, inventory_from, take_inventory
+from graphtide.store.parts_on_disk import PartsOnDisk, write_differences
+from graphtide.store.pointer import sync_path, write_synced
+from graphtide.store.seal import seal, unseal
+
+Int64 = NDArray[np.int64]
+FOLDER = "shards"
+_NOTE, _DONE, _STOP = ".note", -1, "STOP"
+
+
+@dataclass(frozen=True)
+class Note:
+    """A task's note: a superstep of a step of the plan, -1 for its results, and whose they are.
+
+    The task has the shards from `first` to `behind`; `told` is what it says of its work.
+    """
+
+    path: Path
+    step: int
+    superstep: int
+    first: int
+    behind: int
+    files: Mapping[str, FileFacts]
+    told: dict[str, Any]
+
+
+class KeptSupersteps:
+    """All that attempts at a run have kept; `bounds` are where each shard's rows begin and end."""
+
+    def __init__(self, parts: PartsOnDisk, bounds: Int64) -> None:
+        self._folder = parts.folder / FOLDER
+        self._bounds = bounds
+
+    def attempt(self, name: str, first: int, behind: int) -> TaskFiles:
+        """Where a task of an attempt writes, which has some shards."""
+        return TaskFiles(self._folder / name, first, behind)
+
+    def results(self) -> dict[int, list[Note]]:
+        """The notes of every view that is finished, by step."""
+        found: dict[int, list[Note]] = {}
+        for (_, step, superstep), notes in self._covered():
+            if superstep == _DONE and step not in found:
+                found[step] = notes
+        return found
+
+    def latest(self, step: int) -> tuple[str, int] | None:
+        """The last superstep of a step that all shards have kept, and the attempt that did."""
+        there = [item for item in self._covered() if item[0][1] == step and item[0][2] > 0]
+        for (attempt, _, superstep), notes in sorted(there, key=lambda item: -item[0][2]):
+            if not any(find_damage(note.path.parent, note.files) for note in notes):
+                return attempt, superstep
+        return None
+
+    def rows(self, attempt: str, step: int, superstep: int, first: int, behind: int) -> Int64:
+        """The states that some shards have at a superstep that an attempt has kept."""
+        for key, notes in self._covered():
+            if key == (attempt, step, superstep):
+                return self._rows(notes, first, behind)
+        raise StoreError(
+            f"the superstep {superstep} that all tasks have kept cannot be read here",
+            where=str(self._folder),
+            hint="let all executors see the same files, and resume the run",
+        )
+
+    def reached(self) -> tuple[int, int]:
+        """How many views are finished, and the last superstep that is kept of any other."""
+        covered = [key for key, _ in self._covered()]
+        done = {step for _, step, superstep in covered if superstep == _DONE}
+        return len(done), max((key[2] for key in covered if key[1] not in done), default=0)
+
+    def _rows(self, notes: Sequence[Note], first: int, behind: int) -> Int64:
+        found = []
+        for note in notes:
+            low, high = max(first, note.first), min(behind, note.behind)
+            if low < high:
+                (name,) = note.files
+                arrays = map_arrays(note.path.parent / name)
+                width = int(arrays["width"][0])
+                rows = arrays["rows"].reshape(-1, width)
+                begin = self._bounds[note.first]
+                found.append(rows[self._bounds[low] - begin : self._bounds[high] - begin])
+        return np.concatenate(found) if found else np.empty((0, 0), np.int64)
+
+    def _covered(self) -> Iterator[tuple[tuple[str, int, int], list[Note]]]:
+        """By attempt, step and superstep the notes that cover all shards together, in order."""
+        groups: dict[tuple[str, int, int], list[Note]] = {}
+        for path in self._folder.glob(f"*/*{_NOTE}"):
+            # A note that cannot be read any more is one that is lacking.
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                note = _read(path)
+                groups.setdefault((path.parent.name, note.step, note.superstep), []).append(note)
+        for key, notes in sorted(groups.items()):
+            notes.sort(key=lambda note: (note.first, note.behind))
+            ends = [0, *(note.behind for note in notes)]
+            if ends[-1] == len(self._bounds) - 1 and ends[:-1] == [n.first for n in notes]:
+                yield key, notes
+
+    def stop(self) -> None:
+        """Ask all tasks to end."""
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / _STOP).touch()
+
+    @property
+    def stopped(self) -> bool:
+        """True where tasks are to end, or the run is gone."""
+        return not self._folder.parent.exists() or (self._folder / _STOP).exists()
+
+    def begin(self) -> None:
+        """Let tasks go on that were stopped."""
+        (self._folder / _STOP).unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove everything."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class TaskFiles:
+    """What one task of an attempt writes."""
+
+    def __init__(self, folder: Path, first: int, behind: int) -> None:
+        self._folder = folder
+        self._shards = first, behind
+        self._kept: list[tuple[int, int]] = []
+
+    def keep(self, step: int, superstep: int, rows: Int64) -> None:
+        """Keep the states of the own vertices at a superstep."""
+        stem = self._stem(step, f"{superstep:06d}")
+        with self._errors():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            arrays = {"width": np.array([rows.shape[1]]), "rows": rows.reshape(-1)}
+            facts = write_arrays(self._folder / f"{stem}.arrays", arrays)
+            self._note(stem, step, superstep, {f"{stem}.arrays": facts}, {})
+        self._kept.append((step, superstep))
+
+    def forget(self, step: int, superstep: int) -> None:
+        """Remove what was kept before a superstep of a step."""
+        for item in [item for item in self._kept if item < (step, superstep)]:
+            self._kept.remove(item)
+            stem = self._stem(item[0], f"{item[1]:06d}")
+            for end in (_NOTE, ".arrays"):
+                (self._folder / (stem + end)).unlink(missing_ok=True)
+
+    def finish(self, step: int, tables: Mapping[str, pa.Table], told: dict[str, Any]) -> None:
+        """Keep the results of a view: a table a field."""
+        stem = self._stem(step, "results")
+        names = {field: f"{stem}-{at}.parquet" for at, field in enumerate(tables)}
+        with self._errors():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for field, table in tables.items():
+                write_differences(table, self._folder / names[field])
+                sync_path(self._folder / names[field])
+            facts = take_inventory(self._folder, names.values())
+            self._note(stem, step, _DONE, facts, {**told, "fields": names})
+
+    def _note(
+        self, stem: str, step: int, superstep: int, files: Mapping[str, FileFacts], told: Any
+    ) -> None:
+        content = {"step": step, "superstep": superstep, "shards": self._shards, "told": told}
+        listed = {name: facts.to_json() for name, facts in files.items()}
+        data, _ = seal({**content, "files": listed})
+        path = self._folder / (stem + _NOTE)
+        write_synced(path.with_suffix(".partial"), data)
+        path.with_suffix(".partial").replace(path)
+        sync_path(self._folder)
+
+    def _stem(self, step: int, what: str) -> str:
+        return f"{step:06d}-{what}-{self._shards[0]:05d}-{self._shards[1]:05d}"
+
+    def _errors(self) -> Any:
+        return disk_errors("what a task keeps of a run", self._folder, "make room, and resume")
+
+
+def _read(path: Path) -> Note:
+    content, _ = unseal(path.read_bytes())
+    first, behind = content["shards"]
+    files, told = inventory_from(content["files"]), content["told"]
+    return Note(path, content["step"], content["superstep"], first, behind, files, told)

@@ -1,0 +1,182 @@
+"""Runs on shards that tasks of Spark hold: the answers of a run here, whoever is killed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphtide as gt
+from graphtide.algorithms import BFS, WCC, PageRank
+from graphtide.model.errors import GraphtideError, InputError
+from graphtide.run.catalog.stored_runs import RunRequest, open_stored_run, run_collection
+from graphtide.run.collection.runner import RunSettings
+from graphtide.run.live.programs import compiled_program
+from graphtide.run.shards import runs
+from graphtide.spark import tasks
+from graphtide.store.read_edges import READ_EDGES
+
+pytestmark = pytest.mark.spark
+VIEWS = {f"upto-{at}": f"at <= {at}" for at in (0, 20, 40, 59)}
+MASTER = os.environ.get("GRAPHTIDE_TEST_MASTER", "local[2]")
+
+
+@pytest.fixture(scope="module")
+def views(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> gt.Collection:
+    folder = tmp_path_factory.mktemp("shards") / "data"
+    rows = [(at * 7 % 23, at * 11 % 19, at) for at in range(60)]
+    session = gt.session(folder, spark=spark, progress=False)
+    graph = session.load("net", edges=rows, edge_columns=["src", "dst", "at"])
+    return graph.collection("growing", VIEWS)
+
+
+class Watched:
+    """The reports of the tasks of all runs."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.reports: list[Any] = []
+        run = runs.ShardsInHand.run
+
+        def watched(*given: Any) -> Any:
+            found = run(*given)
+            self.reports += found
+            return found
+
+        patch.setattr(runs.ShardsInHand, "run", watched)
+
+
+@pytest.mark.masters
+def test_shards_give_the_answers_of_a_run_here(
+    views: gt.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = views.run(WCC, name="here", workers=1)
+    watched, read = Watched(monkeypatch), READ_EDGES.count
+    there = views.run(WCC, name="there", on="shards")
+    assert READ_EDGES.count == read, "the driver has read edges"
+    assert "2 tasks at the same time" in views.explain_run(WCC, on="shards")
+    assert len(watched.reports) == 2
+    assert sum(item.edges_read for item in watched.reports) == 2 * 60, "by both ends"
+    assert there.to_arrow().equals(here.to_arrow())
+    told = there.record().column("strategy").to_pylist()
+    assert told == ["scratch", "differential", "differential", "differential"]
+    assert not list(views._space.catalog.root.glob("runs/*/*/parts/shards"))
+    far = views.run(PageRank, name="far", on="shards", workers=1).to_arrow()
+    both = views.run(PageRank, name="both", on="shards").to_arrow()
+    assert both.equals(far), "one task adds up in the order of two"
+    assert set(there.workers().column("worker").to_pylist()) == {
+        item.worker for item in watched.reports[:2]
+    }
+
+
+def test_what_cannot_be_on_shards_is_refused(
+    views: gt.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words, match in (
+        ({"results": False}, "results=False"),
+        ({"verify": 1}, "verify a run on shards"),
+        ({"strategy": "differential"}, "only views that contain the one before"),
+        ({"mode": "fixpoint"}, "no fixpoint mode"),
+        ({"workers": 9}, "9 tasks must run at the same time, and Spark has 2 slots"),
+    ):
+        with pytest.raises(InputError, match=match):
+            views.run(WCC, name="refused", on="shards", **words)  # type: ignore[arg-type]
+    assert "refused" not in views._space.catalog.runs()
+    with pytest.raises(InputError, match="only those run on shards"):
+        views.run(gt.algorithms.Triangles, on="shards")
+    with pytest.raises(GraphtideError, match="names a vertex that is not there"):
+        views.run(BFS(source="nobody"), on="shards")
+    monkeypatch.setattr("graphtide.run.shards.tasks.this_code", lambda: "another one")
+    with pytest.raises(GraphtideError, match="a worker has another Graphtide"):
+        views.run(WCC, name="wrong", on="shards")
+    monkeypatch.undo()
+    # The run was begun: it can be resumed, in GVDL as well.
+    session = gt.session(views._space.catalog.root, spark=views._space.gateway.session)
+    assert session.execute("run wcc on growing as wrong resume on shards workers 2;")
+    assert session.results("wrong").finished
+
+
+def dying(where: str, marker: Path) -> Callable[..., Any]:
+    """Tasks of which the first that knows of a superstep that all have kept kills somebody."""
+    plain, mark = tasks._barrier_task, str(marker)
+
+    def made(*given: Any) -> Any:
+        inner = plain(*given)
+
+        def task(batches: Iterator[Any]) -> Iterator[Any]:
+            import os
+            import signal
+
+            from graphtide.store import supersteps
+
+            def parent(process: int) -> int:
+                with open(f"/proc/{process}/stat") as file:
+                    return int(file.read().rpartition(")")[2].split()[1])
+
+            forget, rows = supersteps.TaskFiles.forget, supersteps.KeptSupersteps.rows
+
+            def deadly(files: Any, step: int, superstep: int) -> None:
+                if step != 2 or superstep == 0:
+                    return
+                try:
+                    os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    forget(files, step, superstep)
+                    return
+                victim = os.getpid()
+                if where == "executor":
+                    victim = parent(parent(victim))
+                    with open(f"/proc/{victim}/comm") as file:
+                        assert file.read().strip() == "java"
+                os.kill(victim, signal.SIGKILL)
+
+            def resumed(kept: Any, attempt: str, step: int, superstep: int, *shards: int) -> Any:
+                open(f"{mark} {step}", "w").close()
+                return rows(kept, attempt, step, superstep, *shards)
+
+            supersteps.TaskFiles.forget = deadly  # type: ignore[method-assign]
+            supersteps.KeptSupersteps.rows = resumed  # type: ignore[method-assign]
+            try:
+                yield from inner(batches)
+            finally:
+                supersteps.TaskFiles.forget = forget  # type: ignore[method-assign]
+                supersteps.KeptSupersteps.rows = rows  # type: ignore[method-assign]
+
+        return task
+
+    return made
+
+
+def asked(name: str, **more: Any) -> RunRequest:
+    settings = RunSettings(keep_every=0.0)
+    compiled = compiled_program(PageRank(), "auto")
+    return RunRequest(name, compiled, settings=settings, on="shards", **more)
+
+
+@pytest.mark.parametrize("where", ["worker", pytest.param("executor", marks=pytest.mark.masters)])
+def test_killed_in_the_middle_of_a_superstep(
+    where: str, views: gt.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_cluster = MASTER.startswith("local-cluster") or MASTER == "connect"
+    if where == "executor" and not on_cluster:
+        pytest.skip("executors are processes of their own on a cluster only")
+    space, stored = views._space, views._stored
+    run_collection(space, stored, asked("whole"))
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks, "_barrier_task", dying(where, tmp_path / "died"))
+        try:
+            run_collection(space, stored, asked("there"))
+        except GraphtideError:
+            assert not on_cluster
+            left = open_stored_run(space.catalog, "there")
+            assert left.differences.finished == 2
+            # Another number of tasks goes on.
+            run_collection(space, stored, asked("there", resume=True, workers=1))
+    assert (tmp_path / "died").exists()
+    assert (tmp_path / "died 2").exists(), "nobody went on from what was kept"
+    whole, there = (gt.Run(open_stored_run(space.catalog, name)) for name in ("whole", "there"))
+    assert there.finished
+    assert there.to_arrow().equals(whole.to_arrow())
+    assert not list(space.catalog.root.glob("runs/*/*/parts/shards"))
