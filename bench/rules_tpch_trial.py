@@ -35,8 +35,11 @@ class Batches:
     def table(self, name: str) -> Table:
         """A table as it is first, or a part of a batch: `lineitem-3-come`. Read once."""
         if name not in self._read:
-            columns = list(COLUMNS[name.partition("-")[0]])
-            read = parquet.read_table(self.folder / f"{name}.parquet", columns=columns)
+            kinds = COLUMNS[name.partition("-")[0]]
+            columns, texts = list(kinds), [column for column in kinds if kinds[column] is str]
+            path = self.folder / f"{name}.parquet"
+            read = parquet.read_table(path, columns=columns, read_dictionary=texts)
+            read = read.unify_dictionaries()
             self._read[name] = {column: read[column].combine_chunks() for column in columns}
         return self._read[name]
 

@@ -202,3 +202,52 @@ def test_a_column_that_is_not_read_is_still_checked(installed: bool) -> None:
     flow.advance()
     assert output.records() == {(7,): 2, (-3,): 1}
     flow.host.end()
+
+
+def test_sums_of_one_aggregate_are_added_up_on_the_way() -> None:
+    """All sums of an aggregate come of one edge, whatever may fault, and are what Python says."""
+    random = Random(4)
+    flow = Dataflow(memory=MEMORY)
+    given = flow.input("rows", key=int, price=decimal(2), share=decimal(2), size=int)
+    chosen = given.filter((col.price * col.share < 40) & (col.size // 4 != 1))
+    parts: dict[str, Any] = {
+        "paid": total(col.price * (1 - col.share)),
+        "sizes": total("size"),
+        "halves": total(col.size // 3),
+        "n": count(),
+    }
+    by_key, together = chosen.aggregate("key", **parts).output(), chosen.aggregate((), **parts)
+    whole = together.output()
+    live: list[Any] = []
+    for step in range(4):
+        gone = random.sample(live, len(live) // 2)
+        come = [
+            (
+                random.randrange(3),
+                Decimal(random.randrange(-9000, 9000)) / 100,
+                Decimal(random.randrange(100)) / 100,
+                random.choice((-7, 3, 5, 1 << 40, -(1 << 40), 1 << 53)),
+            )
+            for _ in range(300 if step == 0 else 20)
+        ]
+        given.remove(gone)
+        given.insert(come)
+        for row in gone:
+            live.remove(row)
+        live += come
+        flow.advance()
+        assert by_key.records() == {
+            (key, *found): 1
+            for key in range(3)
+            if (found := _sums([row for row in live if row[0] == key]))
+        }
+        assert whole.records() == {_sums(live): 1}
+    flow.host.end()
+
+
+def _sums(rows: list[Any]) -> tuple[Any, ...]:
+    """What the aggregate of these rows is in plain Python; nothing where there are none."""
+    chosen = [row for row in rows if row[1] * row[2] < 40 and row[3] // 4 != 1]
+    paid = sum((price * (1 - share) for _, price, share, _ in chosen), Decimal(0))
+    sizes = [row[3] for row in chosen]
+    return (paid, sum(sizes), sum(size // 3 for size in sizes), len(sizes)) if chosen else ()

@@ -49,8 +49,11 @@ class Columns:
         )
 
     def words(self, chosen: Schema, texts: Texts) -> Int64:
-        """Rows of words of some columns; an InputError where any column cannot hold a value."""
-        words = np.empty((self.count, len(chosen) + 2), np.int64)
+        """Rows of words of some columns; an InputError where any column cannot hold a value.
+
+        They stand column by column in memory.
+        """
+        words = np.empty((len(chosen) + 2, self.count), np.int64).T
         names = {name: number for number, (name, _) in enumerate(chosen)}
         for name, kind in self.schema:
             values = self._given[name]

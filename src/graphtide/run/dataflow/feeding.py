@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from graphtide.engine.dataflow.records import Columns, Int64, Texts
 from graphtide.plan.dataflow import Schema
 
@@ -48,7 +46,7 @@ class Fed:
             words = self.records
         else:
             places = [number for number, item in enumerate(declared) if item in read]
-            words = np.ascontiguousarray(self.records[:, [*places, -2, -1]])
+            words = self.records.T[[*places, -2, -1]].T
         words[:, -2] = self.version
         words[:, -1] = self.diff
         return words
