@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import parquet
 
 from bench.peers import relational
@@ -19,6 +21,8 @@ from graphtide.dataflow import Dataflow
 from graphtide.plan.dataflow import Input, sources_of
 
 Table = dict[str, pa.Array]
+Part = tuple[str, Table, NDArray[np.int64]]
+"""The name of a table, rows of it, and whether each comes (1) or goes (-1)."""
 CHANGING = ("orders", "lineitem")
 Same = Callable[[list[tuple[Any, ...]], list[list[str]]], bool]
 WAYS = {"gone": -1, "come": 1}
@@ -43,15 +47,16 @@ class Batches:
             self._read[name] = {column: read[column].combine_chunks() for column in columns}
         return self._read[name]
 
-    def parts(self, number: int, used: set[str]) -> list[tuple[str, int, Table]]:
-        """What a batch changes in the tables that a query reads: table, diff, rows."""
-        listed = [
-            (table, diff, self.table(f"{table}-{number}-{way}"))
-            for table in CHANGING
-            if table in used
-            for way, diff in WAYS.items()
-        ]
-        return [part for part in listed if size(part[2])]
+    def parts(self, number: int, used: set[str]) -> list[Part]:
+        """What a batch changes in the tables that a query reads, as rows with their diffs."""
+        found = [self._part(table, number) for table in CHANGING if table in used]
+        return [part for part in found if size(part[1])]
+
+    def _part(self, table: str, number: int) -> Part:
+        ways = [(diff, self.table(f"{table}-{number}-{way}")) for way, diff in WAYS.items()]
+        rows = pa.concat_tables([pa.table(rows) for _, rows in ways]).unify_dictionaries()
+        diffs = np.repeat([diff for diff, _ in ways], [size(rows) for _, rows in ways])
+        return table, {name: rows[name].combine_chunks() for name in rows.column_names}, diffs
 
     def write_rows(self) -> None:
         """The same for the peer, beside the files of duckdb."""
@@ -79,7 +84,8 @@ class Trial:
         self._output = QUERIES[number](self._tables).output()
         used = read_tables(self._flow)
         with without_collector():
-            self._step([(table, 1, batches.table(table)) for table in used])
+            first = [(table, batches.table(table)) for table in used]
+            self._step([(table, rows, np.ones(size(rows), np.int64)) for table, rows in first])
             for step in range(batches.count):
                 self._step(batches.parts(step, used))
         self._flow.host.end()
@@ -90,17 +96,16 @@ class Trial:
             if not self.wrong and not same(found, rows):
                 self.wrong = f"differs after batch {step - 1}" if step else "differs at first"
 
-    def _step(self, parts: list[tuple[str, int, Table]]) -> None:
+    def _step(self, parts: list[Part]) -> None:
         """Hand rows over, advance, have the changes; then, untimed, note the whole answer."""
         self.seconds.append(_seconds(lambda: self._advance(parts)))
-        self.rows.append(sum(size(rows) for _, _, rows in parts))
+        self.rows.append(sum(size(rows) for _, rows, _ in parts))
         records = self._output.records()
         self.found.append([row for row, times in records.items() for _ in range(times)])
 
-    def _advance(self, parts: list[tuple[str, int, Table]]) -> None:
-        for table, diff, rows in parts:
-            source = getattr(self._tables, table)
-            (source.insert if diff > 0 else source.remove)(rows)
+    def _advance(self, parts: list[Part]) -> None:
+        for table, rows, diffs in parts:
+            getattr(self._tables, table).update(rows, diffs)
         self._flow.advance()
         self._output.changes()
 

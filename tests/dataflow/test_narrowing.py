@@ -49,6 +49,10 @@ def weighed(one: Collection, other: Collection) -> Collection:
     return kept.negate().sum("c", by="b").join(other, on="b").select("b", "c", "d")
 
 
+def subtracted(one: Collection, other: Collection) -> Collection:
+    return one.minus(other).filter(col.a != col.d).aggregate("b", n=count(), all=total("c"))
+
+
 def missing(one: Collection, other: Collection) -> Collection:
     return one.left_join(other, on={"a": "d"}).aggregate("b", n=count("c_right"))
 
@@ -57,7 +61,7 @@ def counted(one: Collection, other: Collection) -> Collection:
     return one.count(by=())
 
 
-QUERIES = (joined, summed, chained, looped, weighed, missing, counted)
+QUERIES = (joined, summed, chained, looped, weighed, subtracted, missing, counted)
 
 
 def run(query: Any, history: list[Any], **settings: Any) -> list[Any]:
