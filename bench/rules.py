@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterable
 from bench.figures import Figure
 from bench.rules_datalog import datalog_figures
 from bench.rules_engine import engine_figures
-from bench.rules_tpch import tpch_figures
+from bench.rules_interactive import interactive_figures
+from bench.rules_tpch import all_tpch_figures, tpch_figures
 
 PARTS: dict[str, Callable[..., Iterable[Figure]]] = {
     "engine": engine_figures,
     "tpch": tpch_figures,
+    "tpch-all": all_tpch_figures,
     "datalog": datalog_figures,
+    "interactive": interactive_figures,
 }
 
 

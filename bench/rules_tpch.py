@@ -1,9 +1,12 @@
-"""TPC-H maintained: all queries equal duckdb's answers at first and after every batch.
+"""TPC-H maintained: every answer equals duckdb's at first and after every batch.
 
-The data, the query texts and the answers come from duckdb 1.1.3, run by a Python of its own that
-the variable GRAPHTIDE_DUCKDB names; without it there are no figures. Orders with their lines come
-and go. Each query is timed for itself, in a dataflow of its own, beside what duckdb takes to answer
-it from scratch after the same batch.
+`--part tpch` runs six queries at scale 1 beside Differential Dataflow, a Rust program of ours
+(`bench/peers/relational`), on the same rows; `--part tpch-all` runs all 22 by themselves. The data,
+the query texts and the answers come from duckdb 1.1.3, run by a Python of its own that the variable
+GRAPHTIDE_DUCKDB names; without it there are no figures. GRAPHTIDE_TPCH_SCALE is another scale.
+
+Each query has a dataflow of its own. A batch is timed from handing its rows over, as columns of
+Arrow in memory, to having its changes; the peer's from handing over rows that it has in memory.
 """
 
 from __future__ import annotations
@@ -14,100 +17,166 @@ import os
 import statistics
 import subprocess
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyarrow import parquet
-
 from bench.figures import Figure
-from examples.tpch import QUERIES, Tables
-from examples.tpch.tables import COLUMNS
-from graphtide.dataflow import Dataflow, Output
-from graphtide.plan.dataflow import Input, sources_of
+from bench.peers import AbsentError, relational
+from bench.rules_tpch_trial import Batches, Trial, few_rows
+from examples.tpch import QUERIES
 
 PYTHON = "GRAPHTIDE_DUCKDB"
-PEER = Path(__file__).with_name("rules_tpch_peer.py")
-STEPS = 4
+SCALE = "GRAPHTIDE_TPCH_SCALE"
+MAKER = Path(__file__).with_name("rules_tpch_peer.py")
+LARGE, SMALL = 3, 40
+SECTION = "TPC-H"
 
 
 def tpch_figures(*, quick: bool) -> Iterator[Figure]:
-    """How many queries are right, and how long a batch takes for each."""
+    """Six queries beside Differential Dataflow: right answers, large batches and small ones."""
+    yield from _figures(relational.QUERIES, quick=quick, beside=True)
+
+
+def all_tpch_figures(*, quick: bool) -> Iterator[Figure]:
+    """All 22 queries: right answers, and what batches take beside duckdb from scratch."""
+    yield from _figures(tuple(QUERIES), quick=quick, beside=False)
+
+
+def _figures(queries: tuple[int, ...], *, quick: bool, beside: bool) -> Iterator[Figure]:
     python = os.environ.get(PYTHON)
     if python is None:
         note = f"{PYTHON} does not name a Python with duckdb 1.1.3"
-        yield Figure("TPC-H, queries equal to duckdb's", None, "at least", len(QUERIES), "", note)
+        yield Figure("queries equal to duckdb's", None, "at least", len(queries), "", note, SECTION)
         return
-    with tempfile.TemporaryDirectory() as name:
+    scale = "0.01" if quick else os.environ.get(SCALE, "1")
+    small = 4 if quick else SMALL
+    with tempfile.TemporaryDirectory(prefix="graphtide-tpch-") as name:
         folder = Path(name)
-        scale = "0.01" if quick else "0.1"
-        command = [python, str(PEER), name, scale, str(STEPS)]
-        plain = {key: item for key, item in os.environ.items() if key != "PYTHONPATH"}
-        subprocess.run(command, check=True, env=plain)
+        _make(python, folder, scale, small, queries)
+        batches = Batches(folder, LARGE + small)
         answers = json.loads((folder / "answers.json").read_text())
-        trials = {number: Trial(number, folder, answers) for number in QUERIES}
-    right = sum(trial.wrong == "" for trial in trials.values())
-    wrong = "; ".join(f"Q{n}: {trial.wrong}" for n, trial in trials.items() if trial.wrong)
-    name = f"TPC-H at scale {scale}, queries equal to duckdb's after every batch"
-    yield Figure(name, right, "at least", len(QUERIES), "", wrong)
+        peer = _peer(batches, build=not quick) if beside else "no peer"
+        trials = {}
+        outcomes = {}
+        for number in queries:
+            trials[number] = trial = Trial(number, batches)
+            wanted = [state[str(number)] for state in answers]
+            trial.compare([rows for _, rows in wanted], same_rows)
+            trial.scratch = [seconds for seconds, _ in wanted]
+            if isinstance(peer, Path):
+                outcomes[number] = _measured(peer, number, folder, batches.count, wanted)
+            print(f"Q{number}: {_told(trial, outcomes.get(number))}", flush=True)
+    yield _right(scale, trials, outcomes)
     for number, trial in trials.items():
-        note = (
-            f"first run {trial.first:.2f} s, a batch of {trial.rows:,} rows {trial.batch * 1e3:.1f}"
-            f" ms, duckdb from scratch {trial.scratch * 1e3:.1f} ms"
-        )
-        speed = trial.rows / trial.batch / 1e3
-        yield Figure(f"Q{number}, rows a second", speed, "at least", None, "thousand", note)
+        if beside:
+            yield from _compared(number, trial, outcomes.get(number, str(peer)))
+        else:
+            yield _alone(number, trial)
 
 
-class Trial:
-    """One query from the first tables to the last batch; `wrong` says what differs, if anything."""
-
-    def __init__(self, number: int, folder: Path, answers: list[dict[str, Any]]) -> None:
-        flow = Dataflow()
-        tables = Tables(flow)
-        output = QUERIES[number](tables).output()
-        self.wrong = ""
-        used = read_tables(flow)
-        for table in used:
-            getattr(tables, table).insert(_columns(table, folder / f"{table}.parquet"))
-        self.first = _advanced(flow)
-        self._compare(output, answers[0][str(number)][1], "at first")
-        seconds, rows, scratch = [], [], []
-        for step in range(len(answers) - 1):
-            fed = 0
-            for table in {"orders", "lineitem"} & used:
-                for way in ("gone", "come"):
-                    columns = _columns(table, folder / f"{table}-{step}-{way}.parquet")
-                    change = getattr(tables, table)
-                    (change.insert if way == "come" else change.remove)(columns)
-                    fed += len(next(iter(columns.values())))
-            seconds.append(_advanced(flow))
-            rows.append(fed)
-            taken, wanted = answers[step + 1][str(number)]
-            scratch.append(taken)
-            self._compare(output, wanted, f"after batch {step}")
-        self.batch, self.rows = statistics.median(seconds), int(statistics.median(rows))
-        self.scratch = statistics.median(scratch)
-        flow.host.end()
-
-    def _compare(self, output: Output, wanted: list[list[str]], when: str) -> None:
-        found = [row for row, times in output.records().items() for _ in range(times)]
-        if not self.wrong and not same_rows(found, wanted):
-            self.wrong = f"differs {when}"
+def _make(python: str, folder: Path, scale: str, small: int, queries: Iterable[int]) -> None:
+    """Let duckdb write tables, batches and answers."""
+    listed = ",".join(map(str, queries))
+    command = [python, str(MAKER), str(folder), scale, str(small), listed]
+    plain = {key: item for key, item in os.environ.items() if key != "PYTHONPATH"}
+    subprocess.run(command, check=True, env=plain)
 
 
-def read_tables(flow: Dataflow) -> set[str]:
-    """The inputs of a dataflow that something reads."""
-    plan = flow.plan
-    read = {source for node in plan.nodes for source in sources_of(node)}
-    return {
-        node.name
-        for number, node in enumerate(plan.nodes)
-        if isinstance(node, Input) and number in read
-    }
+def _peer(batches: Batches, *, build: bool) -> Path | str:
+    """The peer, with its files beside those of duckdb; or why there is none."""
+    try:
+        peer = relational.find_peer(build=build)
+    except AbsentError as reason:
+        return str(reason)
+    print("writing the rows for Differential Dataflow", flush=True)
+    batches.write_rows()
+    return peer
+
+
+Answers = list[tuple[float, list[list[str]]]]
+
+
+def _measured(
+    peer: Path, number: int, folder: Path, count: int, wanted: Answers
+) -> relational.Outcome | str:
+    """What the peer takes for a query; or why that is not known, wrong answers included."""
+    try:
+        outcome = relational.measure(peer, number, folder, count)
+    except AbsentError as reason:
+        return str(reason)
+    same = all(
+        same_rows([tuple(row) for row in found], rows)
+        for found, (_, rows) in zip(outcome.answers, wanted, strict=True)
+    )
+    return outcome if same else "Differential Dataflow answers something else"
+
+
+def _right(scale: str, trials: dict[int, Trial], outcomes: dict[int, Any]) -> Figure:
+    right = sum(trial.wrong == "" for trial in trials.values())
+    wrong = [f"Q{number}: {trial.wrong}" for number, trial in trials.items() if trial.wrong]
+    same = sum(not isinstance(item, str) for item in outcomes.values())
+    if outcomes:
+        wrong.append(f"{same} of {len(outcomes)} of Differential Dataflow's too")
+    name = f"queries at scale {scale} equal to duckdb's after every batch"
+    return Figure(name, right, "at least", len(trials), "", "; ".join(wrong), SECTION)
+
+
+def _told(trial: Trial, outcome: Any) -> str:
+    """One line of progress."""
+    large, small = (1e3 * statistics.median(part) for part in _parts(trial.seconds))
+    told = f"first {trial.seconds[0]:.2f} s, large {large:.1f} ms, small {small:.3f} ms"
+    if isinstance(outcome, relational.Outcome):
+        theirs = outcome.processor_seconds
+        large, small = (1e3 * statistics.median(part) for part in _parts(theirs))
+        told += f"; theirs {theirs[0]:.2f} s, {large:.1f} ms, {small:.3f} ms"
+    return f"{told}{'; ' if trial.wrong else ''}{trial.wrong}"
+
+
+def _parts(seconds: list[float]) -> tuple[list[float], list[float]]:
+    """The seconds of large batches, and those of small ones."""
+    return seconds[1 : 1 + LARGE], seconds[1 + LARGE :]
+
+
+def _compared(number: int, trial: Trial, outcome: relational.Outcome | str) -> Iterator[Figure]:
+    """The speed of large batches over the peer's, and the time of small ones over the peer's."""
+    names = (
+        (f"Q{number}, large batches, speed over theirs", "at least", 0.5),
+        (f"Q{number}, ten rows, time over theirs", "below", 1),
+    )
+    if isinstance(outcome, str):
+        for name, direction, bar in names:
+            yield Figure(name, None, direction, bar, "x", outcome, SECTION)  # type: ignore[arg-type]
+        return
+    ours, theirs = _parts(trial.seconds), _parts(outcome.processor_seconds)
+    rows = few_rows(trial.rows[1 : 1 + LARGE])
+    speeds = [other / one for one, other in zip(ours[0], theirs[0], strict=True)]
+    note = (
+        f"{rows:,} rows: {_listed(ours[0])} ms, theirs {_listed(theirs[0])}; first run "
+        f"{trial.seconds[0]:.2f} s, theirs {outcome.processor_seconds[0]:.2f}"
+    )
+    yield Figure(names[0][0], statistics.median(speeds), "at least", 0.5, "x", note, SECTION)
+    one, other = (1e3 * statistics.median(part[1]) for part in (ours, theirs))
+    note = f"{one:.3f} ms, theirs {other:.3f} ms"
+    yield Figure(names[1][0], one / other, "below", 1, "x", note, SECTION)
+
+
+def _listed(seconds: list[float]) -> str:
+    return ", ".join(f"{1e3 * item:.0f}" for item in seconds)
+
+
+def _alone(number: int, trial: Trial) -> Figure:
+    large, small = (statistics.median(part) for part in _parts(trial.seconds))
+    scratch = statistics.median(trial.scratch)
+    note = (
+        f"first run {trial.seconds[0]:.2f} s, a batch of {few_rows(trial.rows[1 : 1 + LARGE]):,} "
+        f"rows {1e3 * large:.1f} ms, of ten {1e3 * small:.3f} ms, "
+        f"duckdb from scratch {1e3 * scratch:.1f} ms"
+    )
+    speed = few_rows(trial.rows[1 : 1 + LARGE]) / large / 1e3
+    name = f"Q{number}, rows a second in large batches"
+    return Figure(name, speed, "at least", None, "thousand", note, SECTION)
 
 
 def same_rows(found: list[tuple[Any, ...]], wanted: list[list[str]]) -> bool:
@@ -145,14 +214,3 @@ def _alike(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
     return bool(one == other)
-
-
-def _columns(table: str, path: Path) -> dict[str, pa.ChunkedArray]:
-    read = parquet.read_table(path, columns=list(COLUMNS[table]))
-    return {name: read[name] for name in COLUMNS[table]}
-
-
-def _advanced(flow: Dataflow) -> float:
-    began = time.process_time()
-    flow.advance()
-    return time.process_time() - began

@@ -11,10 +11,7 @@ first version) and arrange. `checksum` over our own results tells whether both f
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.peers import AbsentError
+from bench.peers.building import built, last_line, run_program
 from bench.streams import Batch
-from graphtide.model.cache import cache_root
 
 PROJECT = Path(__file__).parent / "differential"
-BUILD_SECONDS, RUN_SECONDS = 1_800, 600
+RUN_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -64,16 +61,7 @@ class Outcome:
 
 def find_peer(*, build: bool = True) -> Path:
     """The program, built where `build` lets it be; AbsentError with the reason otherwise."""
-    target = cache_root() / "peers" / f"differential-{_fingerprint()}"
-    program = target / "release" / "differential"
-    if program.is_file():
-        return program
-    if not build:
-        raise AbsentError("skipped: Differential Dataflow is not built; a full run builds it")
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        raise AbsentError("skipped: no cargo on the path to build Differential Dataflow with")
-    return _build(cargo, target, program)
+    return built(PROJECT, "Differential Dataflow", build=build)
 
 
 def measure(
@@ -84,9 +72,9 @@ def measure(
         path = Path(folder, "stream")
         write_stream(path, arcs, batches)
         command = [str(peer), algorithm, str(path), str(source)]
-        done = _run(command, RUN_SECONDS, "Differential Dataflow")
+        done = run_program(command, RUN_SECONDS, "Differential Dataflow")
     if done.returncode != 0:
-        raise AbsentError(f"skipped: Differential Dataflow failed: {_last_line(done.stderr)}")
+        raise AbsentError(f"skipped: Differential Dataflow failed: {last_line(done.stderr)}")
     found: dict[str, Any] = json.loads(done.stdout)
     return Outcome(**found)
 
@@ -119,35 +107,3 @@ def checksum(keys: NDArray[Any], values: NDArray[Any], counts: NDArray[Any] | No
 
 def _parts(batch: Batch) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return batch.inserted, batch.deleted
-
-
-def _run(
-    command: list[str], seconds: float, who: str, folder: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired as reason:
-        raise AbsentError(f"skipped: {who} took longer than {seconds} s") from reason
-
-
-def _build(cargo: str, target: Path, program: Path) -> Path:
-    print("building Differential Dataflow, once: about two minutes", flush=True)
-    command = [cargo, "build", "--release", "--target-dir", str(target)]
-    done = _run(command, BUILD_SECONDS, "cargo", PROJECT)
-    if done.returncode != 0:
-        raise AbsentError(
-            f"skipped: cargo did not build Differential Dataflow: {_last_line(done.stderr)}"
-        )
-    return program
-
-
-def _fingerprint() -> str:
-    digest = hashlib.sha256()
-    for path in [PROJECT / "Cargo.toml", *sorted((PROJECT / "src").glob("*.rs"))]:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"

@@ -49,7 +49,8 @@ def paths_within_four(
 
 def _two_hops(edges: Collection, start: Collection) -> Collection:
     """(node, src, dst, hops): where the searches for each pair get within two hops."""
-    one, two = _hop(edges, start), _hop(edges, _hop(edges, start))
+    one = _hop(edges, start)
+    two = _hop(edges, one)
     return start.concat(one, two).min(by=("node", "src", "dst"))
 
 

@@ -7,9 +7,9 @@ import decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.arrow_columns import encode_arrow, is_arrow
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
@@ -23,8 +23,13 @@ _EXACT = decimal.Context(prec=60)
 
 def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
     """Values as words; an InputError where the column cannot hold one of them."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return _encode_arrow(name, column_type, values, texts)
+    if is_arrow(values):
+
+        def others(found: NDArray[Any]) -> Int64:
+            return _encode_there(name, column_type, found, texts)
+
+        words = encode_arrow(name, column_type, values, texts, others)
+        return _not_reserved(name, words, values.null_count) if column_type.nullable else words
     listed = _array(column_type, values)
     if not column_type.nullable:
         return _encode_there(name, column_type, listed, texts)
@@ -47,43 +52,6 @@ def _array(column_type: ColumnType, values: Any) -> NDArray[Any]:
     if column_type.kind != "str" or isinstance(values, np.ndarray) or hasattr(values, "__array__"):
         return np.asarray(values)
     return _objects_of(list(values))
-
-
-def _encode_arrow(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
-    """Arrow has nulls, and decimals whose words it can hand over as they are."""
-    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    if isinstance(whole, pa.ChunkedArray):  # no chunk at all
-        whole = pa.array([], whole.type)
-    missing = np.asarray(whole.is_null())
-    if missing.any() and not column_type.nullable:
-        raise InputError(
-            f"Column {name!r} is of type {column_type} and has nulls",
-            hint=f"declare it as {column_type} | None, or fill them first",
-        )
-    there = whole.drop_null() if missing.any() else whole
-    scaled = pa.types.is_decimal(there.type) and column_type.kind == "decimal"
-    words = np.full(len(whole), NULL_WORD, np.int64)
-    if len(there):
-        found = (
-            _arrow_decimals(name, column_type, there)
-            if scaled
-            else _encode_there(name, column_type, there.to_numpy(zero_copy_only=False), texts)
-        )
-        words[~missing] = _not_reserved(name, found) if column_type.nullable else found
-    return words
-
-
-def _arrow_decimals(name: str, column_type: ColumnType, values: Any) -> Int64:
-    """Decimals of Arrow are ints of 128 bits: the lower half is the word, if it is all."""
-    try:
-        exact = values.cast(pa.decimal128(38, column_type.scale))
-    except pa.ArrowInvalid as error:
-        raise InputError(f"Column {name!r} cannot hold {values.type} values: {error}") from None
-    halves = np.frombuffer(exact.buffers()[1], np.int64)[2 * exact.offset :]
-    low, high = halves[0 : 2 * len(exact) : 2], halves[1 : 2 * len(exact) : 2]
-    if (high != low >> 63).any():
-        raise InputError(f"Column {name!r} holds a decimal beyond 64 bits")
-    return low
 
 
 def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts: Texts) -> Int64:
@@ -160,9 +128,9 @@ def decimal_word(name: str, column_type: ColumnType, value: Any) -> int:
     )
 
 
-def _not_reserved(name: str, words: Int64) -> Int64:
-    """Words of a column that may be null: none is the one that stands for no value."""
-    if (words == NULL_WORD).any():
+def _not_reserved(name: str, words: Int64, nulls: int = 0) -> Int64:
+    """Words of a column that may be null: none but so many are the one that stands for no value."""
+    if (words == NULL_WORD).sum() > nulls:
         raise InputError(f"Column {name!r} may be null, and cannot hold the least int")
     return words
 

@@ -58,6 +58,8 @@ class Host:
         self._fresh = self._fresh_history = False
         self._labelled = 0
         self._checkers: dict[int, Checker] = {}
+        self._inputs: dict[int, int] = {}
+        """The operators of inputs that send what is fed to them, by port."""
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
         """Make a plan part of the machine; it takes part from the next batch on."""
@@ -83,6 +85,9 @@ class Host:
             self.machine.before_run = self._set_labels
         dweller = Dweller(plan, done, feeds)
         self.dwellers.append(dweller)
+        for number, port in feeds.items():
+            if port == done.ports[number] and not self.debug:
+                self._inputs[port] = done.operators[number]
         if self.debug:
             self._checkers[id(dweller)] = Checker(
                 self.machine, self.texts, dweller, functions, self.owner_of
@@ -130,6 +135,8 @@ class Host:
         done = dweller.installed
         ports = {*done.ports.values(), *done.watched.values()}
         self._waiting.forget(ports)
+        for port in ports & set(self._inputs):
+            del self._inputs[port]
         for trace in own & set(self.held):
             self.machine.set_frontier(trace + layout.TRACE_SINCE, [])
             del self.held[trace]
@@ -197,7 +204,10 @@ class Host:
         for checker in self._checkers.values():
             checker.begin(due)
         for port, rows in due:
-            self.machine.feed(port, rows)
+            if port in self._inputs:
+                self.machine.send_later(self._inputs[port], rows)
+            else:
+                self.machine.feed(port, rows)
         return versions
 
     def _set_labels(self) -> None:

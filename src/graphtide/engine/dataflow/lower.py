@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.once import forgetting, tables_of
 from graphtide.engine.dataflow.paths import MOST_ROUNDS, Path, Paths
-from graphtide.engine.dataflow.programs import Encode, is_plain, path_program
+from graphtide.engine.dataflow.programs import Encode, is_plain, path_program, sums_of, sums_program
 from graphtide.engine.dataflow.schedule import Flow, schedule
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.times import MOST_COORDINATES, field_width, shape_of
@@ -91,6 +91,11 @@ class Lowering:
         self.forgetting = forgetting(plan) if once and not watch else set()
         self.done = Installed()
         self._flows: list[Flow] = []
+        self._summed = {
+            node.source
+            for node in plan.nodes
+            if isinstance(node, Reduce) and node.reducer == "sums"
+        }
 
     def install(self) -> Installed:
         """Make all operators, connect them, and write the schedule."""
@@ -214,14 +219,42 @@ class Lowering:
                 self._feed(number, self.done.ports[number], self.paths.paths_to(node.source))
 
     def _feed(self, number: int, port: int, paths: list[Path]) -> None:
-        for place, path in enumerate(paths):
+        listed = self._programs(paths, summed=number in self._summed)
+        for place, (path, program) in enumerate(listed):
             if path.origin not in self.done.operators:
                 self._cut(path.origin)
-            edge = self._edge(port, path) | self._last_round(number, path)
+            edge = self._edge(port, path, program) | self._last_round(number, path)
             address = self.machine.add_edge(self.done.operators[path.origin], edge)
             self.done.edges[path.origin, number, place] = address
             round_of, outermost = self.paths.round_of(path), self.paths.outermost(path)
             self._flows.append(Flow(path.origin, number, round_of, outermost))
+
+    def _programs(self, paths: list[Path], *, summed: bool) -> list[tuple[Path, list[int]]]:
+        """A program for each path; one for all paths of the same sums where they are summed up."""
+        groups: dict[Path, list[Path]] = {}
+        for path in paths:
+            groups.setdefault((sums_of(path) if summed else None) or path, []).append(path)
+        found = []
+        for shared, together in groups.items():
+            whole = self._sums_program(together) if shared is not together[0] else None
+            if whole is not None:
+                found.append((together[0], whole))
+            else:
+                found += [(path, self._program(path)) for path in together]
+        return found
+
+    def _sums_program(self, paths: list[Path]) -> list[int] | None:
+        """One program for paths of the same sums; None where it would be too large."""
+        schema = self.plan.schemas[paths[0].origin]
+        try:
+            program = sums_program(paths, schema, self.encode)
+        except LimitError:
+            return None
+        return program if len(paths) <= layout.MOST_SUMS else None
+
+    def _program(self, path: Path) -> list[int]:
+        schema = self.plan.schemas[path.origin]
+        return path_program(path, schema, self.encode, self.paths.round_limit)
 
     def _watch_all(self) -> None:
         """Let the differences of every node be kept in a port of its own, for debug mode."""
@@ -231,11 +264,10 @@ class Lowering:
             port = self.machine.new_port(len(self.plan.schemas[number]))
             self.done.watched[number] = port
             for path in self.paths.paths_to(number):
-                self.machine.add_edge(self.done.operators[path.origin], self._edge(port, path))
+                edge = self._edge(port, path, self._program(path))
+                self.machine.add_edge(self.done.operators[path.origin], edge)
 
-    def _edge(self, port: int, path: Path) -> dict[int, int]:
-        schema = self.plan.schemas[path.origin]
-        program = path_program(path, schema, self.encode, self.paths.round_limit)
+    def _edge(self, port: int, path: Path, program: list[int]) -> dict[int, int]:
         return {
             layout.EDGE_PORT: port,
             layout.EDGE_PROGRAM: self.machine.store(program),

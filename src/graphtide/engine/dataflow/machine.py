@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow import layout, summing
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
 from graphtide.kernels.dataflow.seen import drop_seen, new_seen
-from graphtide.kernels.dataflow.sending import send_bucket
+from graphtide.kernels.dataflow.sending import send_bucket, send_columns
 from graphtide.kernels.dataflow.times import shape_of
 from graphtide.kernels.dataflow.traces import add_reader, drop_trace, new_trace, remove_reader
 from graphtide.model.errors import GraphtideError, InputError, LimitError
@@ -52,6 +52,7 @@ class Machine:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
+        self._to_send: list[tuple[int, Int64]] = []
         self.before_run: Callable[[], None] = _nothing
         """Called before the machine runs, and before it goes on behind an operator of Python's."""
         words = self.words
@@ -63,6 +64,8 @@ class Machine:
         words[layout.SKIPPING] = 2
         words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
         words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
+        sums = summing.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
+        words[layout.SUMMING] = allocate(words, sums)
         words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
         frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
         words[layout.FRAME] = allocate(words, frame)
@@ -128,7 +131,23 @@ class Machine:
             return
         width = int(self.words[port + layout.PORT_WIDTH])
         address = int(room_for(self.words, port, position, len(rows)))
-        self.words[address : address + len(rows) * width] = rows.reshape(-1)
+        self.words[address : address + len(rows) * width].reshape(-1, width)[:] = rows
+
+    def send_later(self, operator: int, rows: Int64) -> None:
+        """Let rows go along the edges of an input, outside of loops, when the next run begins.
+
+        Column by column, which is how programs take them: rows in that order are only copied.
+        """
+        self.set_field(operator, layout.OP_IN, self.field(operator, layout.OP_IN) + len(rows))
+        self._to_send.append((operator, rows))
+
+    def _send_all(self) -> None:
+        while self._to_send:
+            operator, rows = self._to_send.pop(0)
+            count, width = rows.shape
+            block = int(allocate(self.words, max(rows.size, 1)))
+            self.words[block : block + rows.size].reshape(width, count)[:] = rows.T
+            send_columns(self.words, operator, block, count, width - 2)
 
     def take(self, port: int, position: int = 0) -> Int64:
         """The rows that wait at the least position of a port if it is this one, taken out."""
@@ -194,6 +213,7 @@ class Machine:
         words[layout.COUNTER] = 0
         words[layout.POSITION] = 0
         try:
+            self._send_all()
             self.before_run()
             while (ended := run(words, self._schedule)) != layout.DONE:
                 if ended == layout.PAUSED:

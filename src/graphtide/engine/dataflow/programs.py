@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from graphtide.engine.dataflow.paths import Path
 from graphtide.engine.dataflow.writing import Encode, Writer
 from graphtide.kernels.dataflow import programs as codes
 from graphtide.plan.dataflow import Schema
-from graphtide.plan.dataflow_expressions import Column, Expression
+from graphtide.plan.dataflow_expressions import INT, Column, Constant, Expression
 
-__all__ = ["Encode", "is_plain", "path_program"]
+__all__ = ["Encode", "is_plain", "path_program", "sums_of", "sums_program"]
 
 
 def path_program(path: Path, schema: Schema, encode: Encode, round_limit: int) -> list[int]:
@@ -23,8 +26,47 @@ def path_program(path: Path, schema: Schema, encode: Encode, round_limit: int) -
     delay = _delay(writer, path.delays, round_limit)
     faults += _faults(writer, passing)
     fault = writer.any_of(faults)
-    flat = [word for step in writer.steps for word in step]
-    return [len(writer.steps), len(outputs), passing, weight, delay, fault, *flat, *outputs]
+    head = [len(writer.steps), len(outputs), passing, weight, delay, fault, 0]
+    return [*head, *_flat(writer), *outputs]
+
+
+def sums_program(paths: Sequence[Path], schema: Schema, encode: Encode) -> list[int]:
+    """The words of one program for paths of the same sums: see `sums_of`."""
+    writer = Writer(schema, encode)
+    passing, faults = _conditions(writer, paths[0].conditions)
+    outputs = [writer.write(expression) for _, expression in paths[0].columns[:-1]]
+    sums = [
+        word
+        for path in paths
+        for word in (_constant(path.columns[-1][1]), _product(writer, path.weights))
+    ]
+    faults += _faults(writer, passing)
+    fault = writer.any_of(faults)
+    head = [len(writer.steps), len(outputs), passing, -1, -1, fault, len(paths)]
+    return [*head, *_flat(writer), *outputs, *sums]
+
+
+def sums_of(path: Path) -> Path | None:
+    """What all paths have in common that one program can add up, or None for other paths.
+
+    Their last column is a constant, the tag of a sum; they may differ in it and in their weights.
+    """
+    if not path.columns or path.delays or path.last_round is not None:
+        return None
+    tag = path.columns[-1][1]
+    if not isinstance(tag, Constant) or tag.type != INT:
+        return None
+    return replace(path, columns=path.columns[:-1], weights=(), through=())
+
+
+def _constant(tag: Expression) -> int:
+    assert isinstance(tag, Constant)
+    assert isinstance(tag.value, int)
+    return tag.value
+
+
+def _flat(writer: Writer) -> list[int]:
+    return [word for step in writer.steps for word in step]
 
 
 def is_plain(path: Path, schema: Schema) -> bool:

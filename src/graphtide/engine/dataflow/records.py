@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.arrow_columns import is_arrow, is_certain
 from graphtide.engine.dataflow.columns import decode_column, encode_column
 from graphtide.engine.dataflow.texts import Texts as Texts
 from graphtide.model.errors import InputError
@@ -21,17 +22,46 @@ def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
 
     Columns come as a mapping of names to arrays, or as a table with `column_names` or `columns`.
     """
-    columns = _columns(rows, schema)
-    count = len(columns[0]) if columns else _length(rows)
-    words = np.empty((count, len(schema) + 2), np.int64)
-    for number, ((name, column_type), values) in enumerate(zip(schema, columns, strict=True)):
-        if len(values) != count:
-            raise InputError(
-                f"Column {name!r} has {len(values)} values, the first one {count}",
-                hint="give columns of equal length",
-            )
-        words[:, number] = encode_column(name, column_type, values, texts)
-    return words
+    return Columns(rows, schema).words(schema, texts)
+
+
+class Columns:
+    """Rows that have been given and are not words yet: their columns, all of one length."""
+
+    def __init__(self, rows: Any, schema: Schema) -> None:
+        columns = _columns(rows, schema)
+        self.count = len(columns[0]) if columns else _length(rows)
+        self.schema = schema
+        self._given = {name: values for (name, _), values in zip(schema, columns, strict=True)}
+        for name, values in self._given.items():
+            if len(values) != self.count:
+                raise InputError(
+                    f"Column {name!r} has {len(values)} values, the first one {self.count}",
+                    hint="give columns of equal length",
+                )
+
+    @property
+    def certain(self) -> bool:
+        """True where all are columns of Arrow, which nobody changes, and fit by their types."""
+        return all(
+            is_arrow(self._given[name]) and is_certain(kind, self._given[name])
+            for name, kind in self.schema
+        )
+
+    def words(self, chosen: Schema, texts: Texts) -> Int64:
+        """Rows of words of some columns; an InputError where any column cannot hold a value.
+
+        They stand column by column in memory.
+        """
+        words = np.empty((len(chosen) + 2, self.count), np.int64).T
+        names = {name: number for number, (name, _) in enumerate(chosen)}
+        for name, kind in self.schema:
+            values = self._given[name]
+            if name in names:
+                words[:, names[name]] = encode_column(name, kind, values, texts)
+            elif not is_arrow(values) or not is_certain(kind, values):
+                encode_column(name, kind, values, texts)
+        return words
 
 
 def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:

@@ -1,7 +1,7 @@
 """What was inserted and waits: each row for its version to be closed.
 
 Rows wait in the parts that they came in. A part has one version, or a version a row; then some of
-its rows may be due while others go on waiting. What is due is handed out as one part a port, so
+its rows may be due while others go on waiting. What is due is handed out in few parts a port, so
 that a batch of very many versions is fed at once.
 """
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphtide.kernels.dataflow.times import not_after
 
 Int64 = NDArray[np.int64]
+_LARGE = 4096
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class Waiting:
                 due.setdefault(part.port, []).append(part.rows)
                 versions.add(part.version)
         self._parts = staying
-        return [(port, _joined(parts)) for port, parts in due.items()], versions
+        listed = [(port, rows) for port, parts in due.items() for rows in _joined(parts)]
+        return listed, versions
 
     def _divide(
         self,
@@ -89,5 +91,8 @@ class Waiting:
         return any(not_after(bound, version, self._shape) for bound in frontier)
 
 
-def _joined(parts: list[Int64]) -> Int64:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _joined(parts: list[Int64]) -> list[Int64]:
+    """Parts that are large as they are, all others as one, which costs a copy."""
+    small = [rows for rows in parts if len(rows) < _LARGE]
+    large = [rows for rows in parts if len(rows) >= _LARGE]
+    return large if not small else [*large, small[0] if len(small) == 1 else np.concatenate(small)]

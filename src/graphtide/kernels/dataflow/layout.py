@@ -96,6 +96,8 @@ LABELS = 257
 """Where the labels of texts stand, by code: they order the way the texts do."""
 RUNS = 256
 """Where the runs of REPLAYED begin, each sorted for itself."""
+SUMMING = 258
+"""Scratch of `summing`: a table of groups, the first row of each, and their sums."""
 HEADER_WORDS = 264
 LARGE_CLASS = 44
 """Free blocks of this size class and larger, from 20 kilobytes, hold pages to give back."""
@@ -104,6 +106,8 @@ CHUNK = 256
 """Rows that are staged before a program runs over them."""
 REGISTERS = 256
 """Columns of the staging chunk: inputs first, then what programs compute."""
+MOST_SUMS = 64
+"""Sums of one program, at most."""
 MOST_COLUMNS = 96
 """Words of a record, at most: it has to fit into the staging chunk."""
 
@@ -152,8 +156,11 @@ PROGRAM_DELAY = 4
 """The register that is added to the position, or -1."""
 PROGRAM_FAULT = 5
 """The register that tells which records a step has no word for, or -1."""
-PROGRAM_BODY = 6
-"""Five words a step (operation, result, operands), then one word an output column."""
+PROGRAM_SUMS = 6
+"""How many sums rows are added up to before they are sent (see `summing`); 0 where none are."""
+PROGRAM_BODY = 7
+"""Five words a step (operation, result, operands), then one word an output column, then for each
+sum its tag and the register of its weight, or -1."""
 
 # Batch
 BATCH_KEYS = 0

@@ -30,7 +30,7 @@ from graphtide.kernels.dataflow.wide import (
     sum_overflows,
     year_of,
 )
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
+from graphtide.kernels.jit import Index, bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 STEP_WORDS = 5
 """Operation, result, and up to three operands: columns, or the number of a constant."""
@@ -103,8 +103,7 @@ def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
         operation = memory[at]
         result = stage + memory[at + 1] * CHUNK
         if operation == CONSTANT:
-            for row in range(rows):
-                memory[result + row] = memory[at + 2]
+            _fill(memory, result, memory[at + 2], rows)
             continue
         left = stage + memory[at + 2] * CHUNK
         right = stage + memory[at + 3] * CHUNK
@@ -112,83 +111,129 @@ def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
             _run_words(memory, operation, result, left, right, stage + memory[at + 4] * CHUNK, rows)
         elif operation < OVERFLOW_ADD:
             _run_floats(memory, operation, result, left, right, rows)
+        elif operation < YEAR and _is_tame(memory, operation, left, right, rows):
+            _fill(memory, result, 0, rows)
         else:
             _run_wide(memory, operation, result, left, right, rows)
+
+
+@inner_kernel
+def _fill(memory: Memory, result: int, word: int, rows: int) -> None:
+    """Write a word to all rows of a column."""
+    target = Index(result)
+    for row in range(Index(rows)):
+        memory[target + row] = word
+
+
+@joined_kernel
+def _is_tame(memory: Memory, operation: int, left: int, right: int, rows: int) -> bool:
+    """True where no row of a chunk can overflow, since all its words are small."""
+    one, other = _bits(memory, left, rows), _bits(memory, right, rows)
+    return one + other <= 62 if operation == OVERFLOW_MULTIPLY else max(one, other) <= 61
+
+
+@inner_kernel
+def _bits(memory: Memory, column: int, rows: int) -> int:
+    """Bits of the largest word of a column: none is beyond two to their power, of either sign."""
+    source = Index(column)
+    found = 0
+    for row in range(Index(rows)):
+        word = memory[source + row]
+        found |= word ^ (word >> 63)
+    return bit_length(found)
 
 
 @inner_kernel
 def _run_words(
     memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
 ) -> None:
+    target, one, other = Index(result), Index(left), Index(right)
     if operation == COPY:
-        for row in range(rows):
-            memory[result + row] = memory[left + row]
+        for row in range(Index(rows)):
+            memory[target + row] = memory[one + row]
     elif operation == ADD:
-        for row in range(rows):
-            memory[result + row] = memory[left + row] + memory[right + row]
+        for row in range(Index(rows)):
+            memory[target + row] = memory[one + row] + memory[other + row]
     elif operation == SUBTRACT:
-        for row in range(rows):
-            memory[result + row] = memory[left + row] - memory[right + row]
+        for row in range(Index(rows)):
+            memory[target + row] = memory[one + row] - memory[other + row]
     elif operation == MULTIPLY:
-        for row in range(rows):
-            memory[result + row] = memory[left + row] * memory[right + row]
+        for row in range(Index(rows)):
+            memory[target + row] = memory[one + row] * memory[other + row]
     elif operation == FLOOR_DIVIDE:
-        for row in range(rows):
-            by = memory[right + row]
-            # The least int divided by -1 wraps around, which division itself would not.
-            if by == -1:
-                memory[result + row] = -memory[left + row]
-            else:
-                memory[result + row] = 0 if by == 0 else memory[left + row] // by
+        _divide(memory, result, left, right, rows)
     elif operation == MODULO:
-        for row in range(rows):
-            by = memory[right + row]
-            memory[result + row] = 0 if by == 0 else memory[left + row] % by
+        for row in range(Index(rows)):
+            by = memory[other + row]
+            memory[target + row] = 0 if by == 0 else memory[one + row] % by
     elif operation == NEGATE:
-        for row in range(rows):
-            memory[result + row] = -memory[left + row]
+        for row in range(Index(rows)):
+            memory[target + row] = -memory[one + row]
     elif operation == LEAST:
-        for row in range(rows):
-            memory[result + row] = min(memory[left + row], memory[right + row])
+        for row in range(Index(rows)):
+            memory[target + row] = min(memory[one + row], memory[other + row])
     elif operation == MOST:
-        for row in range(rows):
-            memory[result + row] = max(memory[left + row], memory[right + row])
+        for row in range(Index(rows)):
+            memory[target + row] = max(memory[one + row], memory[other + row])
     else:
         _run_truths(memory, operation, result, left, right, third, rows)
+
+
+@joined_kernel
+def _divide(memory: Memory, result: int, left: int, right: int, rows: int) -> None:
+    """Divide downwards; by a power of two that all rows have in common, by a shift."""
+    target, one, other = Index(result), Index(left), Index(right)
+    by = memory[right]
+    differs = 0
+    for row in range(Index(rows)):
+        differs |= memory[other + row] ^ by
+    if differs == 0 and by > 0 and by & (by - 1) == 0:
+        shift = bit_length(by) - 1
+        for row in range(Index(rows)):
+            memory[target + row] = memory[one + row] >> shift
+        return
+    for row in range(Index(rows)):
+        by = memory[other + row]
+        # The least int divided by -1 wraps around, which division itself would not.
+        if by == -1:
+            memory[target + row] = -memory[one + row]
+        else:
+            memory[target + row] = 0 if by == 0 else memory[one + row] // by
 
 
 @inner_kernel
 def _run_truths(
     memory: Memory, operation: int, result: int, left: int, right: int, third: int, rows: int
 ) -> None:
+    target, one, other, last = Index(result), Index(left), Index(right), Index(third)
     if operation == EQUAL:
-        for row in range(rows):
-            memory[result + row] = 1 if memory[left + row] == memory[right + row] else 0
+        for row in range(Index(rows)):
+            memory[target + row] = 1 if memory[one + row] == memory[other + row] else 0
     elif operation == NOT_EQUAL:
-        for row in range(rows):
-            memory[result + row] = 1 if memory[left + row] != memory[right + row] else 0
+        for row in range(Index(rows)):
+            memory[target + row] = 1 if memory[one + row] != memory[other + row] else 0
     elif operation == LESS:
-        for row in range(rows):
-            memory[result + row] = 1 if memory[left + row] < memory[right + row] else 0
+        for row in range(Index(rows)):
+            memory[target + row] = 1 if memory[one + row] < memory[other + row] else 0
     elif operation == LESS_EQUAL:
-        for row in range(rows):
-            memory[result + row] = 1 if memory[left + row] <= memory[right + row] else 0
+        for row in range(Index(rows)):
+            memory[target + row] = 1 if memory[one + row] <= memory[other + row] else 0
     elif operation == AND:
-        for row in range(rows):
-            memory[result + row] = memory[left + row] & memory[right + row]
+        for row in range(Index(rows)):
+            memory[target + row] = memory[one + row] & memory[other + row]
     elif operation == OR:
-        for row in range(rows):
-            memory[result + row] = memory[left + row] | memory[right + row]
+        for row in range(Index(rows)):
+            memory[target + row] = memory[one + row] | memory[other + row]
     elif operation == NOT:
-        for row in range(rows):
-            memory[result + row] = 1 - memory[left + row]
+        for row in range(Index(rows)):
+            memory[target + row] = 1 - memory[one + row]
     elif operation == CHOOSE:
-        for row in range(rows):
-            chosen = right if memory[left + row] != 0 else third
-            memory[result + row] = memory[chosen + row]
+        for row in range(Index(rows)):
+            chosen = other if memory[one + row] != 0 else last
+            memory[target + row] = memory[chosen + row]
     elif operation == BIT_LENGTH:
-        for row in range(rows):
-            memory[result + row] = bit_length(max(memory[left + row], 0))
+        for row in range(Index(rows)):
+            memory[target + row] = bit_length(max(memory[one + row], 0))
 
 
 @joined_kernel

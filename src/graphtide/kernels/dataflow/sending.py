@@ -43,6 +43,7 @@ from graphtide.kernels.dataflow.layout import (
     PROGRAM_FILTER,
     PROGRAM_OUTPUTS,
     PROGRAM_STEPS,
+    PROGRAM_SUMS,
     PROGRAM_WEIGHT,
     STAGE,
     STAGED,
@@ -54,8 +55,9 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.memory import free
 from graphtide.kernels.dataflow.ports import new_row
 from graphtide.kernels.dataflow.programs import STEP_WORDS, run_program
+from graphtide.kernels.dataflow.summing import send_sums
 from graphtide.kernels.dataflow.times import upper_bound
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.jit import Index, bare_kernel, inner_kernel
 
 
 @inner_kernel
@@ -85,6 +87,9 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
     program = memory[edge + EDGE_PROGRAM]
     versions = stage + columns * CHUNK
     run_program(memory, program, stage, rows)
+    if memory[program + PROGRAM_SUMS] > 0:
+        send_sums(memory, edge, program, stage, columns, rows)
+        return
     outputs = memory[program + PROGRAM_OUTPUTS]
     listed = program + PROGRAM_BODY + memory[program + PROGRAM_STEPS] * STEP_WORDS
     passing, weight = memory[program + PROGRAM_FILTER], memory[program + PROGRAM_WEIGHT]
@@ -167,3 +172,32 @@ def send_bucket(memory: Memory, operator: int, bucket: int, position: int, colum
             flush(memory, operator, columns)
     flush(memory, operator, columns)
     free(memory, bucket)
+
+
+@bare_kernel
+def send_columns(memory: Memory, operator: int, block: int, rows: int, columns: int) -> None:
+    """Send records that stand column by column in a block along the edges of an operator.
+
+    Behind the columns of the record stand those of the version and the diff. All are outside of
+    loops. Frees the block.
+    """
+    stage = memory[STAGE]
+    for first in range(0, rows, CHUNK):
+        here = min(CHUNK, rows - first)
+        for column in range(columns + 1):
+            _copy_column(memory, block + column * rows + first, stage + column * CHUNK, here)
+        positions = stage + (columns + 1) * CHUNK
+        for row in range(here):
+            memory[positions + row] = 0
+        diffs = block + (columns + 1) * rows + first
+        _copy_column(memory, diffs, positions + CHUNK, here)
+        memory[STAGED] = here
+        flush(memory, operator, columns)
+    free(memory, block)
+
+
+@inner_kernel
+def _copy_column(memory: Memory, source: int, target: int, rows: int) -> None:
+    one, other = Index(source), Index(target)
+    for row in range(Index(rows)):
+        memory[other + row] = memory[one + row]

@@ -119,6 +119,7 @@ class Collection(
         return made if isinstance(made, Collection) else Collection(made.flow, made.number)
 
     def _arrangement(self, made: Stage) -> Arrangement:
+        self.flow.kept.add(made.number)
         return made if isinstance(made, Arrangement) else Arrangement(made.flow, made.number)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphtide.engine.dataflow.dweller import Dweller
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Node, Schema, Scope, Variable
+from graphtide.plan.dataflow_narrowing import narrowed
 from graphtide.plan.dataflow_types import column_type
+from graphtide.run.dataflow.feeding import Fed
 from graphtide.run.dataflow.times import Clock
 from graphtide.run.staying import StaysInDataflow
 from graphtide.run.turns import Turns
@@ -26,7 +25,9 @@ class GrowingFlow(StaysInDataflow):
         self.plan = DataflowPlan(name)
         self.functions: list[Callable[..., Any]] = []
         self.dweller: Dweller | None = None
-        self.waiting: list[tuple[int, int | None, NDArray[np.int64]]] = []
+        self.kept: set[int] = set()
+        """Nodes that users hold as arrangements, which they may read and share."""
+        self._waiting: list[tuple[int, Fed]] = []
         self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
         clock.flows.append(self)
 
@@ -82,15 +83,31 @@ class GrowingFlow(StaysInDataflow):
             self.check_open()
             if self.dweller is None:
                 self.check_variables()
-                self.dweller = self.host.install(self.plan, self.functions)
+                # Debug mode looks at all that users declared.
+                plan = self.plan if self.host.debug else narrowed(self.plan, self.kept)
+                self.dweller = self.host.install(plan, self.functions)
             return self.dweller
 
+    def feed(self, number: int, fed: Fed) -> None:
+        """Let records wait for an input until its version is closed."""
+        if self.dweller is None and not fed.waits:
+            fed = fed.as_words(self.plan.schemas[number], self.host.texts)
+        if self.dweller is None:
+            self._waiting.append((number, fed))
+        else:
+            self._hand_over(self.dweller, number, fed)
+
     def pour(self) -> None:
-        """Hand what was inserted to the host."""
-        feeds = self.install().feeds
-        for number, version, rows in self.waiting:
-            self.host.feed(feeds[number], rows, version)
-        self.waiting.clear()
+        """Hand what was inserted before the dataflow was installed to the host."""
+        dweller = self.install()
+        for number, fed in self._waiting:
+            self._hand_over(dweller, number, fed)
+        self._waiting.clear()
+
+    def _hand_over(self, dweller: Dweller, number: int, fed: Fed) -> None:
+        declared, read = self.plan.schemas[number], dweller.plan.schemas[number]
+        rows = fed.rows(declared, read, self.host.texts)
+        self.host.feed(dweller.feeds[number], rows, fed.one_version)
 
     def check_variables(self, scope: int | None = None) -> None:
         """Refuse a variable without a definition, of one loop or of any."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine.dataflow.records import Int64, encode
+from graphtide.engine.dataflow.records import Columns, Int64
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.feeding import Fed
 from graphtide.run.dataflow.times import Time
 
 Times = Time | Sequence[Time] | Int64
@@ -21,6 +22,9 @@ class InputCollection(Collection):
 
     `at` says at which version: the open one where it is left out, one that is still to come, or a
     list or array with a version a record. Very many versions may be closed in one go.
+
+    Columns that nothing in the dataflow reads are checked and then left out. Columns of Arrow,
+    which do not change, may wait as they are until the dataflow is built and runs.
     """
 
     def insert(self, rows: Any, *, at: Times | None = None) -> None:
@@ -45,30 +49,27 @@ class InputCollection(Collection):
         self.flow.check_open()
         one = at is None or isinstance(at, int | tuple)
         version = self.flow.clock.open_word(at) if one else None
-        words = encode(rows, self.schema, self.flow.host.texts)
-        if np.ndim(diff) and (np.shape(diff) != (len(words),) or diff.dtype.kind not in "iu"):
+        columns = Columns(rows, self.schema)
+        count = columns.count
+        if np.ndim(diff) and (np.shape(diff) != (count,) or diff.dtype.kind not in "iu"):
             raise InputError(
-                f"{np.size(diff)} diffs of type {np.asarray(diff).dtype} for {len(words)} records",
+                f"{np.size(diff)} diffs of type {np.asarray(diff).dtype} for {count} records",
                 hint="give one int a record",
             )
-        versions = self.flow.clock.open_words(at, len(words)) if version is None else version
-        self.put_words(words, diff, versions)
+        versions = self.flow.clock.open_words(at, count) if version is None else version
+        self._check_once(diff, versions)
+        self.flow.feed(self.number, Fed(columns, diff, versions))
 
-    def put_words(self, words: Int64, diff: Any, version: int | Int64) -> None:
-        """Let records that are words already wait for a version, or each for its own.
+    def put_words(self, words: Int64, diff: Any, version: int) -> None:
+        """Let records that are words already wait for a version. Writes into their last words."""
+        self._check_once(diff, version)
+        self.flow.feed(self.number, Fed(words, diff, version))
 
-        Writes into their last two words.
-        """
-        words[:, -2] = version
-        words[:, -1] = diff
-        if self.flow.host.once:
-            self._check_once(words)
-        one = version if isinstance(version, int) else None
-        self.flow.waiting.append((self.number, one, words))
-
-    def _check_once(self, words: Int64) -> None:
+    def _check_once(self, diff: Any, version: int | Int64) -> None:
         """Refuse what a dataflow that runs once cannot take."""
-        if (words[:, -1] < 0).any() or (words[:, -2] != self.flow.host.frontier[0]).any():
+        if not self.flow.host.once:
+            return
+        if np.any(np.less(diff, 0)) or np.any(np.not_equal(version, self.flow.host.frontier[0])):
             raise InputError(
                 f"{self.flow.name} runs once: it takes insertions alone, at one version",
                 hint="make it without `once`, or leave out what is not there",

@@ -52,6 +52,8 @@ class Output(StaysInDataflow):
         The work is in proportion to the changes, not to the records that are there.
         """
         self._take()
+        if not self._unread:
+            return []
         rows = add_up(np.concatenate([self._empty(), *self._unread]))
         self._unread = []
         rows = rows[np.argsort(rows[:, -2], kind="stable")]
