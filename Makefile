@@ -3,7 +3,9 @@ SHELL := /bin/bash
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
-FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+# Without the last option xdist starts a crashed process again and again, or waits for it for ever.
+ONCE := --max-worker-restart=0
+FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
@@ -56,7 +58,7 @@ fast: $(READY)
 	$(PY) tools/kernels_reached.py $(REACHED)
 
 spark: $(READY)
-	$(PY) -m pytest -q -m spark -n 2 --dist worksteal
+	$(PY) -m pytest -q -m spark -n 2 --dist worksteal $(ONCE)
 
 # Tests with Spark mostly wait for a JVM, and what has one thread leaves a core: all run side by side.
 test: lint
