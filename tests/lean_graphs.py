@@ -29,6 +29,7 @@ def small_parts(work: int = 3, few: int = 1) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "LEAST_WORK", work)
         patch.setattr(offers, "FEW", few)
+        patch.setattr(offers, "NEAREST", 2 * few)
         yield
 
 
@@ -44,7 +45,7 @@ def values_by_all(
     lean: LeanGraph, program: VertexProgram, given: tuple[Any, ...], **more: Any
 ) -> dict[str, Any]:
     """The values by one thread in one part; those by more must have the same bits."""
-    with small_parts(1 << 40, 1 << 40):
+    with small_parts(1 << 40, 1 << 12):
         first = lean_values(lean, program, given, **more)
     for found in [lean_values(lean, program, given, workers=n, **more) for n in WORKERS]:
         assert list(found) == list(first)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from graphtide.api.collection import Collection
     from graphtide.api.datalog import Datalog, DatalogProof, DatalogQuery, datalog
     from graphtide.api.graph import Graph
+    from graphtide.api.graph_run import GraphRun
     from graphtide.api.live import Live
     from graphtide.api.live_graph import LiveGraph
     from graphtide.api.live_opening import live
@@ -98,6 +99,7 @@ _HOMES = {
     "live": "graphtide.api.live_opening",
     "Follower": "graphtide.api.live_stream",
     "Graph": "graphtide.api.graph",
+    "GraphRun": "graphtide.api.graph_run",
     "Run": "graphtide.api.run",
     "Session": "graphtide.api.session",
     "session": "graphtide.api.session",
@@ -151,6 +153,7 @@ __all__ = [
     "Follower",
     "Global",
     "Graph",
+    "GraphRun",
     "GraphtideError",
     "Live",
     "LiveGraph",

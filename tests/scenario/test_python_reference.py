@@ -28,6 +28,7 @@ CLASSES = (
     "MemoryCollection",
     "Step",
     "Run",
+    "GraphRun",
     "Delta",
 )
 ATTRIBUTES = {

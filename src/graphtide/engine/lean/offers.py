@@ -20,6 +20,7 @@ from graphtide.engine.lean.workers import Workers
 from graphtide.engine.sections import is_uniform
 from graphtide.engine.synchronous.facts import synchronous_facts
 from graphtide.kernels.graph.compressed import LeanGraph
+from graphtide.kernels.heap import Keyed
 from graphtide.kernels.lean.records import Offers, OffersContext, Span
 from graphtide.plan.expressions import FLOAT, INT
 from graphtide.plan.program_analysis import Selection
@@ -29,7 +30,10 @@ PULL_SHARE = 16
 """Everybody looks for an offer once those who make them have one edge in so many."""
 FEW = 1 << 12
 """So many vertices, or fewer, are left to one thread, which needs no rounds."""
-_AT_ONCE = 1 << 22
+NEAREST = 1 << 17
+"""So many of those that wait make their offers in a round, the best of them (Dong and others,
+rho-stepping, 2021), where edges carry different things."""
+_AT_ONCE, _ASKED = 1 << 22, 1024
 
 
 def has_offers(program: VertexProgram, selection: Selection) -> bool:
@@ -59,6 +63,8 @@ class OfferedRun:
         self._along = facts.forward + facts.backward
         self._pulling = vertex_parts(lean, forward=facts.forward, backward=facts.backward)
         self._uniform = is_uniform(code.selection)
+        room = 0 if self._uniform else 16 * FEW
+        self._heap = Keyed(np.empty(room, np.int32), np.empty(room, self._offers.value.dtype))
 
     def values(self) -> NDArray[Any]:
         """The value of every vertex."""
@@ -68,15 +74,44 @@ class OfferedRun:
         self._phase(self._kernels.begin_values, self._pulling)
         size, edges, alike = self._listed()
         while size:
-            if size <= FEW:
-                size, edges, alike = self._by_queue(size)
-                continue
-            if self._uniform and alike and PULL_SHARE * edges > self._along * self._lean.edges:
-                self._phase(self._kernels.pull_range, self._pulling)
-            else:
-                self._phase(self._kernels.push_range, listed_parts(size, size + edges))
+            if size > FEW or not self._alone(size):
+                self._round(size, edges, alike=alike)
             size, edges, alike = self._listed()
         return value
+
+    def _round(self, size: int, edges: int, *, alike: bool) -> None:
+        """Offers by all workers."""
+        share = PULL_SHARE * edges > self._along * self._lean.edges
+        if self._uniform and alike and share:
+            self._phase(self._kernels.pull_range, self._pulling)
+            return
+        if not self._uniform and size > NEAREST:
+            size, edges = self._nearest(size), edges * NEAREST // size
+        self._phase(self._kernels.push_range, listed_parts(size, size + edges))
+
+    def _nearest(self, size: int) -> int:
+        """Let only the best of those listed make their offers now; how many that are.
+
+        The others are marked again: until it is their turn they may have got better, and all that
+        they said before would have been in vain.
+        """
+        listed, sign = self._offers.listed, self._kernels.SIGN
+        keys = sign * self._offers.value[listed[:size]]
+        asked = np.sort(keys[:: max(1, size // _ASKED)])
+        near = keys <= asked[len(asked) * NEAREST // size]
+        self._offers.marked[listed[:size][~near]] = 1
+        chosen = listed[:size][near]
+        listed[: len(chosen)] = chosen
+        return len(chosen)
+
+    def _alone(self, size: int) -> bool:
+        """Let one thread make offers, until too many wait for it; False if it could make none."""
+        given = self._context, self._offers
+        if self._uniform:
+            self._kernels.run_queue(*given, size, 4 * FEW, _AT_ONCE)
+            return True
+        _, done = self._kernels.run_heap(*given, self._heap, size, _AT_ONCE)
+        return bool(done) or self._unmark(size)
 
     def _phase(self, kernel: Any, parts: list[Span]) -> list[Any]:
         context, offers = self._context, self._offers
@@ -97,8 +132,7 @@ class OfferedRun:
         alike = len(levels) == 1 and all(same for _, _, same in found)
         return size, sum(int(edges) for _, edges, _ in found), alike
 
-    def _by_queue(self, size: int) -> tuple[int, int, bool]:
-        """Let one thread make offers, until nobody is left or too many wait for one thread."""
-        given = self._context, self._offers
-        _, size = self._kernels.run_queue(*given, size, 4 * FEW, _AT_ONCE)
-        return self._listed() if size else (0, 0, True)
+    def _unmark(self, size: int) -> bool:
+        """Those listed are to make their offers in a round instead."""
+        self._offers.marked[self._offers.listed[:size]] = 0
+        return False

@@ -7,7 +7,8 @@ the first (pull): most edges are then never looked at. In what order offers come
 to where it ends: messages are monotone and never overtake their source, which the caller has
 proved.
 
-Rounds of few vertices are run by one thread, from a queue.
+Few vertices are left to one thread: with a queue where edges carry the same, with a heap where not,
+so that the best come first.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from graphtide.engine.templates.selecting import (
     identity,
     initial,
     message,
+    sign,
     uniform,
 )
 from graphtide.kernels.graph.compressed import CompressedRows
+from graphtide.kernels.heap import Keyed, keyed_pop, keyed_push
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.lean.atomics import swap_if
 from graphtide.kernels.lean.records import Offers, OffersContext, Span
@@ -156,16 +159,14 @@ def queue_along(
 ) -> int:
     """Offer along one direction by one thread; who takes it gets into the queue, once.
 
-    `line` is where the queue begins and how long it is; returns how long it is then.
+    `line` is where the queue begins and how long it is; returns how long it is then. All edges
+    carry the same.
     """
     done, size = line
-    value, room = offers.value[vertex], len(offers.listed)
+    offered = message(offers.value[vertex], vertex, NO_EDGE, context.read)
+    room = len(offers.listed)
     for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
         other = np.uint32(rows.neighbour[position])
-        if not better(value, offers.value[other]) and not uniform():
-            continue
-        edge = NO_EDGE if uniform() else edge_number(rows, position)
-        offered = message(value, vertex, edge, context.read)
         if better(offered, offers.value[other]):
             offers.value[other] = offered
             if offers.marked[other] == 0:
@@ -177,13 +178,11 @@ def queue_along(
 
 
 @bare_kernel
-def run_queue(
-    context: OffersContext, offers: Offers, size: int, most: int, limit: int
-) -> tuple[int, int]:
+def run_queue(context: OffersContext, offers: Offers, size: int, most: int, limit: int) -> int:
     """Offers of those listed, by one thread, until nobody is left, or more than `most` wait.
 
-    Stops after `limit` vertices too, so that a run can be interrupted. Returns where the queue
-    begins in `listed`, which is a ring, and how long it is; who waits is marked.
+    Stops after `limit` vertices too, so that a run can be interrupted. The queue is `listed`, a
+    ring; returns how many are in it, who are marked. For edges that all carry the same.
     """
     done, room = 0, len(offers.listed)
     for number in range(size):
@@ -198,4 +197,59 @@ def run_queue(
             size = queue_along(context, context.out, offers, vertex, (done, size))
         if backward():
             size = queue_along(context, context.into, offers, vertex, (done, size))
-    return done, size
+    return size
+
+
+@inner_kernel
+def heap_along(
+    context: OffersContext,
+    rows: CompressedRows,
+    offers: Offers,
+    vertex: Any,
+    line: tuple[Keyed, int],
+) -> int:
+    """Offer along one direction by one thread; who takes it gets into the heap."""
+    heap, size = line
+    value = offers.value[vertex]
+    for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
+        other = np.uint32(rows.neighbour[position])
+        if not better(value, offers.value[other]):
+            continue
+        offered = message(value, vertex, edge_number(rows, position), context.read)
+        if better(offered, offers.value[other]):
+            offers.value[other] = offered
+            size = keyed_push(heap, size, other, offered, sign())
+    return size
+
+
+@bare_kernel
+def run_heap(
+    context: OffersContext, offers: Offers, heap: Keyed, size: int, limit: int
+) -> tuple[int, int]:
+    """Offers of those listed, best first, by one thread, while the heap has room.
+
+    Stops after `limit` vertices too. A vertex may stand in the heap several times; all but its
+    last entry are passed over. Returns how many entries are left, and how many vertices made
+    their offers; who is still to make them is marked.
+    """
+    entries, done = 0, 0
+    for number in range(size):
+        vertex = offers.listed[number]
+        entries = keyed_push(heap, entries, vertex, offers.value[vertex], sign())
+    while entries > 0 and done < limit:
+        waiting, value = np.int64(heap.vertex[0]), heap.key[0]
+        if value == offers.value[waiting]:
+            if entries + row_lengths(context, waiting) > len(heap.vertex):
+                break
+            done += 1
+        entries = keyed_pop(heap, entries, sign())
+        if value != offers.value[waiting]:
+            continue
+        if forward():
+            entries = heap_along(context, context.out, offers, waiting, (heap, entries))
+        if backward():
+            entries = heap_along(context, context.into, offers, waiting, (heap, entries))
+    for number in range(entries):
+        if heap.key[number] == offers.value[heap.vertex[number]]:
+            offers.marked[heap.vertex[number]] = 1
+    return entries, done
