@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bench import plain_rings, plain_triangles
+from bench.papers_walks import entries_looked_at
 from bench.peers import AbsentError, differential
 from bench.peers.libraries import clustering_question
 from bench.runs_graphs import EdgeTable
@@ -204,3 +205,33 @@ def test_quick_run(tmp_path: Path) -> None:
     compared = [item for item in figures if "that differ" in item["name"]]
     assert len(compared) >= 5
     assert [item["name"] for item in compared if item["verdict"] == "missed"] == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_entries_are_those_that_loops_go_through(seed: int) -> None:
+    pairs = random_pairs(seed)
+    (batch,) = next(iter(batches(pairs.given, (Size(4, 4, 1),), 0)))
+    beside: dict[int, set[int]] = {at: set() for at in range(pairs.given.vertices)}
+    for one, other in np.stack(pairs.ends(np.union1d(pairs.after([batch]), batch.deleted)), 1):
+        beside[int(one)].add(int(other))
+        beside[int(other)].add(int(one))
+    arcs = np.concatenate([batch.inserted, batch.deleted])
+    changed = {tuple(sorted(pair)) for pair in np.stack(pairs.ends(arcs), 1).tolist()}
+    scratch = last = second = 0
+    for u, around in beside.items():
+        scratch += len(around)
+        last += len(around)
+        second += len(around)
+        for v in (v for v in around if u < v):
+            scratch += len(beside[v])
+            last += len(beside[v])
+            second += sum(v in pair for pair in changed)
+    first = sum(len(beside[v]) for _, v in changed)
+    found = entries_looked_at(pairs, batch)
+    assert found["from scratch"] == scratch
+    assert found["in the order of the loops"] == first + second + last
+    rooted = sum(len(beside[v]) + 2 * len(beside[u]) for u, v in changed)
+    assert found["begun at the changed pair"] == rooted
+    fewest = sum(min(len(beside[u]), len(beside[v])) for u, v in changed)
+    assert found["and over the smaller row"] == 3 * fewest
+    assert found["and one term for all positions"] == fewest
