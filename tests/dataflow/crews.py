@@ -11,6 +11,7 @@ from typing import Any
 from graphtide.engine.dataflow import crew
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.kernels.dataflow import layout, run
+from tests.compiled import interpreted
 from tests.dataflow.scenarios import Scenario
 
 WAYS = ("turns", "threads", "chance")
@@ -41,13 +42,17 @@ class ByChance:
 
 @contextmanager
 def carried_out(way: str) -> Iterator[None]:
-    """Let all crews carry out their steps in one way; by chance, a pause follows every operator."""
+    """Let all crews carry out their steps in one way.
+
+    By chance, a pause follows every operator, as far as kernels are interpreted.
+    """
     changed: list[tuple[Any, str, Any]] = [
         (crew, "MANY_ROWS", 1 << 60 if way == "turns" else 0),
         (crew, "PATIENCE", 1e9 if way == "turns" else -1.0),
     ]
     if way == "chance":
-        changed += [(crew, "THREADS", ByChance), (run, "RUN_LENGTH", 1)]
+        changed += [(crew, "THREADS", ByChance)]
+        changed += [(run, "RUN_LENGTH", 1)] if interpreted() else []
     before = [(module, name, getattr(module, name)) for module, name, _ in changed]
     for module, name, value in changed:
         setattr(module, name, value)

@@ -21,7 +21,7 @@ until that join has sent the rest.
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.exchange import first_posted, post
+from graphtide.kernels.dataflow.exchange import first_posted, make_room, post
 from graphtide.kernels.dataflow.join import join
 from graphtide.kernels.dataflow.layout import (
     AGAIN,
@@ -210,6 +210,8 @@ def _pass(memory: Memory, operator: int, position: int) -> None:
     port = memory[operator + OP_PORT]
     bucket = take_bucket(memory, port, position)
     memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    if memory[WORKERS] > 1:
+        make_room(memory, operator, memory[bucket + BUCKET_COUNT], position)
     send_bucket(memory, operator, bucket, position, memory[port + PORT_WIDTH] - 2)
 
 
