@@ -13,11 +13,13 @@ from bench.figures import Figure
 from bench.rules_datalog import datalog_figures
 from bench.rules_engine import engine_figures
 from bench.rules_tpch import tpch_figures
+from bench.rules_workers import worker_figures
 
 PARTS: dict[str, Callable[..., Iterable[Figure]]] = {
     "engine": engine_figures,
     "tpch": tpch_figures,
     "datalog": datalog_figures,
+    "workers": worker_figures,
 }
 
 

@@ -1,4 +1,4 @@
-"""Ways to carry out the steps of several workers: by turns, by threads, or in an order by chance."""
+"""Ways to carry out the steps of several workers: by turns, by threads, in an order by chance."""
 
 from __future__ import annotations
 

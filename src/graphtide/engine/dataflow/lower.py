@@ -4,8 +4,8 @@ Each node that keeps state becomes one operator. Where it reads records, the pat
 edges from the operators that make them; where it reads an arrangement, it is made a reader of the
 trace. The schedule has the operators in topological order, each loop in one piece.
 
-On one of several workers, an edge into an operator that keeps keys sends each row to the worker that
-has its key, unless every row on that edge is there already.
+On one of several workers, an edge into an operator that keeps keys sends each row to the worker
+that has its key, unless every row on that edge is there already.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ round a loop that holds *both* needs no such order: it arrives in a later round 
 which the run has still to come. What goes round a loop that holds the receiver alone comes from
 outside of it, where no round is later: the sender has to be done before the loop begins.
 
-Where several workers share the dataflow, each keeps a part of the keys, and they exchange rows before
-the operators that others send rows to. One exchange serves all operators that nobody in between
-sends to, so that workers meet as rarely as the order allows.
+Where several workers share the dataflow, each keeps a part of the keys, and they exchange rows
+before the operators that others send rows to. One exchange serves all operators that nobody in
+between sends to, so that workers meet as rarely as the order allows.
 
 An order that does not exist, or a flow that leaves a loop and comes back into the same round of it,
 means that a loop uses what comes out of it before it has come to rest.
@@ -91,9 +91,11 @@ def _scope_instructions(order: _Order, scope: int) -> list[list[int]]:
     ordered = _in_order(plan, items, order.after)
     meetings = _meetings(order, ordered)
     for kind, number in ordered:
-        last = meetings.get((kind, number), [])[-1:]
-        for node in meetings.get((kind, number), []):
-            found.append([layout.EXCHANGE, operators[node], 0, 1 if [node] == last else 0])
+        meeting = meetings.get((kind, number), [])
+        found += [
+            [layout.EXCHANGE, operators[node], 0, 1 if node == meeting[-1] else 0]
+            for node in meeting
+        ]
         if kind == "node":
             found.append([layout.DO, operators[number], 0, 0])
         else:

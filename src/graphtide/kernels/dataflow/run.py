@@ -104,8 +104,14 @@ def run(memory: Memory, schedule: int) -> int:
             memory[COUNTER] = counter + 1
             if memory[at + 3] != 0:
                 return EXCHANGING
-        elif code == LOOP or code == AGAIN:
-            # Operands: bits below the rounds of the loops around; the other end of the loop.
+        elif code == STOP:
+            memory[COUNTER] = 0
+            waiting = _first_waiting(memory, schedule, 0, counter)
+            if memory[WORKERS] > 1:
+                waiting = min(waiting, first_posted(memory, schedule, 0, counter))
+            return DONE if waiting == NOWHERE else STRANDED
+        else:
+            # LOOP or AGAIN: bits below the rounds of the loops around, and the loop's other end.
             before = memory[POSITION]
             first, last = (counter + 1, jump) if code == LOOP else (jump + 1, counter)
             found = _next_position(memory, schedule, first, last)
@@ -114,12 +120,6 @@ def run(memory: Memory, schedule: int) -> int:
             _enter_next_round(memory, found, first, last, operand, memory[at + 3])
             if code == AGAIN and memory[COUNTER] <= counter and memory[POSITION] <= before:
                 return STRANDED
-        elif code == STOP:
-            memory[COUNTER] = 0
-            waiting = _first_waiting(memory, schedule, 0, counter)
-            if memory[WORKERS] > 1:
-                waiting = min(waiting, first_posted(memory, schedule, 0, counter))
-            return DONE if waiting == NOWHERE else STRANDED
 
 
 @inner_kernel

@@ -48,9 +48,9 @@ class Dataflow(GrowingFlow):
     Records that only ever come are then kept without times, which makes loops several times faster.
     With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
     output and operator is compared with that, which is slow.
-    With `workers`, so many threads share the work of batches that are large, each for the keys whose
-    hash is its own; answers are the same. Each has an equal part of `memory`. See
-    docs/reference/dataflow.md for where that pays.
+    With `workers`, so many threads share the work of large batches, each for the keys whose hash is
+    its own and with an equal part of `memory`; answers are the same. See docs/howto/dataflow.md for
+    where that pays.
     """
 
     def __init__(
