@@ -14,6 +14,7 @@ from bench.rules_datalog import datalog_figures
 from bench.rules_engine import engine_figures
 from bench.rules_interactive import interactive_figures
 from bench.rules_tpch import all_tpch_figures, tpch_figures
+from bench.rules_workers import worker_figures
 
 PARTS: dict[str, Callable[..., Iterable[Figure]]] = {
     "engine": engine_figures,
@@ -21,6 +22,7 @@ PARTS: dict[str, Callable[..., Iterable[Figure]]] = {
     "tpch-all": all_tpch_figures,
     "datalog": datalog_figures,
     "interactive": interactive_figures,
+    "workers": worker_figures,
 }
 
 

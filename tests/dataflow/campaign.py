@@ -1,5 +1,6 @@
 """Try random dataflows for a while: `python -m tests.dataflow.campaign --minutes 10 --seed 1`.
 
+`--workers 2 --way threads` lets two workers share each dataflow, by threads.
 Prints how many dataflows and advances were tried. A wrong answer ends with a script that shows it,
 shrunk, ready to be pasted.
 """
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graphtide.model.errors import LimitError
+from tests.dataflow.crews import WAYS, carried_out, shared_by
 from tests.dataflow.histories import scenario
 from tests.dataflow.scenarios import Player, Scenario, expected
 from tests.dataflow.shrinking import shrunk
@@ -92,16 +94,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1, help="how many share each dataflow")
+    parser.add_argument("--way", choices=WAYS, default="turns", help="how several do their steps")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at the first fault")
     options = parser.parse_args()
     count, wrong = Count(), 0
     for seed in seeds(options.seed, options.minutes * 60):
-        tried = scenario(seed)
-        if fault(tried, count) is not None:
-            wrong += 1
-            print(report(tried, seed), flush=True)
-            if not options.keep_going:
-                break
+        tried = shared_by(scenario(seed), options.workers)
+        with carried_out(options.way):
+            if fault(tried, count) is not None:
+                wrong += 1
+                print(report(tried, seed), flush=True)
+                if not options.keep_going:
+                    break
     print(
         f"{count.dataflows:,} dataflows of {count.nodes:,} operators, {count.advances:,} advances, "
         f"{wrong} with wrong answers ({count.left_out:,} left out that do not come to rest)"

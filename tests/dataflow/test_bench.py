@@ -12,6 +12,7 @@ import pytest
 
 from bench.rules_engine import engine_figures
 from bench.rules_tpch import same_rows
+from bench.rules_workers import worker_figures
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,6 +34,12 @@ def test_quick_run(tmp_path: Path) -> None:
 @pytest.mark.compiled
 def test_figures_of_the_engine_are_measured() -> None:
     figures = list(engine_figures(quick=True))
+    assert len(figures) == 7
+    assert all(item.measured is not None for item in figures)
+
+
+def test_figures_of_workers_are_measured() -> None:
+    figures = list(worker_figures(quick=True))
     assert len(figures) == 7
     assert all(item.measured is not None for item in figures)
 

@@ -215,11 +215,12 @@ class Datalog(StaysInDataflow):
     def _made(self) -> StandingRules:
         from graphtide.run.rules.standing import StandingRules
 
-        unknown = set(self._settings) - {"memory", "effort", "fuel", "most_rounds", "debug"}
+        known = {"memory", "effort", "fuel", "most_rounds", "debug", "workers"}
+        unknown = set(self._settings) - known
         if unknown:
             raise InputError(
                 f"gt.datalog has no setting '{sorted(unknown)[0]}'",
-                hint="it takes facts, memory, effort, fuel, most_rounds and debug",
+                hint="it takes facts, memory, effort, fuel, most_rounds, debug and workers",
             )
         return StandingRules(self.program, self._settings, magic=self._magic)
 

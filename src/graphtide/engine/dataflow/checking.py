@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphtide.engine.dataflow.crew import Crew
 from graphtide.engine.dataflow.definitions import Record, Records
 from graphtide.engine.dataflow.dweller import Dweller, rounds_of
-from graphtide.engine.dataflow.machine import Int64, Machine
+from graphtide.engine.dataflow.machine import Int64
 from graphtide.engine.dataflow.meaning import Frame, Meaning
 from graphtide.engine.dataflow.records import records
 from graphtide.engine.dataflow.texts import Texts
@@ -37,13 +38,13 @@ class Checker:
 
     def __init__(
         self,
-        machine: Machine,
+        crew: Crew,
         texts: Texts,
         dweller: Dweller,
         functions: Sequence[Any],
         owner_of: Callable[[int], tuple[Checker, int]],
     ) -> None:
-        self.machine = machine
+        self.crew = crew
         self.texts = texts
         self.dweller = dweller
         self.functions = functions
@@ -52,7 +53,7 @@ class Checker:
         self._fed: dict[int, list[Row]] = {}
         self._unread: dict[int, dict[tuple[Record, int], int]] = {}
         self._meanings: dict[int, Meaning] = {}
-        self._shape = int(machine.words[layout.VERSION_SHAPE])
+        self._shape = int(crew.machines[0].words[layout.VERSION_SHAPE])
 
     def begin(self, feeds: Sequence[tuple[int, Int64]]) -> None:
         """Take note of what is fed to ports, before it is run."""
@@ -125,13 +126,14 @@ class Checker:
     def _take(self, number: int, port: int) -> None:
         """Take all that has passed a node out of the port that watches it."""
         times = rounds_of(self.dweller.plan, number)
-        while (position := int(first_position(self.machine.words, port))) != NOWHERE:
-            words = self.machine.take(port, position)
-            self.rows[number] += self._rows(number, words, times.rounds(position))
+        for machine, its_port in self.crew.shards(port):
+            while (position := int(first_position(machine.words, its_port))) != NOWHERE:
+                words = machine.take(its_port, position)
+                self.rows[number] += self._rows(number, words, times.rounds(position))
 
     def _waiting(self, number: int) -> dict[tuple[Record, int], int]:
         """What waits in the port of an output, for the user to read, by record and version."""
-        words = self.machine.peek(self.dweller.installed.ports[number])
+        words = self.crew.peek(self.dweller.installed.ports[number])
         found: dict[tuple[Record, int], int] = {}
         for record, (version, _), diff in self._rows(number, words, ()):
             found[record, version] = found.get((record, version), 0) + diff

@@ -12,15 +12,20 @@ from graphtide.plan.dataflow import DataflowPlan
 
 @dataclass
 class Dweller:
-    """A dataflow on the host: its plan, what became of it, where its inputs are fed.
+    """A dataflow on the host: its plan, what became of it in each machine, where inputs are fed.
 
     `ran` tells that it has taken part in a run: before, even old versions may lack what it imports.
     """
 
     plan: DataflowPlan
-    installed: Installed
+    shards: tuple[Installed, ...]
     feeds: dict[int, int]
     ran: bool = False
+
+    @property
+    def installed(self) -> Installed:
+        """What became of it in the first machine, whose addresses everybody else knows."""
+        return self.shards[0]
 
 
 def rounds_of(plan: DataflowPlan, number: int) -> Rounds:

@@ -1,11 +1,12 @@
-"""The host: one machine, its clock, and the dataflows installed on it.
+"""The host: its machines, their clock, and the dataflows installed on them.
 
 Inputs belong to versions. What users insert waits here until its version is *closed*; closing
 feeds all of it to the machine as one physical batch, however many versions that is, and runs the
 machine until nothing waits. After that the closed versions are final, operators need no version
 before the last of them, and traces may be compacted up to there, as far as handles let them.
 
-Versions are machine words here: plain numbers, or several coordinates in one word.
+Versions are machine words here: plain numbers, or several coordinates in one word. One machine does
+all of it or, for several workers, each of a crew of machines does it for the keys that it has.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.checking import Checker, versions_of
+from graphtide.engine.dataflow.crew import Crew
 from graphtide.engine.dataflow.dweller import Dweller, rounds_of
 from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
@@ -39,17 +41,26 @@ class Host:
     most_rounds: int = MOST_ROUNDS
     debug: bool = False
     once: bool = False
+    workers: int = 1
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
-        self.machine = Machine(
-            memory=self.memory,
-            version_coordinates=self.coordinates,
-            effort=self.effort,
-            fuel=self.fuel,
+        self.crew = Crew(
+            [
+                Machine(
+                    memory=self.memory // self.workers,
+                    version_coordinates=self.coordinates,
+                    effort=self.effort,
+                    fuel=self.fuel,
+                    workers=self.workers,
+                    worker=worker,
+                )
+                for worker in range(self.workers)
+            ]
         )
+        self.machine = self.crew.machines[0]
         self.dwellers: list[Dweller] = []
-        self.shared: dict[int, int] = {}
+        self.shared: set[int] = set()
         self.frontier: list[int] = [0]
         self.since: list[int] = [0]
         self.held: dict[int, list[int]] = {}
@@ -63,34 +74,30 @@ class Host:
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
         """Make a plan part of the machine; it takes part from the next batch on."""
-        version = self.frontier[0] if self.coordinates == 1 else 0
-        lowering = Lowering(
-            self.machine,
-            plan,
-            self.shared,
-            self.texts.code,
-            version,
-            watch=self.debug,
-            most_rounds=self.most_rounds,
-            once=self.once,
-        )
-        done = lowering.install()
+        lowerings = [
+            self._lowering(worker, machine, plan)
+            for worker, machine in enumerate(self.crew.machines)
+        ]
+        installed = [lowering.install() for lowering in lowerings]
         feeds = {
-            number: lowering.shortcut(number)
+            number: lowerings[0].shortcut(number)
             for number, node in enumerate(plan.nodes)
             if isinstance(node, Input)
         }
-        self._set_handlers(plan, done, functions)
+        self.crew.note(installed)
+        for machine, done in zip(self.crew.machines, installed, strict=True):
+            self._set_handlers(machine, plan, done, functions)
         if any(isinstance(node, Reduce) and node.texts for node in plan.nodes):
             self.machine.before_run = self._set_labels
-        dweller = Dweller(plan, done, feeds)
+        dweller = Dweller(plan, tuple(installed), feeds)
         self.dwellers.append(dweller)
-        for number, port in feeds.items():
-            if port == done.ports[number] and not self.debug:
-                self._inputs[port] = done.operators[number]
+        if self.workers == 1 and not self.debug:
+            ports, operators = dweller.installed.ports, dweller.installed.operators
+            direct = {port: operators[n] for n, port in feeds.items() if port == ports[n]}
+            self._inputs.update(direct)
         if self.debug:
             self._checkers[id(dweller)] = Checker(
-                self.machine, self.texts, dweller, functions, self.owner_of
+                self.crew, self.texts, dweller, functions, self.owner_of
             )
         imports = [node for node in plan.nodes if isinstance(node, Import)]
         self._fresh |= bool(imports)
@@ -98,20 +105,33 @@ class Host:
         self._reschedule()
         return dweller
 
+    def _lowering(self, worker: int, machine: Machine, plan: DataflowPlan) -> Lowering:
+        """A plan on its way into the machine of one worker."""
+        return Lowering(
+            machine,
+            plan,
+            {trace: self.crew.twin(worker, trace) for trace in self.shared},
+            self.texts.code,
+            self.frontier[0] if self.coordinates == 1 else 0,
+            watch=self.debug,
+            most_rounds=self.most_rounds,
+            once=self.once,
+        )
+
     def share(self, trace: int) -> int:
         """A number under which other dataflows can import a trace."""
-        self.shared[trace] = trace
+        self.shared.add(trace)
         return trace
 
     def hold(self, trace: int, version: int) -> None:
         """Keep the versions from one on apart in a trace, until it is let go."""
         self.held.setdefault(trace, []).append(version)
-        self.machine.set_frontier(trace + layout.TRACE_SINCE, self.held[trace])
+        self.crew.set_frontier(trace, layout.TRACE_SINCE, self.held[trace])
 
     def let_go(self, trace: int, version: int) -> None:
         """Undo one hold."""
         self.held[trace].remove(version)
-        self.machine.set_frontier(trace + layout.TRACE_SINCE, self.held[trace])
+        self.crew.set_frontier(trace, layout.TRACE_SINCE, self.held[trace])
 
     def uninstall(self, dweller: Dweller) -> None:
         """Free all that a dataflow made; what it imported stays with its owner."""
@@ -135,12 +155,20 @@ class Host:
         done = dweller.installed
         ports = {*done.ports.values(), *done.watched.values()}
         self._waiting.forget(ports)
+        self.shared -= own
         for port in ports & set(self._inputs):
             del self._inputs[port]
         for trace in own & set(self.held):
-            self.machine.set_frontier(trace + layout.TRACE_SINCE, [])
+            self.crew.set_frontier(trace, layout.TRACE_SINCE, [])
             del self.held[trace]
-        self.machine.remove(done.operators.values(), ports, own)
+        for worker, machine in enumerate(self.crew.machines):
+            done = dweller.shards[worker]
+            ports = {*done.ports.values(), *done.watched.values()}
+            traces = {self.crew.twin(worker, trace) for trace in own}
+            machine.remove(done.operators.values(), ports, traces)
+        done = dweller.installed
+        self.crew.forget({*done.operators.values(), *done.ports.values(), *own})
+        self.crew.forget(done.watched.values())
 
     def feed(self, port: int, rows: Int64, version: int | None) -> None:
         """Let rows wait until their version is closed: one for all, or each its own for None."""
@@ -160,17 +188,16 @@ class Host:
             )
         versions = self._feed_closed(frontier)
         before = self.frontier
-        words = self.machine.words
         one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
-        words[layout.ONE_VERSION] = versions.pop() if one else -1
+        self.crew.set_words(layout.ONE_VERSION, versions.pop() if one else -1)
         lower = self.frontier[0] if self.coordinates == 1 else 0
         # One version before the batch stays apart: users may still read it.
         self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
         # A history that is imported in this batch is gone through from its beginning: whoever looks
         # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
-        self.machine.set_frontier(layout.SINCE, [0] if self._fresh_history else self.since)
+        self.crew.set_frontier(0, layout.SINCE, [0] if self._fresh_history else self.since)
         try:
-            self.machine.run()
+            self.crew.run()
         except BaseException as error:
             self.failed = str(error) or "it was interrupted"
             raise
@@ -196,7 +223,7 @@ class Host:
         self.failed = self.failed or "it was closed"
         self._waiting.clear()
         self._checkers.clear()
-        self.machine.end()
+        self.crew.end()
 
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
@@ -207,13 +234,15 @@ class Host:
             if port in self._inputs:
                 self.machine.send_later(self._inputs[port], rows)
             else:
-                self.machine.feed(port, rows)
+                self.crew.feed(port, rows)
         return versions
 
     def _set_labels(self) -> None:
         """Hand the labels of texts to the machine where texts have come."""
         if len(self.texts) != self._labelled:
-            self.machine.set_labels(self.texts.labels())
+            labels = self.texts.labels()
+            for machine in self.crew.machines:
+                machine.set_labels(labels)
             self._labelled = len(self.texts)
 
     def _shape(self) -> int:
@@ -221,22 +250,27 @@ class Host:
         return int(self.machine.words[layout.VERSION_SHAPE])
 
     def _reschedule(self) -> None:
-        whole = [item for dweller in self.dwellers for item in dweller.installed.instructions]
-        self.machine.set_schedule(placed(whole))
+        for worker, machine in enumerate(self.crew.machines):
+            shards = [dweller.shards[worker] for dweller in self.dwellers]
+            machine.set_schedule(placed([item for done in shards for item in done.instructions]))
 
     def _set_handlers(
-        self, plan: DataflowPlan, done: Installed, functions: Sequence[Function]
+        self,
+        machine: Machine,
+        plan: DataflowPlan,
+        done: Installed,
+        functions: Sequence[Function],
     ) -> None:
         for number, node in enumerate(plan.nodes):
             made = plan.schemas[number]
             if isinstance(node, Compute):
                 source = plan.schemas[node.source]
-                self.machine.handlers[done.operators[number]] = compute_handler(
-                    self.machine, node, source, self.texts
+                machine.handlers[done.operators[number]] = compute_handler(
+                    machine, node, source, self.texts
                 )
             elif isinstance(node, Foreign):
-                self.machine.handlers[done.operators[number]] = foreign_handler(
-                    self.machine,
+                machine.handlers[done.operators[number]] = foreign_handler(
+                    machine,
                     node,
                     functions[node.function],
                     (plan.schemas[node.source], made),
@@ -246,8 +280,8 @@ class Host:
             elif isinstance(node, Reduce) and node.reducer == "function":
                 key = plan.key_of(node.source)
                 source = plan.schemas[node.source]
-                self.machine.handlers[done.operators[number]] = reduce_handler(
-                    self.machine,
+                machine.handlers[done.operators[number]] = reduce_handler(
+                    machine,
                     functions[node.argument],
                     (source[:key], source[key:], made[key:]),
                     self.texts,

@@ -3,6 +3,9 @@
 Each node that keeps state becomes one operator. Where it reads records, the paths to them become
 edges from the operators that make them; where it reads an arrangement, it is made a reader of the
 trace. The schedule has the operators in topological order, each loop in one piece.
+
+On one of several workers, an edge into an operator that keeps keys sends each row to the worker
+that has its key, unless every row on that edge is there already.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from graphtide.engine.dataflow.programs import Encode, is_plain, path_program, s
 from graphtide.engine.dataflow.schedule import Flow, schedule
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.times import MOST_COORDINATES, field_width, shape_of
-from graphtide.model.errors import LimitError
+from graphtide.model.errors import InputError, LimitError
 from graphtide.plan.dataflow import (
     Arrange,
     Compute,
@@ -31,6 +34,7 @@ from graphtide.plan.dataflow import (
     Output,
     Reduce,
 )
+from graphtide.plan.dataflow_expressions import Column
 
 _REDUCERS = {
     "min": layout.FIRST,
@@ -96,6 +100,7 @@ class Lowering:
             for node in plan.nodes
             if isinstance(node, Reduce) and node.reducer == "sums"
         }
+        self._exchanged: dict[int, int] = {}
 
     def install(self) -> Installed:
         """Make all operators, connect them, and write the schedule."""
@@ -117,7 +122,9 @@ class Lowering:
                 self._feed(number, self.done.ports[number], self.paths.into_cut(number))
         if self.watch:
             self._watch_all()
-        self.done.instructions = schedule(self.plan, self.done.operators, self._flows)
+        self.done.instructions = schedule(
+            self.plan, self.done.operators, self._flows, self._exchanged
+        )
         return self.done
 
     def _make(self, number: int, node: Node) -> None:
@@ -145,6 +152,11 @@ class Lowering:
                     self.machine.set_field(trace, layout.TRACE_FORGETS, 1)
                 self._operator(number, layout.ARRANGE, port=width, trace=trace)
             case Import():
+                if node.arrangement not in self.shared:
+                    raise InputError(
+                        f"{self.plan.name} imports from a dataflow that was closed meanwhile",
+                        hint="advance it once before you close what it imports from",
+                    )
                 self.done.traces[number] = self.shared[node.arrangement]
                 floor = 0 if node.history else self.version
                 operator = self._operator(number, layout.IMPORT)
@@ -224,6 +236,7 @@ class Lowering:
             if path.origin not in self.done.operators:
                 self._cut(path.origin)
             edge = self._edge(port, path, program) | self._last_round(number, path)
+            edge |= self._owners(number, path)
             address = self.machine.add_edge(self.done.operators[path.origin], edge)
             self.done.edges[path.origin, number, place] = address
             round_of, outermost = self.paths.round_of(path), self.paths.outermost(path)
@@ -255,6 +268,39 @@ class Lowering:
     def _program(self, path: Path) -> list[int]:
         schema = self.plan.schemas[path.origin]
         return path_program(path, schema, self.encode, self.paths.round_limit)
+
+    def _owners(self, number: int, path: Path) -> dict[int, int]:
+        """What an edge has to know to send rows to the workers whose keys they have."""
+        keys = self._key_words(number)
+        if self.machine.workers == 1 or keys is None or self._stays(path, keys):
+            return {}
+        if number not in self._exchanged:
+            operator = self.done.operators[number]
+            self._exchanged[number] = self.machine.new_outboxes(operator)
+        return {layout.EDGE_KEYS: keys, layout.EDGE_OWNERS: self._exchanged[number]}
+
+    def _stays(self, path: Path, keys: int) -> bool:
+        """True where rows have, at the end of a path, the key that they are where they are for."""
+        names = [name for name, _ in self.plan.schemas[path.origin]]
+        same = [expression for _, expression in path.columns[:keys]]
+        return self._key_words(path.origin) == keys and same == [
+            Column(name) for name in names[:keys]
+        ]
+
+    def _key_words(self, number: int) -> int | None:
+        """The first so many words of a record say which worker has it; None where any may."""
+        node = self.plan.nodes[number]
+        match node:
+            case Arrange() | Import():
+                return node.key
+            case Join():
+                return self.plan.key_of(node.left)
+            case Reduce() if number not in self.tables:
+                return self.plan.key_of(number)
+            case Input() | Foreign() | Compute() | Output():
+                return None
+        # Distinct records in a table, and what is consolidated, go by the whole record.
+        return len(self.plan.schemas[number])
 
     def _watch_all(self) -> None:
         """Let the differences of every node be kept in a port of its own, for debug mode."""
@@ -297,6 +343,8 @@ class Lowering:
         port = self.done.ports[number]
         if self.watch or len(ends) != 1 or isinstance(self.plan.nodes[ends[0][1]], Output):
             return port
+        if self.machine.workers > 1:
+            return port  # Where rows belong to is found out on the way.
         source = self.plan.nodes[ends[0][1]]
         if not isinstance(source, Arrange | Consolidate):
             return port

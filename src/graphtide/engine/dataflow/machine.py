@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.dataflow import layout, summing
+from graphtide.kernels.dataflow.exchange import take_mail, turn_mail
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
@@ -39,7 +40,10 @@ _GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
 
 
 class Machine:
-    """One memory, its operators, and the schedule that runs them."""
+    """One memory, its operators, and the schedule that runs them.
+
+    Of several `workers`, each has a machine; see `crew`.
+    """
 
     def __init__(
         self,
@@ -48,6 +52,8 @@ class Machine:
         version_coordinates: int = 1,
         effort: int = 4,
         fuel: int = DEFAULT_FUEL,
+        workers: int = 1,
+        worker: int = 0,
     ) -> None:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
@@ -55,6 +61,9 @@ class Machine:
         self._to_send: list[tuple[int, Int64]] = []
         self.before_run: Callable[[], None] = _nothing
         """Called before the machine runs, and before it goes on behind an operator of Python's."""
+        self.workers = workers
+        self.stopping = False
+        """Set by another thread to end a step at its next pause."""
         words = self.words
         words[layout.NEXT_FREE] = layout.HEADER_WORDS
         words[layout.END_OF_MEMORY] = len(words)
@@ -62,6 +71,9 @@ class Machine:
         words[layout.EFFORT] = effort
         words[layout.FUEL] = fuel
         words[layout.SKIPPING] = 2
+        words[layout.WORKERS] = workers
+        words[layout.WORKER] = worker
+        words[layout.AGREED] = layout.UNKNOWN
         words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
         words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
         sums = summing.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
@@ -124,6 +136,15 @@ class Machine:
         self.release(self._schedule)
         flat = [number for instruction in instructions for number in instruction]
         self._schedule = self.store([*flat, layout.STOP, 0, 0, 0])
+        if self.workers > 1:
+            exchanges = sum(1 for code, *_ in instructions if code == layout.EXCHANGE)
+            self._set_boxes(1 + exchanges * (self.workers + 1))
+
+    def _set_boxes(self, words: int) -> None:
+        """Empty boxes for what workers post, of so many words; both are empty between runs."""
+        for box in (layout.POSTED, layout.TAKEN):
+            self.release(int(self.words[box]))
+            self.words[box] = self.store([0] * words)
 
     def feed(self, port: int, rows: Int64, position: int = 0) -> None:
         """Append rows of data words, version and diff to a port."""
@@ -157,7 +178,7 @@ class Machine:
             return np.empty((0, width), np.int64)
         rows = self._rows(bucket, width)
         self.release(bucket)
-        self._give_back()
+        self.give_back()
         return rows
 
     def peek(self, port: int) -> Int64:
@@ -176,6 +197,18 @@ class Machine:
         self.words[bucket + layout.BUCKET_COUNT] = len(rows)
         self.words[bucket + layout.BUCKET_ROWS : bucket + size] = rows.reshape(-1)
         send_bucket(self.words, operator, bucket, position, rows.shape[1] - 2)
+
+    def new_outboxes(self, operator: int) -> int:
+        """A port for every worker, for rows that wait for an operator there; its own for this one.
+
+        The address of the table of ports; it is made once.
+        """
+        port = self.field(operator, layout.OP_PORT)
+        width = self.field(port, layout.PORT_WIDTH) - 2
+        here = int(self.words[layout.WORKER])
+        ports = [port if w == here else self.new_port(width) for w in range(self.workers)]
+        self.set_field(operator, layout.OP_OUTBOXES, self.store(ports))
+        return self.field(operator, layout.OP_OUTBOXES)
 
     def read_list(self, place: int, width: int) -> Int64:
         """A copy of the rows of a list in the header."""
@@ -209,44 +242,48 @@ class Machine:
 
     def run(self) -> None:
         """Run until nothing waits, carrying out what is Python's on the way."""
-        words = self.words
-        words[layout.COUNTER] = 0
-        words[layout.POSITION] = 0
+        self.begin()
         try:
             self._send_all()
             self.before_run()
-            while (ended := run(words, self._schedule)) != layout.DONE:
-                if ended == layout.PAUSED:
-                    continue
+            while (ended := self.step()) != layout.DONE:
                 if ended == layout.STRANDED:
-                    raise GraphtideError(
-                        "Rows wait for an operator that has run already: its results would be late",
-                        hint="this is a mistake in Graphtide: please report it with the dataflow",
-                    )
-                at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
-                operator = int(words[at + 1])
-                self.handlers[operator](operator, int(words[layout.POSITION]))
+                    raise stranded()
+                self.answer()
                 self.before_run()
-        except MemoryError as error:
-            raise LimitError(
-                "The dataflow needs more memory than it was given",
-                where=f"{len(words) * 8:,} bytes are full",
-                hint="give the dataflow a larger `memory`, or feed it smaller batches",
-            ) from error
-        except OverflowError as error:
-            raise LimitError(
-                "A loop of the dataflow went round too often: it does not seem to come to rest",
-                hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
-                "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
-                "`most_rounds`, or nest its loops less deeply, which lets them count further",
-            ) from error
-        except ArithmeticError as error:
-            raise LimitError(
-                f"A number of the dataflow does not fit into 64 bits: {error}",
-                hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
-                "convert what is so large with as_float()",
-            ) from error
-        self._give_back()
+        except (MemoryError, ArithmeticError) as error:
+            raise limit_of(error, len(self.words) * 8) from error
+        self.give_back()
+
+    def begin(self) -> None:
+        """Stand before the first instruction of the schedule."""
+        self.stopping = False
+        self.words[layout.COUNTER] = 0
+        self.words[layout.POSITION] = 0
+
+    def step(self) -> int:
+        """Run until nothing waits, or Python or the other workers are wanted; how it ended."""
+        words, schedule = self.words, self._schedule
+        while (ended := run(words, schedule)) == layout.PAUSED:
+            if self.stopping:
+                break
+        return ended
+
+    def answer(self) -> None:
+        """Carry out the operator of Python's before which the run stopped."""
+        words = self.words
+        at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
+        operator = int(words[at + 1])
+        self.handlers[operator](operator, int(words[layout.POSITION]))
+
+    def take_mail(self, others: Iterable[Machine]) -> None:
+        """Take what other workers have posted for this one at the last exchange."""
+        for other in others:
+            take_mail(self.words, other.words, self._schedule)
+
+    def turn_mail(self) -> None:
+        """Let others take what was posted, and free what they have taken."""
+        turn_mail(self.words)
 
     def remove(self, operators: Iterable[int], ports: Iterable[int], traces: Iterable[int]) -> None:
         """Free operators with their edges, ports and traces; none of them may be scheduled."""
@@ -276,8 +313,17 @@ class Machine:
         self.release(self.field(operator, layout.OP_TEXTS))
         if self.field(operator, layout.OP_SEEN):
             drop_seen(self.words, self.field(operator, layout.OP_SEEN))
+        self._remove_outboxes(operator)
         self.handlers.pop(operator, None)
         self.release(operator)
+
+    def _remove_outboxes(self, operator: int) -> None:
+        table = self.field(operator, layout.OP_OUTBOXES)
+        if table:
+            for port in self.words[table : table + self.workers].tolist():
+                if port != self.field(operator, layout.OP_PORT):
+                    self.drop_port(port)
+            self.release(table)
 
     def end(self) -> None:
         """Give all memory back to the system at once; nothing is to be read or run any more."""
@@ -294,7 +340,7 @@ class Machine:
         """Bytes in use by operators, traces and queues."""
         return int(self.words[layout.HELD_WORDS]) * 8
 
-    def _give_back(self) -> None:
+    def give_back(self) -> None:
         """Return the pages of free blocks to the system, once much has been freed."""
         words = self.words
         kept = max(_WORTH_GIVING_BACK, int(words[layout.HELD_WORDS]) // _PART_KEPT)
@@ -309,6 +355,36 @@ class Machine:
                     _release_pages(self._mapped, block + 2, block + size)
                     words[block + 1] = _GIVEN_BACK
                 block = int(words[block])
+
+
+def limit_of(error: Exception, size: int) -> LimitError:
+    """What a kernel raised, as an error that says what to do; `size` is how many bytes it has."""
+    if isinstance(error, MemoryError):
+        return LimitError(
+            "The dataflow needs more memory than it was given",
+            where=f"{size:,} bytes are full",
+            hint="give the dataflow a larger `memory`, or feed it smaller batches",
+        )
+    if isinstance(error, OverflowError):
+        return LimitError(
+            "A loop of the dataflow went round too often: it does not seem to come to rest",
+            hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
+            "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
+            "`most_rounds`, or nest its loops less deeply, which lets them count further",
+        )
+    return LimitError(
+        f"A number of the dataflow does not fit into 64 bits: {error}",
+        hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
+        "convert what is so large with as_float()",
+    )
+
+
+def stranded() -> GraphtideError:
+    """The schedule has made a promise that it did not keep."""
+    return GraphtideError(
+        "Rows wait for an operator that has run already: its results would be late",
+        hint="this is a mistake in Graphtide: please report it with the dataflow",
+    )
 
 
 def _nothing() -> None:

@@ -1,4 +1,4 @@
-"""Read a trace as of a version: the rows that are part of it, added up."""
+"""Read a trace as of a version: the rows of all workers that are part of it, added up."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.host import Host
+from graphtide.engine.dataflow.machine import Machine
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.batches import seek_key
 from graphtide.kernels.dataflow.times import not_after
@@ -30,7 +31,12 @@ def read_trace(host: Host, trace: int, version: int, key: list[int] | None) -> I
 
 def trace_rows(host: Host, trace: int, key: list[int] | None = None) -> Iterator[Int64]:
     """For each batch its rows of key, values, position, version and diff."""
-    machine = host.machine
+    for machine, its_trace in host.crew.shards(trace):
+        yield from _shard_rows(machine, its_trace, key)
+
+
+def _shard_rows(machine: Machine, trace: int, key: list[int] | None) -> Iterator[Int64]:
+    """The same of one worker."""
     sought = 0 if key is None else machine.store(key)
     words = machine.field(trace, layout.TRACE_KEY_WORDS)
     for place in range(count_batches(machine.words, trace)):
@@ -38,17 +44,17 @@ def trace_rows(host: Host, trace: int, key: list[int] | None = None) -> Iterator
         if batch == 0:
             continue
         if key is None:
-            yield _batch_rows(host, trace, batch, 0, machine.field(batch, layout.BATCH_KEYS))
+            yield _batch_rows(machine, trace, batch, 0, machine.field(batch, layout.BATCH_KEYS))
             continue
         found = int(seek_key(machine.words, batch, sought, words))
         if found >= 0:
-            yield _batch_rows(host, trace, batch, found, found + 1)
+            yield _batch_rows(machine, trace, batch, found, found + 1)
     machine.release(sought)
 
 
-def _batch_rows(host: Host, trace: int, batch: int, first: int, last: int) -> Int64:
+def _batch_rows(machine: Machine, trace: int, batch: int, first: int, last: int) -> Int64:
     """The rows of some keys of a batch: key, values, position, version and diff."""
-    memory, machine = host.machine.words, host.machine
+    memory = machine.words
     words = machine.field(trace, layout.TRACE_KEY_WORDS)
     keys_at = machine.field(batch, layout.BATCH_KEYS_AT)
     starts_at = machine.field(batch, layout.BATCH_STARTS_AT)
@@ -63,18 +69,17 @@ def _batch_rows(host: Host, trace: int, batch: int, first: int, last: int) -> In
     )
     table = memory[times_at : times_at + 2 * times].reshape(-1, 2)
     values = [
-        _field(host, rows, frame + layout.FRAME_VALUES + number * layout.FIELD_WORDS)
+        _field(machine, rows, frame + layout.FRAME_VALUES + number * layout.FIELD_WORDS)
         for number in range(machine.field(trace, layout.TRACE_VALUE_WORDS))
     ]
-    moments = table[_field(host, rows, frame + layout.FRAME_TIME)]
-    diffs = _field(host, rows, frame + layout.FRAME_DIFF)
+    moments = table[_field(machine, rows, frame + layout.FRAME_TIME)]
+    diffs = _field(machine, rows, frame + layout.FRAME_DIFF)
     repeated = np.repeat(keys, np.diff(starts), axis=0)
     return np.column_stack([repeated, *values, moments, diffs])
 
 
-def _field(host: Host, rows: Int64, field: int) -> Int64:
+def _field(machine: Machine, rows: Int64, field: int) -> Int64:
     """One field of packed rows."""
-    machine = host.machine
     packed = rows[:, machine.field(field, layout.FIELD_WORD)]
     shift, mask = (machine.field(field, part) for part in (layout.FIELD_SHIFT, layout.FIELD_MASK))
     return (packed >> shift & mask) + machine.field(field, layout.FIELD_LEAST)
@@ -102,7 +107,10 @@ def add_up(rows: Int64) -> Int64:
 
 def rows_held(host: Host, trace: int) -> int:
     """How many rows a trace holds, in all its batches."""
-    machine = host.machine
+    return sum(_held(machine, its_trace) for machine, its_trace in host.crew.shards(trace))
+
+
+def _held(machine: Machine, trace: int) -> int:
     batches = [
         int(batch_at(machine.words, trace, place))
         for place in range(count_batches(machine.words, trace))

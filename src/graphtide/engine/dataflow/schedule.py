@@ -10,13 +10,17 @@ round a loop that holds *both* needs no such order: it arrives in a later round 
 which the run has still to come. What goes round a loop that holds the receiver alone comes from
 outside of it, where no round is later: the sender has to be done before the loop begins.
 
+Where several workers share the dataflow, each keeps a part of the keys, and they exchange rows
+before the operators that others send rows to. One exchange serves all operators that nobody in
+between sends to, so that workers meet as rarely as the order allows.
+
 An order that does not exist, or a flow that leaves a loop and comes back into the same round of it,
 means that a loop uses what comes out of it before it has come to rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -43,10 +47,23 @@ class Flow:
     outermost: int = MOST_COORDINATES
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What the order is made of: operators by node, which items come after which, who exchanges."""
+
+    plan: DataflowPlan
+    operators: Mapping[int, int]
+    after: Mapping[Item, set[Item]]
+    exchanged: Collection[int]
+
+
 def schedule(
-    plan: DataflowPlan, operators: Mapping[int, int], flows: list[Flow]
+    plan: DataflowPlan,
+    operators: Mapping[int, int],
+    flows: list[Flow],
+    exchanged: Collection[int] = (),
 ) -> list[list[int]]:
-    """The instructions for all operators of a plan."""
+    """The instructions for all operators of a plan; rows for some of them are `exchanged`."""
     after: dict[Item, set[Item]] = {}
     for flow in flows:
         shared = _shared_loops(plan, flow.source, flow.target)
@@ -57,12 +74,11 @@ def schedule(
         source, target = _stand_ins(plan, flow.source, flow.target)
         if source != target:
             after.setdefault(source, set()).add(target)
-    return _scope_instructions(plan, operators, after, 0)
+    return _scope_instructions(_Order(plan, operators, after, exchanged), 0)
 
 
-def _scope_instructions(
-    plan: DataflowPlan, operators: Mapping[int, int], after: Mapping[Item, set[Item]], scope: int
-) -> list[list[int]]:
+def _scope_instructions(order: _Order, scope: int) -> list[list[int]]:
+    plan, operators = order.plan, order.operators
     items: list[Item] = [
         *(("node", number) for number in operators if plan.scope_of[number] == scope),
         *(
@@ -72,11 +88,34 @@ def _scope_instructions(
         ),
     ]
     found: list[list[int]] = []
-    for kind, number in _in_order(plan, items, after):
+    ordered = _in_order(plan, items, order.after)
+    meetings = _meetings(order, ordered)
+    for kind, number in ordered:
+        meeting = meetings.get((kind, number), [])
+        found += [
+            [layout.EXCHANGE, operators[node], 0, 1 if node == meeting[-1] else 0]
+            for node in meeting
+        ]
         if kind == "node":
             found.append([layout.DO, operators[number], 0, 0])
         else:
-            found += _loop(plan, _scope_instructions(plan, operators, after, number), number)
+            found += _loop(plan, _scope_instructions(order, number), number)
+    return found
+
+
+def _meetings(order: _Order, items: list[Item]) -> dict[Item, list[int]]:
+    """The nodes for which workers exchange rows before an item, as few times as may be."""
+    earliest: dict[int, int] = {}
+    for place, item in enumerate(items):
+        for kind, number in order.after.get(item, set()):
+            if kind == "node":
+                earliest[number] = max(earliest.get(number, 0), place + 1)
+    waiting = [number for kind, number in items if kind == "node" and number in order.exchanged]
+    found: dict[Item, list[int]] = {}
+    for place, item in enumerate(items):
+        if item[0] == "node" and item[1] in waiting:
+            found[item] = [number for number in waiting if earliest.get(number, 0) <= place]
+            waiting = [number for number in waiting if number not in found[item]]
     return found
 
 
@@ -93,9 +132,7 @@ def _loop(plan: DataflowPlan, body: list[list[int]], scope: int) -> list[list[in
 def placed(instructions: list[list[int]]) -> list[list[int]]:
     """The instructions with jumps to where they stand in the whole list."""
     return [
-        [code, operand, at + jump, inner]
-        if code in (layout.LOOP, layout.AGAIN)
-        else [code, operand, 0, 0]
+        [code, operand, at + jump if code in (layout.LOOP, layout.AGAIN) else 0, inner]
         for at, (code, operand, jump, inner) in enumerate(instructions)
     ]
 

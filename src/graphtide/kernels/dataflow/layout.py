@@ -6,7 +6,7 @@ that address. Address 0 is the header, so 0 also says "none". Nothing here is ex
 
 | block | what it holds |
 |---|---|
-| header | the allocator's state, the current position of the run, the staging chunk |
+| header | the allocator's state, the current position of the run, the staging chunk, the mail |
 | port | rows that wait for an operator, in one bucket a position |
 | edge | how rows go from an operator to a port: program, sign, change of the position |
 | batch | sorted rows, packed: distinct keys with an index, their rows, the times of the rows |
@@ -98,7 +98,21 @@ RUNS = 256
 """Where the runs of REPLAYED begin, each sorted for itself."""
 SUMMING = 258
 """Scratch of `summing`: a table of groups, the first row of each, and their sums."""
-HEADER_WORDS = 264
+# Header: the other workers (see `exchange`)
+WORKERS = 259
+WORKER = 260
+"""Which of them this machine is, from 0."""
+LEAST = 261
+"""The least position that anything here waits for, when workers agree on the next round,"""
+AGREED = 262
+"""and the one that they have agreed on, or UNKNOWN."""
+POSTED = 263
+"""The box of what others are to take at the next meeting,"""
+TAKEN = 264
+"""and of what they take since the last one: how many entries; for each, which instruction, and a
+bucket for every worker."""
+HEADER_WORDS = 272
+UNKNOWN = -1
 LARGE_CLASS = 44
 """Free blocks of this size class and larger, from 20 kilobytes, hold pages to give back."""
 
@@ -143,7 +157,11 @@ EDGE_LAST_ROUND = 8
 """Rows of later rounds are dropped; a mask of 0 makes every round the first."""
 EDGE_ROUND_SHIFT = 9
 EDGE_ROUND_MASK = 10
-EDGE_WORDS = 11
+EDGE_KEYS = 11
+"""The first so many words of a row say which worker it goes to,"""
+EDGE_OWNERS = 12
+"""as the place of a port in this table; 0 where rows stay with the worker that has them."""
+EDGE_WORDS = 13
 
 # Program: constants, instructions and output columns
 PROGRAM_STEPS = 0
@@ -290,7 +308,9 @@ OP_TEXTS = 32
 """Of FIRST and LAST: 0, or which values are texts (see `dataflow_text_ends`)."""
 OP_SEEN = 33
 """Of DISTINCT: the table of what it has seen."""
-OP_WORDS = 34
+OP_OUTBOXES = 34
+"""A port for every worker: rows that wait for this operator there; its own OP_PORT for this one."""
+OP_WORDS = 35
 
 # Kinds of operators
 ARRANGE = 1
@@ -337,6 +357,8 @@ DO = 1
 LOOP = 2
 AGAIN = 3
 STOP = 4
+EXCHANGE = 5
+"""Workers hand each other what waits for an operator; the last of several one by one stops."""
 SCHEDULE_WORDS = 4
 
 RUN_LENGTH = 500
@@ -349,3 +371,7 @@ PAUSED = 2
 """After a while, so that Python can see whether the user has interrupted."""
 STRANDED = 3
 """With rows that wait at a position which the run has passed."""
+EXCHANGING = 4
+"""Until all workers have posted what others are to take."""
+AGREEING = 5
+"""Until all workers know the least position that anything waits for anywhere."""

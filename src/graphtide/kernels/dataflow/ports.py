@@ -137,6 +137,16 @@ def _new_bucket(memory: Memory, width: int) -> int:
 @bare_kernel
 def room_for(memory: Memory, port: int, position: int, rows: int) -> int:
     """Make room for so many rows at a position and count them as there; the first one's address."""
+    bucket = reserve(memory, port, position, rows)
+    count = memory[bucket + BUCKET_COUNT]
+    memory[bucket + BUCKET_COUNT] = count + rows
+    memory[port + PORT_RECEIVED] += rows
+    return bucket + BUCKET_ROWS + count * memory[port + PORT_WIDTH]  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def reserve(memory: Memory, port: int, position: int, rows: int) -> int:
+    """The bucket of a position, with room for so many more rows."""
     place = _find_bucket(memory, port, position)
     pairs = memory[port + PORT_LIST]
     bucket = memory[pairs + 2 * place + 1]
@@ -148,9 +158,7 @@ def room_for(memory: Memory, port: int, position: int, rows: int) -> int:
         )
         memory[bucket + BUCKET_ROOM] = count + rows
         memory[pairs + 2 * place + 1] = bucket
-    memory[bucket + BUCKET_COUNT] = count + rows
-    memory[port + PORT_RECEIVED] += rows
-    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+    return bucket  # type: ignore[no-any-return]
 
 
 @bare_kernel

@@ -8,6 +8,12 @@ the frontier. The schedule promises that nothing arrives there any more (see `sc
 `engine.dataflow`), and the run does not take that on trust: where a round would go back, or a batch
 would end while rows still wait for an operator, it ends with STRANDED.
 
+Several workers run the same schedule, each on its share of the keys, and no worker passes an
+instruction on which they have to meet before all have come to it: EXCHANGE, before an operator that
+others send rows to, and the two ends of a loop, where they agree on the next round. So every
+operator runs at the same positions in the same order as it would on one machine, and finds the same
+rows, as far as they are of its keys.
+
 A run that meets an operator of Python's stops there with all its state in memory, and goes on when
 it is called again. So does one whose join has sent as much as it may in one go: nothing else runs
 until that join has sent the rest.
@@ -15,9 +21,12 @@ until that join has sent the rest.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.exchange import first_posted, make_room, post
 from graphtide.kernels.dataflow.join import join
 from graphtide.kernels.dataflow.layout import (
     AGAIN,
+    AGREED,
+    AGREEING,
     ARRANGE,
     BATCH_ROWS,
     BUCKET_COUNT,
@@ -26,9 +35,12 @@ from graphtide.kernels.dataflow.layout import (
     DISTINCT,
     DO,
     DONE,
+    EXCHANGE,
+    EXCHANGING,
     FOREIGN,
     IMPORT,
     JOIN,
+    LEAST,
     LOOP,
     OP_ACTIVATIONS,
     OP_IN,
@@ -52,7 +64,9 @@ from graphtide.kernels.dataflow.layout import (
     STOP,
     STRANDED,
     TRACE_FRESH,
+    UNKNOWN,
     WANTS_PYTHON,
+    WORKERS,
     Memory,
 )
 from graphtide.kernels.dataflow.memory import free
@@ -85,18 +99,27 @@ def run(memory: Memory, schedule: int) -> int:
             if memory[SINCE_PAUSE] >= RUN_LENGTH:
                 memory[SINCE_PAUSE] = 0
                 return PAUSED
-        elif code == LOOP:
-            # Operands: bits below the rounds of the loops around; instructions of the loop.
-            _enter_next_round(memory, schedule, counter + 1, jump, operand, memory[at + 3])
-        elif code == AGAIN:
-            before = memory[POSITION]
-            _enter_next_round(memory, schedule, jump + 1, counter, operand, memory[at + 3])
-            if memory[COUNTER] <= counter and memory[POSITION] <= before:
-                return STRANDED
+        elif code == EXCHANGE:
+            post(memory, operand, counter)
+            memory[COUNTER] = counter + 1
+            if memory[at + 3] != 0:
+                return EXCHANGING
         elif code == STOP:
             memory[COUNTER] = 0
             waiting = _first_waiting(memory, schedule, 0, counter)
+            if memory[WORKERS] > 1:
+                waiting = min(waiting, first_posted(memory, schedule, 0, counter))
             return DONE if waiting == NOWHERE else STRANDED
+        else:
+            # LOOP or AGAIN: bits below the rounds of the loops around, and the loop's other end.
+            before = memory[POSITION]
+            first, last = (counter + 1, jump) if code == LOOP else (jump + 1, counter)
+            found = _next_position(memory, schedule, first, last)
+            if found == UNKNOWN:
+                return AGREEING
+            _enter_next_round(memory, found, first, last, operand, memory[at + 3])
+            if code == AGAIN and memory[COUNTER] <= counter and memory[POSITION] <= before:
+                return STRANDED
 
 
 @inner_kernel
@@ -113,8 +136,21 @@ def waits_at(memory: Memory, operator: int) -> int:
 
 
 @inner_kernel
+def _next_position(memory: Memory, schedule: int, first: int, last: int) -> int:
+    """The least position at which something waits in a loop; UNKNOWN until all workers agree."""
+    if memory[WORKERS] == 1:
+        return _first_waiting(memory, schedule, first, last)
+    found = memory[AGREED]
+    if found == UNKNOWN:
+        here = _first_waiting(memory, schedule, first, last)
+        memory[LEAST] = min(here, first_posted(memory, schedule, first, last))
+    memory[AGREED] = UNKNOWN
+    return found  # type: ignore[no-any-return]
+
+
+@inner_kernel
 def _enter_next_round(
-    memory: Memory, schedule: int, first: int, last: int, outer: int, inner: int
+    memory: Memory, found: int, first: int, last: int, outer: int, inner: int
 ) -> None:
     """Go to the least position that waits in a loop with these rounds around it, or behind it.
 
@@ -122,7 +158,6 @@ def _enter_next_round(
     the loops in it alone.
     """
     around = memory[POSITION] >> outer
-    found = _first_waiting(memory, schedule, first, last)
     if found != NOWHERE and found >> outer == around:
         memory[POSITION] = (found >> inner) << inner
         memory[COUNTER] = first
@@ -175,6 +210,8 @@ def _pass(memory: Memory, operator: int, position: int) -> None:
     port = memory[operator + OP_PORT]
     bucket = take_bucket(memory, port, position)
     memory[operator + OP_IN] += memory[bucket + BUCKET_COUNT]
+    if memory[WORKERS] > 1:
+        make_room(memory, operator, memory[bucket + BUCKET_COUNT], position)
     send_bucket(memory, operator, bucket, position, memory[port + PORT_WIDTH] - 2)
 
 

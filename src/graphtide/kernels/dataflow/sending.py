@@ -8,10 +8,14 @@ their own.
 
 A position only ever grows on the way, except where a loop is left; the schedule runs what is
 outside a loop after the loop.
+
+Where several workers share a dataflow, a row may belong to another one. It then goes to a port that
+stands for the one over there, and waits for the next exchange (see `exchange`).
 """
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.exchange import owner_of
 from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -25,8 +29,10 @@ from graphtide.kernels.dataflow.layout import (
     EDGE_ADD,
     EDGE_BEYOND,
     EDGE_KEEP,
+    EDGE_KEYS,
     EDGE_LAST_ROUND,
     EDGE_NEXT,
+    EDGE_OWNERS,
     EDGE_PASSED,
     EDGE_PORT,
     EDGE_PROGRAM,
@@ -97,6 +103,7 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
     last_round = memory[edge + EDGE_LAST_ROUND]
     keep, add = memory[edge + EDGE_KEEP], memory[edge + EDGE_ADD]
     beyond = memory[edge + EDGE_BEYOND]
+    owners, keys = memory[edge + EDGE_OWNERS], memory[edge + EDGE_KEYS]
     passed = 0
     for row in range(rows):
         if fault >= 0 and memory[stage + fault * CHUNK + row] != 0:
@@ -118,6 +125,8 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
             continue
         if position & beyond:
             raise OverflowError("too many rounds")
+        if owners != 0:
+            port = memory[owners + owner_of(memory, stage + row, listed, keys)]
         target = new_row(memory, port, position)
         for output in range(outputs):
             memory[target + output] = memory[stage + memory[listed + output] * CHUNK + row]

@@ -10,11 +10,14 @@ matter how much is added up here.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.exchange import owner_of
 from graphtide.kernels.dataflow.layout import (
     CHUNK,
     EDGE_ADD,
     EDGE_BEYOND,
     EDGE_KEEP,
+    EDGE_KEYS,
+    EDGE_OWNERS,
     EDGE_PASSED,
     EDGE_PORT,
     EDGE_SIGN,
@@ -117,11 +120,14 @@ def _send_group(
     position = (memory[versions + CHUNK + row] & memory[edge + EDGE_KEEP]) + memory[edge + EDGE_ADD]
     if position & memory[edge + EDGE_BEYOND]:
         raise OverflowError("too many rounds")
+    port, owners = memory[edge + EDGE_PORT], memory[edge + EDGE_OWNERS]
+    if owners != 0:
+        port = memory[owners + owner_of(memory, stage + row, listed, memory[edge + EDGE_KEYS])]
     for number in range(sums):
         total = memory[totals + number]
         if total == 0:
             continue
-        target = new_row(memory, memory[edge + EDGE_PORT], position)
+        target = new_row(memory, port, position)
         for key in range(keys):
             memory[target + key] = memory[stage + memory[listed + key] * CHUNK + row]
         memory[target + keys] = memory[listed + keys + 2 * number]

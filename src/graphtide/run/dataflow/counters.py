@@ -36,10 +36,10 @@ def operator_counters(flow: GrowingFlow, number: int) -> dict[str, int]:
     """The counters of one operator; none where the node is not one."""
     if flow.dweller is None or number not in flow.dweller.installed.operators:
         return {}
-    done, machine = flow.dweller.installed, flow.host.machine
+    done, crew = flow.dweller.installed, flow.host.crew
     node = flow.plan.nodes[number]
     fields = {**_FIELDS, **(_REDUCE if isinstance(node, Reduce) else {})}
-    found = {name: machine.field(done.operators[number], at) for name, at in fields.items()}
+    found = {name: crew.total(done.operators[number], at) for name, at in fields.items()}
     if number in done.traces and not isinstance(node, Import):
         found["held"] = rows_held(flow.host, done.traces[number])
     return found

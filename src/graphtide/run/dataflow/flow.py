@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
+from graphtide.engine.dataflow.crew import MOST_WORKERS
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
@@ -47,6 +48,9 @@ class Dataflow(GrowingFlow):
     Records that only ever come are then kept without times, which makes loops several times faster.
     With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
     output and operator is compared with that, which is slow.
+    With `workers`, so many threads share the work of large batches, each for the keys whose hash is
+    its own and with an equal part of `memory`; answers are the same. See docs/howto/dataflow.md for
+    where that pays.
     """
 
     def __init__(
@@ -61,12 +65,17 @@ class Dataflow(GrowingFlow):
         most_rounds: int = MOST_ROUNDS,
         debug: bool = False,
         once: bool = False,
+        workers: int = 1,
     ) -> None:
         if beside is None:
             if fuel < 1:
                 raise InputError(f"fuel cannot be {fuel}", hint="give a number of rows, 1 or more")
             if most_rounds < 1:
                 raise InputError(f"most_rounds cannot be {most_rounds}", hint="give 1 or more")
+            if not 1 <= workers <= MOST_WORKERS:
+                raise InputError(
+                    f"workers cannot be {workers}", hint=f"give a number from 1 to {MOST_WORKERS}"
+                )
             host = Host(
                 coordinates=coordinates,
                 memory=memory,
@@ -75,6 +84,7 @@ class Dataflow(GrowingFlow):
                 most_rounds=most_rounds,
                 debug=debug,
                 once=once,
+                workers=workers,
             )
             clock = Clock(host)
         else:
@@ -84,8 +94,8 @@ class Dataflow(GrowingFlow):
                     f"{beside.name} runs once, and nothing can come beside it",
                     hint="make it without `once`",
                 )
-            given = (coordinates, memory, effort, fuel, most_rounds, debug, once)
-            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False, False):
+            given = (coordinates, memory, effort, fuel, most_rounds, debug, once, workers)
+            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False, False, 1):
                 raise InputError(
                     f"{name} shares clock, memory and settings with {beside.name}",
                     hint="give those settings to the first dataflow",

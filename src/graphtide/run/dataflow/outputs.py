@@ -108,7 +108,7 @@ class Output(StaysInDataflow):
         self.flow.check_open()
         if self.flow.dweller is None:
             return
-        rows = self.flow.host.machine.take(self.flow.dweller.installed.ports[self.number])
+        rows = self.flow.host.crew.take(self.flow.dweller.installed.ports[self.number])
         if len(rows) == 0:
             return
         self._unread.append(rows)

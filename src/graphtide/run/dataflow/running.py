@@ -56,7 +56,7 @@ class BuiltDataflow:
     def take(self) -> Int64:
         """The rows put out since the last call: vertex, value, version and diff."""
         ports = self.flow.install().installed.ports
-        return self.flow.host.machine.take(ports[self.output.number])
+        return self.flow.host.crew.take(ports[self.output.number])
 
     def close(self) -> None:
         """Give all memory back to the system; nothing can be done with it any more."""
@@ -115,9 +115,9 @@ class RunningDataflow:
         self._built.close()
 
     def _count(self) -> None:
-        machine = self._built.flow.host.machine
+        crew = self._built.flow.host.crew
         operators = self._built.flow.install().installed.operators.values()
-        total = sum(machine.field(item, layout.OP_IN) for item in operators)
+        total = sum(crew.total(item, layout.OP_IN) for item in operators)
         self.touched, self._rows_before = total - self._rows_before, total
 
 

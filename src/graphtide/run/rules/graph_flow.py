@@ -76,9 +76,9 @@ class GraphRules:
 
     def touched(self) -> int:
         """Rows that operators have taken in since the last call."""
-        machine = self.flow.host.machine
+        crew = self.flow.host.crew
         operators = self.flow.install().installed.operators.values()
-        total = sum(machine.field(item, layout.OP_IN) for item in operators)
+        total = sum(crew.total(item, layout.OP_IN) for item in operators)
         found, self._rows_before = total - self._rows_before, total
         return found
 

@@ -1,0 +1,219 @@
+"""A crew: the machines that share one dataflow, each with the keys whose hash is its own.
+
+All machines of a crew have the same operators and the same schedule. A run goes step by step: in a
+step every machine runs on its own, until it wants the others or Python or has nothing more to do;
+then all stand, and the crew sees to what they want. They *exchange* rows before operators that keep
+keys, and *agree*, at both ends of a loop, on the least position that anything waits for. What is
+Python's is carried out between two steps, by the thread that called, machine after machine.
+
+A step is carried out by this thread, machine after machine, as long as a batch is small: to hand a
+step to another thread takes as long as a small step does. A batch of many rows, or one that has
+taken a while, gets a thread for every further machine (`helpers`). What is computed is the same.
+
+Outside of the crew, blocks are known by their address in the first machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+
+from graphtide.engine.dataflow.helpers import Helpers
+from graphtide.engine.dataflow.lower import Installed
+from graphtide.engine.dataflow.machine import Int64, Machine, limit_of, stranded
+from graphtide.kernels.dataflow import layout
+from graphtide.model.errors import GraphtideError
+
+MOST_WORKERS = 64
+MANY_ROWS = 20_000
+"""A batch of so many rows gets threads from the start."""
+PATIENCE = 0.003
+"""Seconds after which any other batch gets them: some thirty times what it takes to start one."""
+
+
+class Hands(Protocol):
+    """Who carries out steps."""
+
+    def step(self, workers: Sequence[int]) -> dict[int, int]:
+        """Let some machines run on, and say how each ended."""
+
+    def end(self) -> None:
+        """Stop; no machine runs any more when this is done."""
+
+
+class Crew:
+    """The machines of one host. A crew of one only hands on what it is asked."""
+
+    def __init__(self, machines: Sequence[Machine]) -> None:
+        self.machines = tuple(machines)
+        self._twins: list[dict[int, int]] = [{} for _ in self.machines[1:]]
+        self._mail = [False] * len(self.machines)
+        self._fed = 0
+
+    def note(self, installed: Sequence[Installed]) -> None:
+        """Take note of what a plan became in each machine."""
+        first = _addresses(installed[0])
+        for twins, done in zip(self._twins, installed[1:], strict=True):
+            twins.update(zip(first, _addresses(done), strict=True))
+
+    def forget(self, addresses: Iterable[int]) -> None:
+        """Drop what was noted of blocks that have been freed."""
+        for twins in self._twins:
+            for address in addresses:
+                del twins[address]
+
+    def shards(self, address: int) -> Iterator[tuple[Machine, int]]:
+        """A block of the first machine, and its like in all others."""
+        yield self.machines[0], address
+        for machine, twins in zip(self.machines[1:], self._twins, strict=True):
+            yield machine, twins[address]
+
+    def twin(self, worker: int, address: int) -> int:
+        """The like, in one machine, of a block of the first."""
+        return address if worker == 0 else self._twins[worker - 1][address]
+
+    def feed(self, port: int, rows: Int64) -> None:
+        """Append rows to a port: to each machine an equal part, since edges know where they go."""
+        if len(self.machines) == 1:
+            self.machines[0].feed(port, rows)
+            return
+        self._fed += len(rows)
+        parts = np.array_split(rows, len(self.machines))
+        for (machine, its_port), part in zip(self.shards(port), parts, strict=True):
+            machine.feed(its_port, part)
+
+    def take(self, port: int) -> Int64:
+        """The rows that wait in a port outside of all loops, of all machines, taken out."""
+        if len(self.machines) == 1:
+            return self.machines[0].take(port)
+        return np.concatenate([machine.take(its_port) for machine, its_port in self.shards(port)])
+
+    def peek(self, port: int) -> Int64:
+        """A copy of the rows that wait at the least position of a port, of all machines."""
+        return np.concatenate([machine.peek(its_port) for machine, its_port in self.shards(port)])
+
+    def total(self, block: int, field: int) -> int:
+        """A counter, added up over all machines."""
+        return sum(machine.field(address, field) for machine, address in self.shards(block))
+
+    def set_words(self, place: int, value: int) -> None:
+        """Set a word of the header in all machines."""
+        for machine in self.machines:
+            machine.words[place] = value
+
+    def set_frontier(self, block: int, field: int, versions: Sequence[int]) -> None:
+        """Replace a frontier, of a block or of the machines themselves, which is block 0."""
+        for worker, machine in enumerate(self.machines):
+            machine.set_frontier((self.twin(worker, block) if block else 0) + field, versions)
+
+    def run(self) -> None:
+        """Run until nothing waits anywhere, carrying out what is Python's on the way."""
+        if len(self.machines) == 1:
+            self.machines[0].run()
+            return
+        try:
+            self._run_together()
+        except (MemoryError, ArithmeticError) as error:
+            raise limit_of(error, len(self.machines[0].words) * 8) from error
+        for machine in self.machines:
+            machine.turn_mail()
+            machine.give_back()
+
+    def end(self) -> None:
+        """Give all memory back to the system."""
+        for machine in self.machines:
+            machine.end()
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes in use by operators, traces and queues."""
+        return sum(machine.held_bytes for machine in self.machines)
+
+    def _run_together(self) -> None:
+        many, self._fed = self._fed >= MANY_ROWS, 0
+        end = perf_counter() + PATIENCE
+        hands: Hands = InTurn(self._step)
+        for machine in self.machines:
+            machine.begin()
+        self.machines[0].before_run()
+        ended: dict[int, int] = {}
+        workers: Sequence[int] = range(len(self.machines))
+        try:
+            while workers:
+                if isinstance(hands, InTurn) and (many or perf_counter() > end):
+                    hands = THREADS(self._step, self.machines)
+                ended.update(hands.step(workers))
+                workers = self._meet(ended)
+        finally:
+            hands.end()
+
+    def _step(self, worker: int) -> int:
+        """Let one machine take its mail and run on; how it ended."""
+        machine = self.machines[worker]
+        if self._mail[worker]:
+            self._mail[worker] = False
+            machine.take_mail(other for other in self.machines if other is not machine)
+        return machine.step()
+
+    def _meet(self, ended: dict[int, int]) -> Sequence[int]:
+        """See to what machines want, now that all stand; who goes on then.
+
+        Those that want Python get it, and come to where the others stand in the next step.
+        """
+        asking = [worker for worker, how in sorted(ended.items()) if how == layout.WANTS_PYTHON]
+        for worker in asking:
+            self.machines[worker].answer()
+        if asking:
+            self.machines[0].before_run()
+            return asking
+        self._check_together(ended)
+        how = ended[0]
+        if how == layout.EXCHANGING:
+            for machine in self.machines:
+                machine.turn_mail()
+            self._mail = [True] * len(self.machines)
+        elif how == layout.AGREEING:
+            least = min(int(machine.words[layout.LEAST]) for machine in self.machines)
+            self.set_words(layout.AGREED, least)
+        return () if how == layout.DONE else range(len(self.machines))
+
+    def _check_together(self, ended: dict[int, int]) -> None:
+        """Refuse to go on where rows are late, or machines stand at different instructions."""
+        if layout.STRANDED in ended.values():
+            raise stranded()
+        places = {int(machine.words[layout.COUNTER]) for machine in self.machines}
+        if len({*ended.values()}) > 1 or len(places) > 1:
+            raise GraphtideError(
+                "The workers of a dataflow do not stand at the same instruction",
+                hint="this is a mistake in Graphtide: please report it with the dataflow",
+            )
+
+
+class InTurn:
+    """Carries out steps one after the other, in the thread that asks."""
+
+    def __init__(self, step: Callable[[int], int]) -> None:
+        self._step = step
+
+    def step(self, workers: Sequence[int]) -> dict[int, int]:
+        """Let some machines run on, and say how each ended."""
+        return {worker: self._step(worker) for worker in workers}
+
+    def end(self) -> None:
+        """There is nobody to stop."""
+
+
+THREADS: Callable[[Callable[[int], int], Sequence[Machine]], Hands] = Helpers
+"""Makes those who carry out the steps of a large batch."""
+
+
+def _addresses(done: Installed) -> list[int]:
+    """The blocks of a plan that others know, in an order that is the same in all machines."""
+    return [
+        address
+        for blocks in (done.operators, done.traces, done.ports, done.watched)
+        for address in blocks.values()
+    ]

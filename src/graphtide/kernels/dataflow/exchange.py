@@ -1,0 +1,167 @@
+"""Exchange: rows go to the worker that their keys belong to.
+
+Every worker has a machine of its own with the same operators, and keeps the keys whose hash is its
+share. What an operator sends to one that keeps keys goes to the port of that operator, if it is of
+this worker's keys, or waits in an *outbox*, a port that stands for the one of another worker. When
+all workers have come to the exchange before that operator, each *posts* what waits for the current
+position: it takes the buckets out of its outboxes and lists them in a box. Then all meet, and each
+takes from the boxes of the others what is for it.
+
+What is kept true: nobody writes what another one may read. A worker reads boxes of others, and the
+buckets listed there, between two exchanges; who has posted them posts into another box meanwhile,
+and frees them only when all have met again.
+"""
+
+from __future__ import annotations
+
+from graphtide.kernels.dataflow.adding import add_up_bucket
+from graphtide.kernels.dataflow.layout import (
+    BUCKET_COUNT,
+    BUCKET_ROWS,
+    CHUNK,
+    EDGE_ADD,
+    EDGE_KEEP,
+    EDGE_KEYS,
+    EDGE_NEXT,
+    EDGE_OWNERS,
+    EDGE_PROGRAM,
+    EXCHANGE,
+    OP_EDGES,
+    OP_OUTBOXES,
+    OP_OUTPUT,
+    OP_PORT,
+    PORT_LIST,
+    PORT_WIDTH,
+    POSITION,
+    POSTED,
+    PROGRAM_DELAY,
+    PROGRAM_FILTER,
+    SCHEDULE_WORDS,
+    TAKEN,
+    TRACE_KEY_WORDS,
+    WORKER,
+    WORKERS,
+    Memory,
+)
+from graphtide.kernels.dataflow.memory import free
+from graphtide.kernels.dataflow.ports import (
+    NOWHERE,
+    first_position,
+    reserve,
+    room_for,
+    take_bucket,
+)
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+
+_SPREAD = -7046029254386353131
+_HALF = (1 << 32) - 1
+MANY_ROWS = 4096
+"""Of fewer rows, a worker may well have none: no room is made for those."""
+
+
+@joined_kernel
+def owner_of(memory: Memory, staged: int, listed: int, keys: int) -> int:
+    """The worker that a staged row belongs to, by the first of the columns that are listed.
+
+    Tables of records take the low bits of such a hash, so this takes the high ones: otherwise each
+    worker would have records for a part of its tables alone. The highest is always 0 by now.
+    """
+    found = 0
+    for word in range(keys):
+        found = (found ^ memory[staged + memory[listed + word] * CHUNK]) * _SPREAD
+        found ^= found >> 29
+    return ((found >> 31) & _HALF) * memory[WORKERS] >> 32  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def make_room(memory: Memory, operator: int, rows: int, position: int) -> None:
+    """Make room, at once, for the shares of many rows that an input sends on whole.
+
+    Buckets that grow as rows come, and grow again when others' come, are copied several times.
+    """
+    edge = memory[operator + OP_EDGES]
+    while edge != 0:
+        owners, program = memory[edge + EDGE_OWNERS], memory[edge + EDGE_PROGRAM]
+        some = memory[program + PROGRAM_FILTER] >= 0 or memory[program + PROGRAM_DELAY] >= 0
+        if rows >= MANY_ROWS and owners != 0 and memory[edge + EDGE_KEYS] > 0 and not some:
+            target = (position & memory[edge + EDGE_KEEP]) + memory[edge + EDGE_ADD]
+            for worker in range(memory[WORKERS]):
+                share = rows // memory[WORKERS] + rows // 16
+                if worker == memory[WORKER]:
+                    share *= memory[WORKERS]
+                reserve(memory, memory[owners + worker], target, share)
+        edge = memory[edge + EDGE_NEXT]
+
+
+@inner_kernel
+def post(memory: Memory, operator: int, counter: int) -> None:
+    """List what other workers are to take for an operator at this position, out of the outboxes."""
+    outboxes, box = memory[operator + OP_OUTBOXES], memory[POSTED]
+    trace = memory[operator + OP_OUTPUT]
+    if trace != 0 and memory[trace + TRACE_KEY_WORDS] == 0:
+        _add_up(memory, outboxes)
+    entry = box + 1 + memory[box] * (memory[WORKERS] + 1)
+    memory[entry] = counter
+    for worker in range(memory[WORKERS]):
+        memory[entry + 1 + worker] = 0
+        if worker != memory[WORKER]:
+            outbox = memory[outboxes + worker]
+            memory[entry + 1 + worker] = take_bucket(memory, outbox, memory[POSITION])
+    memory[box] += 1
+
+
+@joined_kernel
+def _add_up(memory: Memory, outboxes: int) -> None:
+    """Add up what waits at this position for an operator without key, all of which one worker has.
+
+    Otherwise that worker would do alone what is left to do: there are often few distinct records.
+    """
+    for worker in range(memory[WORKERS]):
+        port = memory[outboxes + worker]
+        if first_position(memory, port) == memory[POSITION]:
+            bucket = memory[memory[port + PORT_LIST] + 1]
+            add_up_bucket(memory, bucket, memory[port + PORT_WIDTH])
+
+
+@bare_kernel
+def turn_mail(memory: Memory) -> None:
+    """Let others take what was posted, and free what they have taken; while all workers stand."""
+    box = memory[TAKEN]
+    for entry in range(memory[box]):
+        buckets = box + 2 + entry * (memory[WORKERS] + 1)
+        for worker in range(memory[WORKERS]):
+            free(memory, memory[buckets + worker])
+    memory[box] = 0
+    memory[TAKEN] = memory[POSTED]
+    memory[POSTED] = box
+
+
+@bare_kernel
+def take_mail(memory: Memory, other: Memory, schedule: int) -> None:
+    """Append what another worker has posted for this one to the ports that it is for."""
+    box = other[TAKEN]
+    for number in range(other[box]):
+        entry = box + 1 + number * (other[WORKERS] + 1)
+        bucket = other[entry + 1 + memory[WORKER]]
+        if bucket == 0 or other[bucket + BUCKET_COUNT] == 0:
+            continue
+        operator = memory[schedule + other[entry] * SCHEDULE_WORDS + 1]
+        port = memory[operator + OP_PORT]
+        rows = other[bucket + BUCKET_COUNT]
+        target = room_for(memory, port, memory[POSITION], rows)
+        for place in range(rows * memory[port + PORT_WIDTH]):
+            memory[target + place] = other[bucket + BUCKET_ROWS + place]
+
+
+@inner_kernel
+def first_posted(memory: Memory, schedule: int, first: int, last: int) -> int:
+    """The least position in the outboxes of some instructions, or NOWHERE."""
+    found = NOWHERE
+    for counter in range(first, last):
+        at = schedule + counter * SCHEDULE_WORDS
+        if memory[at] == EXCHANGE:
+            outboxes = memory[memory[at + 1] + OP_OUTBOXES]
+            for worker in range(memory[WORKERS]):
+                if worker != memory[WORKER]:
+                    found = min(found, first_position(memory, memory[outboxes + worker]))
+    return found
