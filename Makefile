@@ -57,8 +57,10 @@ fast: $(READY)
 	  -m "not spark and not compiled" $(KERNELS)
 	$(PY) tools/kernels_reached.py $(REACHED)
 
+# Only files that have such tests: to import all others takes each process ten seconds.
 spark: $(READY)
-	$(PY) -m pytest -q -m spark -n 2 --dist worksteal $(ONCE)
+	$(PY) -m pytest -q -m spark -n 2 --dist worksteal $(ONCE) \
+	  $$(grep -rl --include='test_*.py' 'mark\.spark' tests | sort)
 
 # Tests with Spark mostly wait for a JVM, and what has one thread leaves a core: all run side by side.
 test: lint
