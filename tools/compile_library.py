@@ -14,8 +14,12 @@ import numpy as np
 
 import graphtide as gt
 from graphtide import algorithms
+from graphtide.engine.lean.runs import lean_values
+from graphtide.kernels.graph.compressed import compress
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.programs import ParameterKind
+from graphtide.run.live.compiled import CompiledProgram
+from graphtide.run.live.programs import compiled_program, vertex_parameters
 
 VALUES: dict[ParameterKind, Any] = {
     ParameterKind.VERTEX: 10,
@@ -89,6 +93,19 @@ def exercise(program: Any) -> None:
         look_at(run)
 
 
+def exercise_lean(program: Any) -> None:
+    """Run a vertex program over a lean graph, in both ways where it has two."""
+    compiled = compiled_program(program, "auto")
+    if not isinstance(compiled, CompiledProgram) or compiled.sources:
+        return
+    known = gt.Graph(*ENDS, **PROPERTIES)._known
+    ends = known.resident.ends(known.resident.live_edges())
+    lean = compress(known.resident.vertices, *ends, known.resident.properties)
+    given = vertex_parameters(compiled.bound, known.ids)
+    for settles in {False, compiled.choice.mode == "fixpoint"}:
+        lean_values(lean, compiled.bound.program, given, settles=settles)
+
+
 def look_at(run: gt.Run) -> None:
     """Everything that is computed from results by kernels."""
     run.summary()
@@ -108,6 +125,7 @@ def main() -> None:
         print(name, file=sys.stderr, flush=True)
         try:
             exercise(program)
+            exercise_lean(program)
         except GraphtideError as error:
             print(f"  {error}", file=sys.stderr)
     exercise_dataflow()

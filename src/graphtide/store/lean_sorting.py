@@ -25,10 +25,11 @@ from graphtide.kernels.graph.compressed import number_type, offset_type, sorted_
 
 Int32 = NDArray[np.int32]
 BUCKET_EDGES = 1 << 24
-"""About so many edges are sorted in memory at a time; some 0.5 GB with all that is beside them."""
+"""At most about so many edges are sorted in memory at a time: a gigabyte with all that is beside
+them. Where a few vertices that are neighbours by number have most edges, there are more."""
 MOST_BUCKETS = 256
-"""A block is cut into at most so many pieces, which are written one by one; buckets are larger
-beyond."""
+"""A block is cut into at most twice as many pieces, which are written one by one; buckets are
+larger beyond."""
 
 
 class Block(NamedTuple):
@@ -45,7 +46,7 @@ class Buckets:
     def __init__(self, folder: Path, vertices: int, edges: int, types: Mapping[str, Any]) -> None:
         wanted = min(MOST_BUCKETS, max(1, edges // BUCKET_EDGES))
         span = max(1, -(-vertices // wanted))
-        self.shift = (span - 1).bit_length()
+        self.shift = (span - 1).bit_length() if wanted == 1 else span.bit_length() - 1
         self.count = max(1, -(-vertices >> self.shift))
         self._vertices = vertices
         self._types = dict(types)

@@ -120,7 +120,7 @@ def pull_range(context: OffersContext, offers: Offers, span: Span) -> None:
 
 
 @inner_kernel
-def row_lengths(context: OffersContext, vertex: int) -> Any:
+def row_lengths(context: OffersContext, vertex: Any) -> Any:
     """How many edges a vertex makes offers along."""
     found = np.int64(0)
     if forward():
