@@ -86,6 +86,13 @@ LANES = Role("lanes", lambda plan, _: lanes_section(plan), ("lanes",))
 """Up to eight versions run from scratch in one pass over the edges."""
 SINGLE = Role("single", lambda plan, _: single_section(plan), ("lanes",))
 """The template of lanes with a number in place of a lane: one version from scratch."""
+LANE_SUPERSTEPS = Role(
+    "lane_supersteps",
+    lambda plan, _: single_section(with_given_facts(plan)),
+    ("lanes", "lane_supersteps"),
+)
+"""Supersteps of a program that has that form."""
+_SINGLE = SINGLE, LANE_SUPERSTEPS
 
 
 class ProgramCode:
@@ -120,7 +127,7 @@ class ProgramCode:
         if role not in self._modules:
             section = role.section(self.plan, self.selection)
             source = generated_source(section, *role.templates)
-            for wide in _WIDE if role is SINGLE else ():
+            for wide in _WIDE if role in _SINGLE else ():
                 source = source.replace(wide, _NARROW)
             self._modules[role] = generated_module(source, f"{self.plan.name}_{role.name}")
         return self._modules[role]
