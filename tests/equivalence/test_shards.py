@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import graphtide.lang.python as gt
+from graphtide.engine.code import program_code
 from graphtide.model.errors import GraphtideError
 from graphtide.run.live.programs import checked_parameters, compiled_program
 from graphtide.run.live.vertex_columns import VertexColumns
@@ -147,9 +148,34 @@ class Countdown:
             v.left = 5
 
 
+@gt.program
+class HalvedCountdown:
+    """The same without a form in lanes."""
+
+    start: gt.Vertex
+    left: int
+    got = gt.Max(int)
+
+    def initialize(self, v):
+        if v == self.start:
+            v.left = 9
+
+    def traverse(self, u, e, v):
+        if u.left == 3:
+            v.got(u.left)
+
+    def update(self, v):
+        if v.left > 0:
+            v.left = 2 * (v.left - 1) // 2
+        elif v.got == 3:
+            v.left = 5
+
+
 @pytest.mark.interpreted
-def test_a_vertex_changes_while_all_others_stand_still() -> None:
-    plan, ends = Countdown.plan, np.arange(40)
+@pytest.mark.parametrize("program", [Countdown, HalvedCountdown])
+def test_a_vertex_changes_while_all_others_stand_still(program: Any) -> None:
+    plan, ends = program.plan, np.arange(40)
+    assert (program_code(plan).why_not_lanes is None) == (program is Countdown)
     src, dst = ends[:-1], ends[1:]
     edges = [(int(one), int(other), {}) for one, other in zip(src, dst, strict=True)]
     expected, history = run(plan, {"start": 0}, 40, edges)
