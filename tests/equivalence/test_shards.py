@@ -45,7 +45,7 @@ def test_shards_give_what_the_oracle_gives(program: Any, shape: Any) -> None:
     live = np.array(campaign.live, np.int32)
     expected, _ = run(program, given, campaign.vertices, campaign.edges())
     before = None
-    for shards, tasks in WAYS:
+    for shards, tasks in pick.sample(WAYS, 3):
         weights = {"weight": campaign.weights}
         parts = Sharded(campaign.vertices, shards, campaign.src, campaign.dst, live, weights)
         (found,) = parts.run(program, tuple(given.values()), tasks, [(False, True)])
@@ -64,14 +64,14 @@ def test_views_that_grow_follow_each_other(program: Any, shape: Any) -> None:
     classes = [pick.randrange(4) for _ in campaign.ends]
     views = np.tri(4, dtype=np.bool_)
     weights = {"weight": campaign.weights}
-    for shards, tasks in WAYS[:3]:
-        parts = Sharded(campaign.vertices, shards, campaign.src, campaign.dst, classes, weights)
-        found = parts.run(program, tuple(given.values()), tasks, views, follow=True)
-        for at, values in enumerate(found):
-            campaign.live = [item <= at for item in classes]
-            expected, _ = run(program, given, campaign.vertices, campaign.edges())
-            for name, column in expected.items():
-                assert values[name].tolist() == column, (at, name, shards, tasks)
+    shards, tasks = pick.choice(WAYS)
+    parts = Sharded(campaign.vertices, shards, campaign.src, campaign.dst, classes, weights)
+    found = parts.run(program, tuple(given.values()), tasks, views, follow=True)
+    for at, values in enumerate(found):
+        campaign.live = [item <= at for item in classes]
+        expected, _ = run(program, given, campaign.vertices, campaign.edges())
+        for name, column in expected.items():
+            assert values[name].tolist() == column, (at, name, shards, tasks)
 
 
 def same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
@@ -91,7 +91,7 @@ def check_random_program(seed: str) -> int:
     case, tally = make_case(seed), Tally()
     judge = Judge(case, tally)
     whole = VersionRun(case, judge)
-    if judge.program.plan.pairs is not None or not whole.versions:
+    if judge.program.plan.pairs is not None or not whole.versions or not whole.whole.edges:
         return 0
     bound, pick = judge.program(**case.parameters), random.Random(seed)
     known = graph_of(whole.whole, case.seed)._known
@@ -180,6 +180,6 @@ def test_a_vertex_changes_while_all_others_stand_still(program: Any) -> None:
     edges = [(int(one), int(other), {}) for one, other in zip(src, dst, strict=True)]
     expected, history = run(plan, {"start": 0}, 40, edges)
     assert len(history) > 100
-    for shards, tasks in WAYS:
+    for shards, tasks in WAYS[1:3]:
         (found,) = Sharded(40, shards, src, dst).run(plan, (0,), tasks)
         assert found["left"].tolist() == expected["left"]
