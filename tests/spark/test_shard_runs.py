@@ -108,6 +108,7 @@ def dying(where: str, marker: Path) -> Callable[..., Any]:
         def task(batches: Iterator[Any]) -> Iterator[Any]:
             import os
             import signal
+            import time
 
             from graphtide.store import supersteps
 
@@ -131,6 +132,8 @@ def dying(where: str, marker: Path) -> Callable[..., Any]:
                     with open(f"/proc/{victim}/comm") as file:
                         assert file.read().strip() == "java"
                 os.kill(victim, signal.SIGKILL)
+                # Python lives a moment longer than its executor, and would finish the views.
+                time.sleep(60)
 
             def resumed(kept: Any, attempt: str, step: int, superstep: int, *shards: int) -> Any:
                 open(f"{mark} {step}", "w").close()
