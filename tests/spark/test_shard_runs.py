@@ -133,7 +133,7 @@ def dying(where: str, marker: Path) -> Callable[..., Any]:
                         assert file.read().strip() == "java"
                 os.kill(victim, signal.SIGKILL)
                 # Python lives a moment longer than its executor, and would finish the views.
-                time.sleep(60)
+                time.sleep(20)
 
             def resumed(kept: Any, attempt: str, step: int, superstep: int, *shards: int) -> Any:
                 open(f"{mark} {step}", "w").close()
