@@ -94,6 +94,13 @@ LEAN_PLAIN = Role(
 """The same of programs that have no form in lanes."""
 LEAN_OFFERS = Role("lean_offers", _settling, ("selecting", "offers"))
 """A selecting program on edges of which it is known that no message overtakes its source."""
+LANE_SUPERSTEPS = Role(
+    "lane_supersteps",
+    lambda plan, _: single_section(with_given_facts(plan)),
+    ("lanes", "lane_supersteps"),
+)
+"""Supersteps of a program that has that form."""
+_SINGLE = SINGLE, LEAN, LANE_SUPERSTEPS
 
 
 class ProgramCode:
@@ -128,7 +135,7 @@ class ProgramCode:
         if role not in self._modules:
             section = role.section(self.plan, self.selection)
             source = generated_source(section, *role.templates)
-            for wide in _WIDE if role in (SINGLE, LEAN) else ():
+            for wide in _WIDE if role in _SINGLE else ():
                 source = source.replace(wide, _NARROW)
             self._modules[role] = generated_module(source, f"{self.plan.name}_{role.name}")
         return self._modules[role]

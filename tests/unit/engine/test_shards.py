@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import random
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,20 +16,25 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import graphtide.lang.python as gt
 from graphtide.engine.edge_data import NO_MOMENT
+from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import Keeping
-from graphtide.model.errors import SetupError, StoreError
-from graphtide.run.shards import making
+from graphtide.engine.shards.supersteps import Keeping, Supersteps
+from graphtide.model.errors import InputError, SetupError, StoreError
+from graphtide.run.live.programs import compiled_program
+from graphtide.run.shards import making, opening
 from graphtide.run.shards.estimate import explained_shards
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, PeerLostError, Sockets
+from graphtide.run.shards.opening import OpenedShards
 from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.array_files import map_arrays, write_arrays
 from graphtide.store.supersteps import KeptSupersteps
 from tests.compiled import few_compiled
 from tests.equivalence.sharded import Sharded, pairs_of_sockets
 from tests.equivalence.summing_programs import PageRank, SettledRank
+from tests.oracle.programs import run
 
 SECRET = b"of the run"
 
@@ -257,3 +263,109 @@ def test_the_estimate_bounds_the_mirrors() -> None:
     told = int(text.split("up to about ")[1].split(" mirrors")[0])
     assert 0.9 * most <= told <= 150
     assert "4 tasks at the same time, each with about 375 edges in 4.5 KB" in text
+
+
+@gt.program
+class Trips:
+    """The cheapest way by roads of one kind, between towns of different names."""
+
+    source: gt.Vertex
+    since: gt.Date
+    kind = gt.Property(str)
+    day = gt.Property(gt.Date)
+    cost = gt.Property(float)
+    town = gt.VertexProperty(str)
+    spent: float = gt.inf
+    best = gt.Min(float)
+
+    def initialize(self, v):
+        if v == self.source:
+            v.spent = 0.0
+
+    def traverse(self, u, e, v):
+        if e.kind == "road" and u.town != v.town and e.day >= self.since:
+            v.best(u.spent + e.cost)
+
+    def update(self, v):
+        v.spent = min(v.spent, v.best)
+
+
+class WrittenShards:
+    """Shards of rows in files, as tasks of Spark write them, and a graph behind them."""
+
+    vertices, shards = 11, 4
+
+    def __init__(self, folder: Path, rows: list[dict[str, Any]]) -> None:
+        self._files: dict[tuple[str, int], Path] = {}
+        for way, own, other in (("into", "dst", "src"), ("out", "src", "dst")):
+            table = pa.table(
+                {
+                    "_shard": pa.array([row[own] % 4 for row in rows], pa.int32()),
+                    "_place": pa.array([row[own] // 4 for row in rows], pa.int32()),
+                    "_end": pa.array([row[other] for row in rows], pa.int32()),
+                    "_edge": pa.array(range(len(rows)), pa.int32()),
+                    "_class": pa.array([0] * len(rows), pa.int32()),
+                    "kind": pa.array([row["kind"] for row in rows], pa.string()),
+                    "day": pa.array([row["day"] for row in rows], pa.date32()),
+                    "cost": pa.array([row["cost"] for row in rows], pa.float64()),
+                }
+            )
+            names = ("_shard", "_place", "_end", "_edge")
+            table = table.sort_by([(name, "ascending") for name in names])
+            order = pickle.dumps(making._Order(folder, way, self.vertices, self.shards))
+            batches = iter(table.to_batches(max_chunksize=7))
+            for name, _ in map(pickle.loads, making.write_files(order, batches)):
+                self._files[way, int(name.split("-")[1])] = folder / name
+
+    def file(self, way: str, shard: int) -> Path | None:
+        return self._files.get((way, shard))
+
+
+@pytest.mark.interpreted
+def test_what_a_program_reads_comes_from_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pick = random.Random(4)
+    days = [dt.date(2020, 1, day) for day in (1, 2, 3)]
+    towns = [pick.choice(["a", "b", "c", None]) for _ in range(11)]
+    rows = [
+        {
+            "src": pick.randrange(10),
+            "dst": pick.choice([1, 2, 3, 5, 6, 7, 10]),
+            "kind": pick.choice(["road", "road", "rail", None]),
+            "day": pick.choice(days),
+            "cost": float(pick.randrange(1, 9)),
+        }
+        for _ in range(60)
+    ]
+    monkeypatch.setattr(opening, "program_vertex_table", lambda *_: pa.table({"town": towns}))
+    bound = Trips(source=0, since=days[1])
+    compiled: Any = compiled_program(bound, "exact")
+    first_day = dt.date(1970, 1, 1)
+    stored, parameters = WrittenShards(tmp_path, rows), (0, (days[1] - first_day).days)
+    edges = [
+        (row["src"], row["dst"], {**row, "day": (row["day"] - first_day).days}) for row in rows
+    ]
+    given = [{"town": town} for town in towns]
+    expected, _ = run(bound.program, {"source": 0, "since": days[1]}, 11, edges, given=given)
+
+    def go(mesh: Sockets) -> np.ndarray:
+        opened = OpenedShards(stored, None, compiled.needed, mesh.size, mesh.rank)  # type: ignore[arg-type]
+        graph, data = opened.local(bound.program)
+        exchange = MirrorExchange(graph, mesh)
+        steps = Supersteps(bound.program, parameters, graph, exchange, data)
+        found = np.full(11, np.nan)
+        states = steps.run(graph.version(np.ones(1, np.bool_)))
+        found[graph.own] = steps.values(states)["spent"]
+        return found
+
+    for tasks in (1, 3):
+        with ThreadPoolExecutor(tasks) as pool:
+            found = np.fmin.reduce(list(pool.map(go, meshes(tasks))))
+        assert found.tolist() == expected["spent"]
+    rows[7]["day"] = None
+    stored = WrittenShards(tmp_path, rows)
+    with pytest.raises(InputError, match="edge property 'day', which is missing") as told:
+        go(meshes(1)[0])
+    ends = f"the vertices of the numbers {rows[7]['src']} and {rows[7]['dst']}"
+    assert ends in str(told.value.where)

@@ -22,22 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, read_block
-from graphtide.engine.code import SUPERSTEPS, program_code
+from graphtide.engine.code import program_code
 from graphtide.engine.shards.exchange import MirrorExchange
+from graphtide.engine.shards.forms import Form, Inputs, chosen_form
 from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Version, Way
-from graphtide.engine.synchronous.arrays import empty_progress, empty_work
 from graphtide.engine.synchronous.ending import MOST_ITERATIONS, Ending, run_ending
-from graphtide.engine.synchronous.facts import synchronous_facts
 from graphtide.engine.synchronous.results import Columns, typed_parameters
 from graphtide.engine.synchronous.row_layout import row_layout
 from graphtide.engine.vertex_data import VertexData
-from graphtide.kernels.synchronous.records import (
-    ACTIVE,
-    ITERATION,
-    Context,
-    Course,
-    Work,
-)
+from graphtide.kernels.blocks import Block
 from graphtide.model.errors import InputError, LimitError
 from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.given_facts import FACTS, with_given_facts
@@ -135,7 +128,6 @@ class Supersteps:
         layout = row_layout(program, plain=True)
         self.columns = Columns(layout, named)
         self._widths = layout.state_width.value(named), layout.sums_width.value(named)
-        self._module = program_code(program).module(SUPERSTEPS)
         self.supersteps = 0
         """How many the last run had."""
 
@@ -157,8 +149,8 @@ class Supersteps:
             run.go_on(*kept)
         while run.goes_on():
             run.step(keeping)
-        self.supersteps = run.superstep
-        return run.rows[: self._graph.owned].copy()
+        self.supersteps = run.form.superstep
+        return run.form.rows[: self._graph.owned].copy()
 
     @property
     def follows(self) -> bool:
@@ -177,38 +169,25 @@ class _Run:
     """One run on one view."""
 
     def __init__(self, of: Supersteps, version: Version) -> None:
-        self._of, graph = of, of._graph
-        self._version = version
-        self._owned = graph.owned
-        hoisted = synchronous_facts(of._given).hoisted
-        parcels = len(of._given.accumulators) if hoisted else 0
-        self._work: Work = empty_work(graph.vertices, of._widths, parcels)
-        self._fault = np.zeros(3, np.int64)
-        self._counts, self._progress = np.zeros(1, np.int64), empty_progress()
-        self._read = self._block(version)
+        self._of = of
+        self._owned = of._graph.owned
+        self.form: Form = chosen_form(self._inputs(version), of._widths)
         self._moves = 1
         self._kept = 0
-        width = of._widths[0]
-        self.rows: Int64 = self._work.states.whole[: graph.vertices * width].reshape(-1, width)
-
-    @property
-    def superstep(self) -> int:
-        """The last one that was run."""
-        return int(self._progress[ITERATION])
 
     def begin(self) -> None:
         """The state of superstep 0, of own vertices and mirrors alike."""
-        self._of._module.begin_states(self._context, self._work)
+        self.form.begin()
 
     def go_on(self, superstep: int, rows: Int64) -> None:
         """The states of a superstep: everybody gathers anew behind it, which changes nothing."""
-        self.rows[: self._owned] = rows
-        self._of._exchange.everything(self.rows)
-        self._progress[ITERATION] = self._kept = superstep
+        self.form.rows[: self._owned] = rows
+        self._of._exchange.everything(self.form.rows)
+        self.form.superstep = self._kept = superstep
 
     def goes_on(self) -> bool:
         """False where all tasks together are at the end."""
-        ending, done = self._of.ending, self.superstep
+        ending, done = self._of.ending, self.form.superstep
         if done < ending.last:
             return done == 0 or ending.patient or self._moves != 0
         if not ending.bounded and self._moves != 0:
@@ -220,26 +199,21 @@ class _Run:
 
     def step(self, keeping: Keeping) -> None:
         """One superstep, and what tasks tell each other after it."""
-        of, work, ending = self._of, self._work, self._of.ending
-        course = Course(ending.last, ending.settle, ending.patient, 0, self._counts, self._progress)
-        of._module.run_superstep(self._context, self._version.reach, work, course, self._owned)
-        active = int(self._progress[ACTIVE])
-        told = int(self._counts[0]), *self._faults(), int(keeping.due()), self._kept
-        found, changed = of._exchange.changed(self.rows, work.changed[:active].copy(), told)
+        form = self.form
+        active, moves, (fault, index, length) = form.step()
+        wrong = (length + 1, index) if fault else (0, 0)
+        told = moves, *wrong, int(keeping.due()), self._kept
+        own = form.changed[:active].copy()
+        found, changed = self._of._exchange.changed(form.rows, own, told)
         self._check_faults(found.each)
-        work.changed[active : active + len(changed)] = changed
-        self._progress[ACTIVE] = active + len(changed)
+        form.changed[active : active + len(changed)] = changed
+        form.count(active + len(changed))
         self._moves = int(found.total[MOVES])
         keeping.forget(min(int(item[KEPT]) for item in found.each.values()))
         # Where the run is at its end, its results are kept next.
         if found.each[0][KEEP] and self.goes_on():
-            keeping.keep(self.superstep, self.rows[: self._owned])
-            self._kept = self.superstep
-
-    def _faults(self) -> tuple[int, int]:
-        """LENGTH and INDEX of what was indexed outside of its array, if anything was."""
-        there, index, length = self._fault.tolist()
-        return (length + 1, index) if there else (0, 0)
+            keeping.keep(form.superstep, form.rows[: self._owned])
+            self._kept = form.superstep
 
     def _check_faults(self, each: Mapping[int, Int64]) -> None:
         for told in each.values():
@@ -250,19 +224,18 @@ class _Run:
                     hint="check what is used as an index, or give the array another size",
                 )
 
-    @property
-    def _context(self) -> Context:
-        return Context(self._version.graph, self._read, self._fault)
-
-    def _block(self, version: Version) -> Int64:
-        """What the program reads beside the graph, as one array of words."""
+    def _inputs(self, version: Version) -> Inputs:
+        """All that a form takes: what the program reads beside the graph is in blocks."""
         of = self._of
         data = GivenData(of._data, self._facts(version))
         known = _Known(of._graph.vertices, data)
         parameters = GrowingParameters(known, of._given, of._parameters)
         wanted = edge_properties(of._given)
         properties = tuple(edge_values(of._graph, version, *item) for item in wanted.items())
-        return read_block(properties, parameters).words
+        read, alone = read_block(properties, parameters), Block(properties)
+        code = program_code(of._program)
+        sizes = of._graph.vertices, of._graph.owned
+        return Inputs(code, *sizes, version, read, alone, of.ending)
 
     def _facts(self, version: Version) -> dict[str, Int64]:
         """The facts that the program reads of all vertices here: owners tell those of mirrors."""
