@@ -7,7 +7,6 @@ import random
 import pytest
 
 from graphtide.lang.python import declarations
-
 from tests.equivalence.random_walks.checking import Case, check
 from tests.equivalence.random_walks.writing import write_class
 from tests.oracle.walk_classes import UnjudgedError
