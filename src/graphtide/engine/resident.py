@@ -35,7 +35,7 @@ from graphtide.kernels.graph.batches import (
     bring_in,
     find_parallel,
 )
-from graphtide.kernels.graph.flips import Delta, flip_delta
+from graphtide.kernels.graph.flips import Delta, flip_arrays
 from graphtide.kernels.graph.matching import Batch
 from graphtide.kernels.graph.pair_tables import NONE, edges_within, enter_edges, places_for
 from graphtide.kernels.graph.records import REAL, TRUTH, WHOLE, KnownGraph
@@ -163,7 +163,7 @@ class ResidentGraph:
             ends[0],
             ends[1],
         )
-        misfit = flip_delta(self.words, delta)
+        misfit = flip_arrays(self.words, *delta)
         if misfit >= 0:
             raise misplaced(delta, misfit)
         self.live += len(inserted) - len(deleted)

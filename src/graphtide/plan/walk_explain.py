@@ -30,11 +30,23 @@ def explain_walks(program: WalkProgram) -> list[str]:
     facts = walk_facts(program)
     for number, walk in enumerate(facts.walks, 1):
         lines += [f"walk {number}: {_chain(walk)}", *_indented(_walk_lines(walk))]
+        lines += _indented(_prefix_lines(walk, facts.walks))
         if open_end(program, facts) is None:
             lines += _indented(["delta"])
             for term in terms_of(walk):
                 lines += _indented(_term_lines(term), 2)
     return [*lines, *_why(program)]
+
+
+def _prefix_lines(walk: Walk, walks: tuple[Walk, ...]) -> list[str]:
+    """Which walks are the beginning of this one: sends behind the same steps are one walk, but
+    those at a lesser depth are one of their own.
+    """
+    return [
+        f"goes through the steps of walk {number} again, which sends at a lesser depth"
+        for number, other in enumerate(walks, 1)
+        if 0 < len(other.hops) < len(walk.hops) and walk.hops[: len(other.hops)] == other.hops
+    ]
 
 
 def _why(program: WalkProgram) -> list[str]:

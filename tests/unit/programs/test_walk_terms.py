@@ -105,3 +105,11 @@ def test_explain_says_orders_pruning_and_why() -> None:
         "            from one end only: its positions may be exchanged",
         "follows a batch by the terms of its walks: no walk reads state",
     ]
+
+
+def test_explain_says_which_steps_are_gone_through_again() -> None:
+    send = w.SendAt("u", "found", ONE)
+    inner = w.Step("v", BOTH, "w", None, (send,))
+    explained = walk_code(with_body(w.Step("u", OUT, "v", None, (send, inner)), send)).explain()
+    again = [line.strip() for line in explained if "again" in line]
+    assert again == ["goes through the steps of walk 2 again, which sends at a lesser depth"]

@@ -51,12 +51,12 @@ class CutChange(RowChange):
         return shown_change(was or rows.without(changes), rows)
 
     @property
-    def appeared(self) -> tuple[Row, ...]:  # type: ignore[override]
+    def appeared(self) -> tuple[Row, ...]:
         """Rows that are shown and were not."""
         return self._told.appeared
 
     @property
-    def disappeared(self) -> tuple[Row, ...]:  # type: ignore[override]
+    def disappeared(self) -> tuple[Row, ...]:
         """Rows that were shown and are not."""
         return self._told.disappeared
 

@@ -88,6 +88,14 @@ def flip_delta(words: Int64, delta: Delta) -> int:
     return len(delta.deleted) + misfit
 
 
+@bare_kernel
+def flip_arrays(
+    words: Int64, inserted: Int32, deleted: Int32, sources: Int32, targets: Int32
+) -> int:
+    """The same, called from Python: an edge takes 0.7 microseconds, and 2 to 4 by a tuple."""
+    return flip_delta(words, Delta(inserted, deleted, sources, targets))
+
+
 @joined_kernel
 def flip_few(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, alive: bool) -> int:
     """The same as `flip_both` for so few edges that asking for their places takes longer."""
