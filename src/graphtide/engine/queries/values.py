@@ -197,6 +197,8 @@ class ValueAnswers:
 
     def concerned(self, delta: Delta) -> tuple[list[int], int]:
         """The searches that a batch concerns; edges looked at."""
+        if not self._searches:
+            return [], 0
         words = self._fixpoints.words()
         parts = [table.concerned(words, delta) for table in self._tables]
         return [number for numbers, _ in parts for number in numbers], sum(p[1] for p in parts)
