@@ -1,7 +1,8 @@
 """The rows of all queries in memory: a pool of entries that grows and shrinks, and its room.
 
-A pool that lacks room gets a fourth more, or what the budget still allows for. What rows leave
-behind is closed up in place, which takes no second pool.
+A pool that lacks room is written anew, each row with a share free. Where the budget does not allow
+for two pools, it gets a fourth more, or what is still allowed for; and what rows leave behind is
+closed up in place.
 """
 
 from __future__ import annotations

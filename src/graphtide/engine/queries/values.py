@@ -1,7 +1,8 @@
 """Searches that keep the cost of each entry, without the edges by which walks came.
 
-Six bytes an entry instead of eighteen and what rows leave free; where costs are no small whole
-numbers, twelve. One compiled call tells which of them a batch concerns; these are searched anew.
+Six bytes an entry instead of eight and what rows leave free; where costs are no small whole
+numbers, twelve instead of fourteen. One compiled call tells which of them a batch concerns; these
+are searched anew.
 """
 
 from __future__ import annotations
