@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graphtide.kernels.queries import rows
 from graphtide.lang.paths import unparse_path
 from graphtide.plan.regular_paths import RegularPath
 from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
@@ -64,6 +65,15 @@ def can_go_back(beside: Beside, watched: dict[str, Watched]) -> bool:
         for end in (*item.starts, *(target for pair in item.kind.pairs or () for target in pair))
     }
     return named <= there
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("signs", [0, 1, 3])
+def test_edges_that_have_the_same_sign(signs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may have come by an edge is asked in vain, and nothing else happens."""
+    monkeypatch.setattr(rows, "SIGNS", signs)
+    for seed in range(3):
+        test_a_graph_that_loses_all_its_edges(seed)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -192,6 +192,28 @@ def test_changes_since_any_version_lead_to_the_results(
         graph.changes("hops", oldest - 1)
 
 
+def test_changes_at_hand_are_few_whoever_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every batch changes nearly all results; those that are not at hand are computed again."""
+    monkeypatch.setattr(live_graphs, "_MOST_ROWS", 100)
+    count = 30
+    start = gt.Graph([*range(count), count + 1], [*range(1, count + 1), 0])
+    graph = gt.live(tmp_path / "g", start)
+    graph.register("hops", BFS(source=count + 1))
+    graph.query("reach", gt.queries.Reach(count + 1))
+    list(graph.changes("reach", 0))
+    for _ in range(10):
+        graph.advance(delete=[(0, 1)])
+        graph.advance(insert=[(0, 1)])
+        for told in graph._told.values():
+            assert 1 <= len(told) <= 100 // count + 1
+    for name in ("hops", "reach"):
+        found = list(graph.changes(name, 0))
+        assert [version for version, _ in found] == list(range(1, 21))
+        assert {table.num_rows for _, table in found} == {count}
+
+
 def test_consumers_are_told_of_every_version_at_least_once(tmp_path: Path) -> None:
     pick = random.Random(2)
     graph, known = begun(tmp_path / "g")

@@ -111,6 +111,13 @@ class Changes:
         old, new = ([_plain_result(item) for item in side] for side in both)
         return pa.table({"name": pa.array(names, pa.string()), "old": old, "new": new})
 
+    @property
+    def held(self) -> int:
+        """How many rows it holds in memory, with all that it tells; makes no table."""
+        moved = getattr(self._told, "matches", {}).values()
+        rows = sum(len(item.appeared) + len(item.disappeared) for item in moved)
+        return sum(map(len, self._told.values())) + len(self._came) + rows
+
     def keep(self, *, forward: bool) -> None:
         """Read what will not be there any more in the next version, or in the one before."""
         for name, change in getattr(self._told, "matches", {}).items():

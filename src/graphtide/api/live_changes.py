@@ -30,10 +30,35 @@ from graphtide.run.queries.answers import change_table
 from graphtide.run.turns import in_turn
 
 _MOST_TOLD = 256
-"""The changes of so many versions are at hand."""
+"""The changes of so many versions are at hand,"""
+_MOST_ROWS = 1 << 20
+"""and of so many rows at most, besides those of the last one: some 25 MB, whoever asks for them."""
 
-Told = deque[tuple[int, Changes | pa.Table]]
 Receiver = Callable[[int, pa.Table], object]
+
+
+class Told:
+    """The changes of the last versions, oldest first, and how many rows they hold."""
+
+    def __init__(self) -> None:
+        self._items: deque[tuple[int, Changes | pa.Table, int]] = deque()
+        self._rows = 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[tuple[int, Changes | pa.Table]]:
+        return ((version, changes) for version, changes, _ in self._items)
+
+    def put(self, version: int, changes: Changes | pa.Table) -> None:
+        """Those of one more version, in place of any from there on: it could not be logged."""
+        while self._items and self._items[-1][0] >= version:
+            self._rows -= self._items.pop()[2]
+        rows = changes.num_rows if isinstance(changes, pa.Table) else changes.held
+        self._items.append((version, changes, rows))
+        self._rows += rows
+        while len(self) > 1 and (len(self) > _MOST_TOLD or self._rows > _MOST_ROWS):
+            self._rows -= self._items.popleft()[2]
 
 
 class ChangingGraph(RegisteredGraph):
@@ -97,7 +122,7 @@ class ChangingGraph(RegisteredGraph):
     def _changing(self, name: str) -> Stored:
         """What is registered under a name; from now on its changes are noted."""
         if name in self._state.queries:
-            self._told.setdefault(name, deque(maxlen=_MOST_TOLD))
+            self._told.setdefault(name, Told())
             return self._state.queries[name]
         if name in self._state.registered:
             self.program(name)
@@ -113,11 +138,11 @@ class ChangingGraph(RegisteredGraph):
     def _note_changes(self, version: int) -> None:
         for name, (live, _) in self._programs.items():
             if live._kept in self._followers:
-                told = self._told.setdefault(name, deque(maxlen=_MOST_TOLD))
-                _put(told, version, live._changes())
+                told = self._told.setdefault(name, Told())
+                told.put(version, live._changes())
         for name in self._told.keys() & self._state.queries.keys():
             kept = self._queries()
-            _put(self._told[name], version, change_table(kept, kept.get(name)))
+            self._told[name].put(version, change_table(kept, kept.get(name)))
 
     def _end_program(self, name: str) -> None:
         super()._end_program(name)
@@ -158,12 +183,6 @@ class ChangingGraph(RegisteredGraph):
             return self._maintained(stored).changes
         kept = MemoryGraph._queries(self)
         return partial(change_table, kept, kept.add("it", made_query(stored)))
-
-
-def _put(told: Told, version: int, changes: Changes | pa.Table) -> None:
-    while told and told[-1][0] >= version:
-        told.pop()  # Of a version that could not be logged.
-    told.append((version, changes))
 
 
 def _as_table(changes: Changes | pa.Table) -> pa.Table:

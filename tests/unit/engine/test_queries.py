@@ -11,8 +11,7 @@ import pytest
 import graphtide as gt
 from graphtide.engine.queries import logs, starting, states
 from graphtide.engine.queries.engine import QueryEngine
-from graphtide.engine.queries.fixpoint import ENTRY
-from graphtide.engine.queries.rows import SIZES, chunk_sizes
+from graphtide.engine.queries.rows import NARROW, SIZES, WIDE, chunk_sizes
 from graphtide.run.queries.kept import KeptQueries
 from tests.equivalence.query_cases import Beside, ask
 from tests.equivalence.test_queries import NODE
@@ -77,7 +76,7 @@ def test_memory_comes_back_when_queries_go() -> None:
     small = kept.nbytes
     for at in range(40):
         graph.query(f"q{at}", Q.Reach(at))
-    assert kept.nbytes > small + 40 * 250 * ENTRY
+    assert kept.nbytes > small + 40 * 250 * NARROW
     for at in range(40):
         graph.drop_query(f"q{at}")
     assert kept.nbytes < 2 * small
@@ -140,6 +139,68 @@ def test_searches_too_large_for_arrays_are_found_in_rows(monkeypatch: pytest.Mon
     beside = Beside(pick, 8, 25)
     for at in range(12):
         ask(beside, f"q{at}", ("(a|^b)*/!c?", NODE)).check(advanced=False)
+
+
+def test_costs_are_exact_whatever_they_are() -> None:
+    """Small whole numbers in two bytes, until the first that is not one."""
+    steps = [65_533.0, 1.0, 1.0, 0.5, 2.0**60, 1e-300]
+    graph = gt.Graph(np.arange(6), np.arange(1, 7), cost=steps)
+    hops = graph.query("hops", Q.Reach(0))
+    entry = kept_of(graph).engine.states.fixpoints.rows
+    sums = list(itertools.accumulate(steps, initial=0.0))
+    for at in range(1, 7):
+        query = graph.query(f"q{at}", Q.Path(0, at, weight="cost"))
+        assert query.value == sums[at]
+        assert entry.entry == WIDE
+    graph.advance(delete=[2])
+    assert [query.value for query in list(graph.queries.values())[1:]] == [*sums[1:3], *[None] * 4]
+    graph.rollback()
+    assert [query.value for query in list(graph.queries.values())[1:]] == sums[1:]
+    assert len(hops) == 7
+
+
+def test_the_first_cost_that_is_not_small_may_come_with_a_batch() -> None:
+    graph = gt.Graph([0, 1], [1, 2], cost=[65_000.0, 534.0])
+    query = graph.query("q", Q.Path(0, 2, weight="cost"))
+    pool = kept_of(graph).engine.states.fixpoints.rows
+    assert (query.value, pool.entry) == (65_534.0, NARROW)
+    graph.advance(delete=[1], insert=[(1, 2, 535.0)])
+    assert (query.value, pool.entry) == (65_535.0, WIDE)
+    graph.rollback()
+    assert query.value == 65_534.0
+    query.verify()
+
+
+def test_paths_by_edges_that_add_nothing_go_round_in_no_circle() -> None:
+    """Three circles of free edges, one behind the other; who has no state computes it otherwise."""
+    ring = [(base + at, base + (at + 1) % 4) for base in (0, 10, 20) for at in range(4)]
+    edges = [*ring, *[(b, a) for a, b in ring], (2, 10), (12, 20)]
+    cost = [0.0] * len(ring) + [1e-17] * len(ring) + [1.0, 1.0]
+    graph = gt.Graph(*zip(*edges, strict=True), cost=cost)
+    for target in (1, 3, 12, 11, 22, 23):
+        path = graph.query(f"to {target}", Q.Path(1, target, weight="cost")).path()
+        assert path is not None
+        assert (path[0], path[-1]) == (1, target)
+        assert len(set(path)) == len(path) <= 9
+        assert all(step in edges for step in itertools.pairwise(path))
+
+
+def test_answers_that_are_written_down_in_a_batch_are_those_before_it() -> None:
+    """The batch takes edges of the paths, and is put back because it takes too long to follow."""
+    pick = random.Random(2)
+    ends = [(pick.randrange(60), pick.randrange(60)) for _ in range(300)]
+    graph = gt.Graph(*zip(*ends, strict=True), vertices=60)
+    queries = [graph.query(f"q{at}", Q.Path(at, at + 30)) for at in range(20)]
+    before = [query.value for query in queries]
+    graph.set_budget("10 MB", patience=1e-9)
+    graph.advance(delete=list(range(40)), insert=[(at, at + 29) for at in range(20)])
+    states = kept_of(graph).engine.states
+    assert not any(states.keeps_entries(number) for number in states.records)
+    for query in queries:
+        query.verify()
+        assert query.path() is None or len(query.path()) == query.value + 1  # type: ignore[arg-type]
+    graph.rollback()
+    assert [query.value for query in queries] == before
 
 
 def test_a_failure_in_the_middle_leaves_the_last_version(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,3 +167,19 @@ def test_balls_are_right_behind_their_last_stamp() -> None:
         for query in queries:
             query.verify()
     assert all(ball.sizes[STAMP] < LAST_STAMP - 3 for ball in states.pairs._ready_balls())
+
+
+def test_a_path_that_there_is_no_room_to_look_for() -> None:
+    """Of a query that keeps its answer alone; who asks is told what to do."""
+    graph = random_graph(60, 240)
+    query = graph.query("q", Q.Hops(0, 4))
+    engine = graph._queries().engine
+    assert engine.states.give_up(1)
+    vertex = query.table()["id"][-1].as_py()
+    path = query.path(vertex)
+    engine.budget.give(engine._reserve)
+    engine._reserve, engine.budget.most = 0, engine.budget.used + 100
+    with pytest.raises(LimitError, match="more than their budget"):
+        query.path(vertex)
+    graph.set_budget(None)
+    assert query.path(vertex) == path

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
-from graphtide.engine.queries.fixpoint import ENTRY, LabelColumn, TakesLongError
+from graphtide.engine.queries.fixpoint import LabelColumn, TakesLongError
 from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.engine.queries.logs import NO_END
 from graphtide.engine.queries.reading import AnswerReader
@@ -51,7 +51,7 @@ class QueryEngine:
         and but for what is asked to find out whom it concerns. Without any, no search keeps its
         entries."""
         self.states = SearchStates(graph, labels, self.budget)
-        self.reader = AnswerReader(self.states)
+        self.reader = AnswerReader(self.states, self._within)
         self.lost: set[int] = set()
         self.seconds = 0.0
         """What all batches took."""
@@ -129,8 +129,12 @@ class QueryEngine:
         """
         begun, states = time.perf_counter(), self.states
         self._tell_nothing()
-        self._within(ready)
-        given_up = self._follow_entries(delta)
+        states.ahead = delta
+        try:
+            self._within(ready)
+            given_up = self._follow_entries(delta)
+        finally:
+            states.ahead = None
         states.batches += 1
         self._concerned.append([])
         del self._concerned[: len(self._concerned) - max(self.undoable, 1)]
@@ -325,9 +329,10 @@ class QueryEngine:
             if states.keeps_entries(number) or record.spent <= self._to_begin(record):
                 continue
             entries = record.entries or states.fixpoints.searches.mean
-            worth = record.worth(states.batches, 2 * ENTRY * entries)
+            nbytes = 2 * states.fixpoints.rows.entry * entries
+            worth = record.worth(states.batches, nbytes)
             if not self._may_fit(number, entries):
-                states.give_up(2 * ENTRY * entries, worth / BETTER)
+                states.give_up(nbytes, worth / BETTER)
             record.spent = 0
             if self._may_fit(number, entries):
                 self._try_entries(number)

@@ -23,13 +23,20 @@ from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.queries.batch import end_batch, follow_batch, put_back, start_search
-from graphtide.kernels.queries.reading import answer_at, collect_entries, look_up
+from graphtide.kernels.queries.reading import (
+    answer_at,
+    collect_entries,
+    find_support,
+    list_equals,
+    look_up,
+)
 from graphtide.kernels.queries.records import (
     DONE,
     LACKS_FALLEN,
     LACKS_HEAP,
     LACKS_LOG,
     LACKS_POOL,
+    LACKS_WIDTH,
     TAKES_LONG,
 )
 from graphtide.kernels.queries.starting import LOOKED, find_all, write_all
@@ -41,11 +48,12 @@ Float64 = NDArray[np.float64]
 SWEPT = 4
 """Rows are swept once a fourth of their entries belong to nobody."""
 
-ENTRY = 18
-"""The bytes of an entry."""
-
 LabelColumn = Callable[[str], Int32]
 """The codes of a property of edges, by inside number, with room for all edges."""
+
+
+Item = tuple[int, int]
+"""A vertex and a state."""
 
 
 class TakesLongError(Exception):
@@ -131,7 +139,7 @@ class Fixpoints:
             self._put_back(self.work.noted())
             raise
         end_batch(self.words())
-        self.logs.add(log, self.rows.nbytes)
+        self.logs.add(log, lambda: self.rows.nbytes)
         self.touched = self.work.touched
         if self.work.shrink():
             self._block = None
@@ -180,13 +188,54 @@ class Fixpoints:
         collect_entries(self.words(), number, self.rows.vertices, *found)
         return found
 
-    def entry(self, number: int, vertex: int, state: int) -> Entry | None:
-        """One entry of a search, or None."""
-        value, came = np.empty(1), np.empty(2, np.int32)
-        if not look_up(self.words(), vertex, self.searches.base(number) + state, value, came):
+    def value(self, number: int, vertex: int, state: int) -> float:
+        """What one entry of a search costs; infinity where there is none."""
+        return float(look_up(self.words(), vertex, self.searches.base(number) + state))
+
+    def entry(self, number: int, search: Search, vertex: int, state: int) -> Entry | None:
+        """One entry of a search, or None; with the edge by which a best walk comes."""
+        value = self.value(number, vertex, state)
+        if value == np.inf:
             return None
-        edge, via = came.tolist()
-        return Entry(float(value[0]), edge, via >> 1, bool(via & 1))
+        if (vertex, state) == (search.start, 0):
+            return Entry(value, -1, 0, False)
+        return self._came_by(number, search, (vertex, state), value)
+
+    def _came_by(self, number: int, search: Search, at: Item, value: float) -> Entry:
+        """The last step of a best walk: from something that costs less, if there is such a step.
+
+        Otherwise the first one of the shortest way against edges that add nothing to something
+        that has such a step, or to the start: who goes on from there comes nearer, in no circle.
+        """
+        first: dict[Item, Entry] = {}
+        waiting = [at]
+        for item in waiting:
+            for edge, vertex, before, back in self._supports(number, *item):
+                there, step = (vertex, before), Entry(value, edge, before, bool(back))
+                ends = self.value(number, *there) < value or there == (search.start, 0)
+                if ends and item == at:
+                    return step
+                if ends:
+                    return first[item]
+                if there not in first and there != at:
+                    first[there] = first.get(item, step)
+                    waiting.append(there)
+        raise AssertionError("an entry rests on nothing")
+
+    def _supports(self, number: int, vertex: int, state: int) -> list[list[int]]:
+        """What an entry may have come by: edge, vertex, state and way. One that costs less, where
+        there is one, or else all that cost the same.
+        """
+        graph, key = self._graph.adjacency, self.searches.base(number) + state
+        one = np.empty(4, np.int32)
+        if find_support(self.words(), vertex, key, one):
+            return [one.tolist()]
+        most = int(graph.out.live[vertex] + graph.into.live[vertex]) * self.searches.states(number)
+        with self._budget.lent(16 * most):
+            came = np.empty((most, 4), np.int32)
+            count = list_equals(self.words(), vertex, key, came.reshape(-1))
+            found: list[list[int]] = came[:count].tolist()
+            return found
 
     def answers(self, number: int, accepting: frozenset[int], vertices: Int32) -> Float64:
         """The least cost of a walk that may end at each of some vertices; infinity without one."""
@@ -235,7 +284,7 @@ class Fixpoints:
                 with dense_arrays(search, vertices, self._budget) as dense:
                     count = find_all(self.words(), dense, number, search.start)
                     reached = np.sort(dense.reached[:count])
-                    self._repeat(lambda words: write_all(words, dense, number, reached))
+                    self._repeat(lambda words: write_all(words, dense, number, reached), count)
                     return int(dense.sizes[LOOKED])
             except LacksRoomError:
                 self.drop([number])
@@ -260,25 +309,32 @@ class Fixpoints:
             return -1
         return self._columns.setdefault((name, of_labels), len(self._columns))
 
-    def _repeat(self, call: Callable[[Int64], int]) -> None:
-        """Call until it is done, with more room each time."""
+    def _repeat(self, call: Callable[[Int64], int], entries: int = 0) -> None:
+        """Call until it is done, with more room each time; it may bring so many entries."""
         while (lacking := call(self.words())) != DONE:
             self._block = None
             match lacking:
                 case _ if lacking == LACKS_POOL:
-                    self._widen_pool()
+                    self._widen_pool(entries)
+                case _ if lacking == LACKS_WIDTH:
+                    self.rows.widen()
                 case _ if lacking == LACKS_HEAP:
                     self.work.grow(0, 2)
                 case _ if lacking == LACKS_FALLEN:
                     self.work.grow(2, 3)
                 case _ if lacking == LACKS_LOG:
-                    self.work.grow(3, 7)
+                    self.work.grow(3, 6)
                 case _ if lacking == TAKES_LONG:
                     raise TakesLongError
 
-    def _widen_pool(self) -> None:
-        """More room in the pool: what rows have left behind, or a larger one."""
-        if self.rows.is_wasteful:
-            self.sweep(shrink=False)
-        else:
-            self.rows.grow()
+    def _widen_pool(self, entries: int) -> None:
+        """More room in the pool: all rows anew, or, where two pools are more than is granted, what
+        rows have left behind, or a larger one.
+        """
+        try:
+            self.rows.lay_out(entries)
+        except LacksRoomError:
+            if self.rows.is_wasteful:
+                self.sweep(shrink=False)
+            else:
+                self.rows.grow()

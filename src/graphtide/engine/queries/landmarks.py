@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
-from graphtide.engine.queries.fixpoint import ENTRY, Fixpoints, LabelColumn, TakesLongError
+from graphtide.engine.queries.fixpoint import Fixpoints, LabelColumn, TakesLongError
 from graphtide.engine.queries.landmark_settings import Landmarks
+from graphtide.engine.queries.rows import WIDE
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
@@ -192,7 +193,7 @@ class LandmarkIndexes:
         """What an index takes at most while it begins."""
         assert self.settings is not None
         entries = 2 * self.settings.count * self._graph.vertices
-        return _LEAST + 2 * ENTRY * entries + _BY_VERTEX * self._graph.vertices
+        return _LEAST + 2 * WIDE * entries + _BY_VERTEX * self._graph.vertices
 
     def move(self, shape: int, to: int | None) -> None:
         """Know an index by another search, as the one before goes; None where it was the last."""

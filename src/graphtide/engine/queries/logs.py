@@ -6,6 +6,7 @@ Rolling back further than the logs reach is possible: queries then begin anew.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,13 +35,17 @@ class Log(NamedTuple):
 
     items: NDArray[np.int64]
     values: NDArray[np.float64]
-    edges: NDArray[np.int32]
-    vias: NDArray[np.int16]
+    signs: NDArray[np.uint16]
+
+    @classmethod
+    def empty(cls) -> Log:
+        """Nothing was noted."""
+        return cls(np.empty(0, np.int64), np.empty(0), np.empty(0, np.uint16))
 
     @property
     def nbytes(self) -> int:
         """The memory that it takes."""
-        return sum(part.nbytes for part in self)
+        return sum(part.nbytes for part in self) if len(self.items) else 0
 
     def void(self, owner: NDArray[np.int32]) -> None:
         """Let the notes of keys that have no owner tell of nothing, in place."""
@@ -55,7 +60,7 @@ class WorkRoom:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.counts = budget.array(COUNTS, np.int64, 0)
-        kinds = (np.int64, np.float64, np.int64, np.int64, np.float64, np.int32, np.int16)
+        kinds = (np.int64, np.float64, np.int64, np.int64, np.float64, np.uint16)
         self._arrays: list[Any] = [budget.array(_LEAST_ROOM, kind) for kind in kinds]
 
     @property
@@ -104,6 +109,8 @@ class WorkRoom:
 
     def log(self) -> Log:
         """What was noted; a copy, which is granted."""
+        if self.counts[LOG] == 0:
+            return Log.empty()
         noted = self.noted()
         self._budget.take(noted.nbytes)
         copies: list[Any] = [part.copy() for part in noted]
@@ -139,13 +146,16 @@ class Logs:
         kept = list(self._kept)
         return kept if self.last is None or (kept and kept[-1] is self.last) else [*kept, self.last]
 
-    def add(self, log: Log, state: int) -> None:
-        """Keep another, and as many of the oldest less as there is no room for beside the state."""
+    def add(self, log: Log, state: Callable[[], int]) -> None:
+        """Keep another, and as many of the oldest less as there is no room for beside the state.
+
+        How many bytes that takes is asked only where it counts.
+        """
         self.tell_nothing()
         self._kept.append(log)
         self.nbytes += log.nbytes
         self.last = log
-        most = max(LEAST, state // SHARE)
+        most = LEAST if self.nbytes <= LEAST else max(LEAST, state() // SHARE)
         if self._budget.most is not None:
             most = min(most, self._budget.most // (4 * SHARE))
         while len(self._kept) > 1 and self.nbytes > most:

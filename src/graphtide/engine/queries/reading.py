@@ -17,11 +17,15 @@ Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
 
 
-class AnswerReader:
-    """Reads the states of searches."""
+Path = list[int] | None
+Within = Callable[[Callable[[], Path]], Path]
 
-    def __init__(self, states: SearchStates) -> None:
-        self._states = states
+
+class AnswerReader:
+    """Reads the states of searches; `within` calls what takes room until there is some."""
+
+    def __init__(self, states: SearchStates, within: Within) -> None:
+        self._states, self._within = states, within
 
     def changed(self) -> set[int]:
         """The searches with an entry, or an answer, that the last advance changed."""
@@ -52,8 +56,7 @@ class AnswerReader:
         if number in self._states.values:
             item = vertex * self._automaton_states(number) + state
             return self._states.values.value(number, item)
-        entry = self._states.fixpoints.entry(number, vertex, state)
-        return np.inf if entry is None else entry.value
+        return self._states.fixpoints.value(number, vertex, state)
 
     def answers(self, number: int, vertices: Int32) -> Float64:
         """The least cost of a walk that may end at each of some vertices; infinity without one."""
@@ -74,8 +77,11 @@ class AnswerReader:
         pairs = self._states.pairs
         return pairs.bounds(number, target) if number in pairs else None
 
-    def path(self, number: int, target: int) -> list[int] | None:
+    def path(self, number: int, target: int) -> Path:
         """The vertices of a best walk to a target; None without one."""
+        return self._within(lambda: self._path(number, target))
+
+    def _path(self, number: int, target: int) -> Path:
         states, search = self._states, self._states.records[number].search
         if number in states.pairs:
             kept = target in (search.targets or ())
@@ -85,7 +91,8 @@ class AnswerReader:
             count = search.automaton.states
             with states.searched(number, search) as dense:
                 return self._traced(number, target, lambda v, s: _entry(dense, v * count + s))
-        return self._traced(number, target, lambda v, s: states.fixpoints.entry(number, v, s))
+        fixpoints = states.fixpoints
+        return self._traced(number, target, lambda v, s: fixpoints.entry(number, search, v, s))
 
     def _traced(
         self, number: int, target: int, entry_at: Callable[[int, int], Entry | None]

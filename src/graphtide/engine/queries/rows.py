@@ -1,7 +1,8 @@
 """The rows of all queries in memory: a pool of entries that grows and shrinks, and its room.
 
-A pool that lacks room gets a fourth more, or what the budget still allows for. What rows leave
-behind is closed up in place, which takes no second pool.
+A pool that lacks room is written anew, each row with a share free. Where the budget does not allow
+for two pools, it gets a fourth more, or what is still allowed for; and what rows leave behind is
+closed up in place.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget, GrantedArray, LacksRoomError
-from graphtide.kernels.queries.reading import close_up, empty_rows, list_rows
+from graphtide.kernels.queries.layout import (
+    choose_kinds,
+    close_up,
+    copy_rows,
+    empty_rows,
+    list_rows,
+    plan_rows,
+    widen_costs,
+)
 from graphtide.kernels.queries.records import Rows
 from graphtide.model.errors import LimitError
 
@@ -22,6 +31,16 @@ _AT_ONCE = 1 << 12
 _LEAST_PART = 32
 GROWTH = 4
 """A pool that is full gets this share more: a copy of all entries for every fourth of them."""
+SPARE = 8
+"""Rows that are laid out anew have this share of their entries free."""
+COLUMNS: dict[str, Any] = {
+    "key": np.int32,
+    "small": np.uint16,
+    "wide": np.float64,
+    "sign": np.uint16,
+}
+NARROW, WIDE = 8, 14
+"""The bytes of an entry: where all costs are small whole numbers, and where one is not."""
 
 
 def chunk_sizes() -> NDArray[np.int64]:
@@ -44,8 +63,9 @@ class RowPool:
         self._lengths = GrantedArray(budget, vertices, np.int32)
         self._kinds = GrantedArray(budget, vertices, np.int16)
         self._order = GrantedArray(budget, vertices, np.int64)
-        kinds = (np.int32, np.float64, np.int32, np.int16)
-        self._pool: list[NDArray[Any]] = [budget.array(_LEAST_POOL, kind) for kind in kinds]
+        self._pool = {name: budget.array(0, kind) for name, kind in COLUMNS.items()}
+        for name in ("key", "small", "sign"):
+            self._pool[name] = budget.array(_LEAST_POOL, COLUMNS[name])
         self._free = budget.array(len(SIZES), np.int64, -1)
         self._top = budget.array(1, np.int64, 0)
 
@@ -53,7 +73,7 @@ class RowPool:
     def view(self) -> Rows:
         """The arrays as they are now."""
         by_vertex = [item.room for item in (self._starts, self._lengths, self._kinds)]
-        return Rows(*[*by_vertex, *self._pool, self._free, SIZES, self._top])
+        return Rows(*[*by_vertex, *self._pool.values(), self._free, SIZES, self._top])
 
     @property
     def nbytes(self) -> int:
@@ -67,19 +87,43 @@ class RowPool:
         return self._starts.length
 
     @property
+    def room(self) -> int:
+        """How many entries the pool can take in all."""
+        return len(self._pool["key"])
+
+    @property
     def spare(self) -> int:
         """How many entries the pool can take before it grows, at most."""
-        return len(self._pool[0]) - int(self._top[0])
+        return self.room - int(self._top[0])
+
+    @property
+    def _columns(self) -> list[str]:
+        """Those that hold something; the keys come last, since kernels take their length for that
+        of all.
+        """
+        return [*("wide" if len(self._pool["wide"]) else "small", "sign"), "key"]
+
+    @property
+    def entry(self) -> int:
+        """The bytes of an entry."""
+        return sum(self._pool[name].itemsize for name in self._columns)
+
+    def widen(self) -> None:
+        """Hold costs of any size, and with fractions, from now on."""
+        wide = self._budget.array(self.room, np.float64)
+        widen_costs(self._pool["small"], wide)
+        self._budget.give(self._pool["small"].nbytes)
+        self._pool["small"], self._pool["wide"] = np.empty(0, np.uint16), wide
 
     def peak_for(self, entries: int) -> int:
         """How many bytes more are granted, at most, while so many entries come in; about.
 
         A pool that grows is there twice for a while, one array after the other.
         """
-        room, lacking = len(self._pool[0]), entries + entries // GROWTH - self.spare
+        room, lacking = self.room, entries + entries // GROWTH - self.spare
         if lacking <= 0:
             return 0
-        sizes = [array.itemsize for array in self._pool]
+        sizes = [self._pool[name].itemsize for name in self._columns]
         return max(sizes) * room + sum(sizes) * max(lacking, room // _LEAST_PART)
 
     def resize(self, vertices: int) -> None:
@@ -112,8 +156,7 @@ class RowPool:
         Where the budget does not allow for that, for less, but never by so little that copies of
         the pool follow one another.
         """
-        room, top = len(self._pool[0]), int(self._top[0])
-        largest = int(SIZES[int(self._kinds.view.max(initial=0)) + 1])
+        room, top, largest = self.room, int(self._top[0]), self._largest
         wanted = max(top + 2 * largest + _LEAST_POOL - room, room // GROWTH)
         while True:
             try:
@@ -123,24 +166,52 @@ class RowPool:
                     raise
                 wanted //= 2
 
-    def _set_room(self, room: int) -> None:
-        """Have a pool of so many entries at least.
+    @property
+    def _largest(self) -> int:
+        """What any row takes at most when it moves."""
+        return int(SIZES[int(self._kinds.view.max(initial=0)) + 1])
 
-        The keys come last: kernels take their length for that of all.
+    def lay_out(self, entries: int) -> None:
+        """Write all rows anew into a larger pool, each with a share free, and have room for so many
+        entries of other vertices; LacksRoomError, and nothing has changed, where that is too much.
+
+        Rows that grow together then move together, in the order of vertices, and none of them for a
+        while: a row that moves by itself leaves a chunk behind that is too small for all others.
         """
+        starts, lengths, there = (item.view for item in (self._starts, self._lengths, self._order))
+        top = plan_rows(lengths, SIZES, there, SPARE)
+        room = top + max(entries, 0 if entries else top // SPARE) + 2 * self._largest + _LEAST_POOL
+        self._check(room)
+        nbytes = self.entry * room
+        with self._budget.lent(nbytes):
+            fresh = {name: np.empty(room, COLUMNS[name]) for name in self._columns}
+            for name, array in fresh.items():
+                copy_rows(self._pool[name], array, starts, lengths, there)
+                self._budget.give(self._pool[name].nbytes)
+                self._pool[name] = array
+        self._budget.take(nbytes)
+        starts[:] = there
+        choose_kinds(lengths, SIZES, self._kinds.view, SPARE)
+        self._free[:], self._top[0] = -1, top
+
+    def _check(self, room: int) -> None:
         if room > _MOST:
             raise LimitError(
                 f"{room:,} entries are more than the queries on one graph can have",
                 hint="drop queries, or give them bounds",
             )
+
+    def _set_room(self, room: int) -> None:
+        """Have a pool of so many entries at least."""
+        self._check(room)
         used = int(self._top[0])
-        for at in reversed(range(len(self._pool))):
-            array = self._pool[at]
+        for name in self._columns:
+            array = self._pool[name]
             if len(array) < room:
                 larger = self._budget.array(room, array.dtype)
                 larger[:used] = array[:used]
                 self._budget.give(array.nbytes)
-                self._pool[at] = larger
+                self._pool[name] = larger
 
     def close_up(self, words: NDArray[np.int64]) -> None:
         """Move all rows together, without what belongs to nobody, in place."""
@@ -155,7 +226,7 @@ class RowPool:
         """
         top = int(self._top[0])
         room = max(top + top // (2 * GROWTH), _LEAST_POOL)
-        for array in self._pool:
+        for array in self._pool.values():
             before = array.nbytes
             if len(array) > room:
                 array.resize(room, refcheck=False)

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget, GrantedArray
-from graphtide.kernels.queries.records import AGAINST, ALONG, FACTS, STATES, Searches
+from graphtide.kernels.queries.records import (
+    AGAINST,
+    ALONG,
+    ANY_STEP,
+    FACTS,
+    PLAIN,
+    STATES,
+    Searches,
+)
 from graphtide.plan.path_automaton import Automaton
 
 UNBOUNDED = float(np.finfo(np.float64).max)
@@ -51,6 +59,7 @@ class SearchTable:
 
     def __init__(self, budget: Budget) -> None:
         self._owner = GrantedArray(budget, 0, np.int32)
+        self._plain = GrantedArray(budget, 0, np.int8)
         self._facts = GrantedArray(budget, 0, np.int32)
         self._bound = GrantedArray(budget, 0, np.float64)
         self._entries = GrantedArray(budget, 0, np.int64)
@@ -65,7 +74,8 @@ class SearchTable:
 
     @property
     def _arrays(self) -> tuple[GrantedArray, ...]:
-        return self._owner, self._facts, self._bound, self._entries, self._steps, self._codes
+        by_key, by_search = (self._owner, self._plain), (self._facts, self._bound, self._entries)
+        return *by_key, *by_search, self._steps, self._codes
 
     @property
     def view(self) -> Searches:
@@ -93,9 +103,10 @@ class SearchTable:
             *(base, automaton.states),
             *(table, automaton.letters.count + 1),
             *(names, len(search.codes), label, weight),
+            _plain(search),
         )
         self._bound.view[number], self._entries.view[number] = search.bound, 0
-        self._owner.view[base : base + automaton.states] = number
+        self.own(number)
         return number
 
     def remove(self, number: int) -> None:
@@ -106,16 +117,22 @@ class SearchTable:
     def disown(self, number: int) -> None:
         """Let the entries of a search belong to nobody."""
         self.owner[self._keys(number)] = -1
+        self._plain.view[self._keys(number)] = 0
         self.dead += self.entries(number)
         self._entries.view[number] = 0
 
     def own(self, number: int) -> None:
-        """Let a search have its keys again; rows have been swept since it gave them up."""
+        """Let a search have its keys: at first, or again when rows have been swept."""
         self.owner[self._keys(number)] = number
+        self._plain.view[self._keys(number)] = self._facts.view[number * FACTS + PLAIN]
 
     def _keys(self, number: int) -> slice:
         base = self.base(number)
-        return slice(base, base + int(self._facts.view[number * FACTS + STATES]))
+        return slice(base, base + self.states(number))
+
+    def states(self, number: int) -> int:
+        """How many keys a search has."""
+        return int(self._facts.view[number * FACTS + STATES])
 
     def base(self, number: int) -> int:
         """The first key of a search."""
@@ -160,7 +177,9 @@ class SearchTable:
                 self._free[at] = first + states, last
                 return first
         first = self._owner.length
+        self._plain.reserve(first + states)
         self._owner.resize(first + states)
+        self._plain.resize(first + states)
         return first
 
     def _table_of(self, automaton: Automaton) -> int:
@@ -177,6 +196,16 @@ class SearchTable:
             self._codes.extend(np.array(codes, np.int32))
             self._names[codes] = first
         return self._names[codes]
+
+
+def _plain(search: Search) -> int:
+    """The ways of a search on which every edge costs 1 and leads to its one state, or `ANY_STEP`.
+
+    Then the search has no letters but the two ways, and whatever it reaches goes on alike.
+    """
+    automaton = search.automaton
+    same = automaton.states == 1 and not automaton.letters.labels and search.weight is None
+    return _ways(automaton.steps[0]) if same else ANY_STEP
 
 
 def _ways(row: tuple[int, ...]) -> int:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
-from graphtide.engine.queries.fixpoint import ENTRY, Fixpoints, LabelColumn
+from graphtide.engine.queries.fixpoint import Fixpoints, LabelColumn
 from graphtide.engine.queries.landmarks import LandmarkIndexes
 from graphtide.engine.queries.pairs import Answer, PairAnswers
 from graphtide.engine.queries.rows import GROWTH
@@ -22,6 +22,7 @@ from graphtide.engine.queries.told import ToldChanges
 from graphtide.engine.queries.tuning import Record
 from graphtide.engine.queries.values import Entries, ValueAnswers
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.queries.concerns import A_PATH
 from graphtide.kernels.queries.starting import LOOKED, REACHED, Dense, find_all
 from graphtide.model.errors import LimitError
@@ -48,6 +49,8 @@ class SearchStates:
         self.told = ToldChanges(budget)
         self.records: dict[int, Record] = {}
         self.batches = 0
+        self.ahead: Delta | None = None
+        """What the graph has taken already and entries have not."""
 
     @property
     def nbytes(self) -> int:
@@ -66,7 +69,7 @@ class SearchStates:
             return self.pairs.bytes_of(number)
         if number in self.values:
             return self.values.bytes_of(number)
-        return ENTRY * self.fixpoints.searches.entries(number)
+        return self.fixpoints.rows.entry * self.fixpoints.searches.entries(number)
 
     def entries(self, number: int) -> int:
         """How many entries a search has, of which it keeps the costs at least."""
@@ -104,7 +107,7 @@ class SearchStates:
         if left is None:
             return True
         arrays = dense_bytes(self.records[number].search, self.graph.vertices)
-        takes = ENTRY * max(entries + entries // GROWTH - rows.spare, 0)
+        takes = rows.entry * max(entries + entries // GROWTH - rows.spare, 0)
         return left >= max(arrays + rows.peak_for(entries), takes + beside)
 
     def take_up(self, number: int) -> None:
@@ -144,19 +147,32 @@ class SearchStates:
             for number, record in self.records.items()
             if searches.entries(number) and self._can_be_anew(record.search)
         }
-        enough = max(2 * wanted, ENTRY * searches.total // _PART)
-        for number in sorted(worth, key=worth.__getitem__):
-            if freed > enough or worth[number] >= below:
-                break
-            freed += self.bytes_of(number)
-            try:
-                self._write_down(number)
-            except LacksRoomError:
-                break
-            given.append(number)
+        enough = max(2 * wanted, self.fixpoints.rows.entry * searches.total // _PART)
+        with self._graph_of_entries():
+            for number in sorted(worth, key=worth.__getitem__):
+                if freed > enough or worth[number] >= below:
+                    break
+                freed += self.bytes_of(number)
+                try:
+                    self._write_down(number)
+                except LacksRoomError:
+                    break
+                given.append(number)
         if given:
             self.fixpoints.drop(given)
         return bool(given)
+
+    @contextmanager
+    def _graph_of_entries(self) -> Iterator[None]:
+        """Have the edges by which entries came, in the middle of a batch as well."""
+        if self.ahead is None:
+            yield
+            return
+        self.graph.flip(self.ahead.deleted, self.ahead.inserted)
+        try:
+            yield
+        finally:
+            self.graph.flip(self.ahead.inserted, self.ahead.deleted)
 
     def _can_be_anew(self, search: Search) -> bool:
         return search.is_pairs or fits_arrays(search, self.graph.vertices)
@@ -190,12 +206,14 @@ class SearchStates:
     def _pair(self, number: int, target: int) -> Answer:
         """The cost and the path of a pair, by its entries."""
         edges: list[int] = []
-        entry = self.fixpoints.entry(number, target, 0)
+        search = self.records[number].search
+        entry = self.fixpoints.entry(number, search, target, 0)
         cost = np.inf if entry is None else entry.value
         while entry is not None and entry.edge >= 0:
             edges.append(entry.edge)
             src, dst = self.graph.ends(np.array([entry.edge], np.int32))
-            entry = self.fixpoints.entry(number, int(dst[0] if entry.back else src[0]), 0)
+            vertex = int(dst[0] if entry.back else src[0])
+            entry = self.fixpoints.entry(number, search, vertex, 0)
         return Answer(cost, A_PATH, np.array(edges[::-1], np.int32))
 
     @contextmanager

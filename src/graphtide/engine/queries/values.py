@@ -1,7 +1,8 @@
 """Searches that keep the cost of each entry, without the edges by which walks came.
 
-Six bytes an entry instead of eighteen and what rows leave free; where costs are no small whole
-numbers, twelve. One compiled call tells which of them a batch concerns; these are searched anew.
+Six bytes an entry instead of eight and what rows leave free; where costs are no small whole
+numbers, twelve instead of fourteen. One compiled call tells which of them a batch concerns; these
+are searched anew.
 """
 
 from __future__ import annotations
@@ -197,6 +198,8 @@ class ValueAnswers:
 
     def concerned(self, delta: Delta) -> tuple[list[int], int]:
         """The searches that a batch concerns; edges looked at."""
+        if not self._searches:
+            return [], 0
         words = self._fixpoints.words()
         parts = [table.concerned(words, delta) for table in self._tables]
         return [number for numbers, _ in parts for number in numbers], sum(p[1] for p in parts)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.queries.falling import decide, doubt_edge, pull, remove_fallen
 from graphtide.kernels.queries.offering import offer, push_entry, settle
 from graphtide.kernels.queries.records import (
     AGAINST,
     ALONG,
+    ANY_STEP,
     AT,
     BASE,
     DONE,
@@ -26,9 +27,10 @@ from graphtide.kernels.queries.records import (
     SEARCHES,
     WORK,
     Float64,
-    Int16,
     Int32,
     Int64,
+    Rows,
+    UInt16,
     rows_at,
     searches_at,
     work_at,
@@ -38,7 +40,9 @@ from graphtide.kernels.queries.rows import (
     find_entry,
     insert_entry,
     key_of,
+    put_value,
     remove_entry,
+    value_at,
     vertex_of,
 )
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
@@ -123,8 +127,9 @@ def spread_again(words: Int64, vertex: int) -> int:
     if work.counts[HEAP] + length + 2 > len(work.item):
         return LACKS_HEAP
     for place in range(start, start + length):
-        if searches_at(words, SEARCHES).owner[rows.key[place]] >= 0 and rows.value[place] < np.inf:
-            push_entry(words, vertex, rows.key[place], rows.value[place])
+        key, value = rows.key[place], value_at(rows, place)
+        if searches_at(words, SEARCHES).owner[key] >= 0 and value < np.inf:
+            push_entry(words, vertex, key, value)
     return DONE
 
 
@@ -135,38 +140,54 @@ def offer_across(words: Int64, edge: int, here: int, there: int, back: int) -> i
     Both rows are in the order of their keys, and so are the searches in them: one look at each
     entry tells which searches the edge concerns.
     """
-    rows, searches = rows_at(words, ROWS), searches_at(words, SEARCHES)
-    passed = 0
+    rows, plain = rows_at(words, ROWS), searches_at(words, SEARCHES).plain
+    passed, way = 0, AGAINST if back else ALONG
     for at in range(rows.length[here]):
         place = rows.start[here] + at
-        key, value = rows.key[place], rows.value[place]
-        search = searches.owner[key]
-        if search < 0 or value == np.inf:
+        key, value = rows.key[place], value_at(rows, place)
+        reached, total = key, value + 1.0
+        if plain[key] & ANY_STEP:
+            passed = passed_below(rows, there, passed, fact_of(words, key, BASE))
+            reached, total = step_across(words, key, value, edge, back)
+        elif not plain[key] & way:
             continue
-        base = fact(words, search, BASE)
-        if not ways_of(words, search, key - base) & (AGAINST if back else ALONG):
+        if value == np.inf or reached < 0:
             continue
-        letter = 2 * class_of(words, search, edge) + back
-        reached = step_of(words, search, key - base, letter)
-        total = value + cost_of(words, search, edge)
-        if reached < 0 or total > searches.bound[search]:
-            continue
-        passed = passed_below(words, there, passed, base)
-        found = passed_below(words, there, passed, base + reached)
+        found = passed_below(rows, there, passed, reached)
+        if not plain[key] & ANY_STEP:
+            passed = found
         place = rows.start[there] + found
-        known = found < rows.length[there] and rows.key[place] == base + reached
-        if known and rows.value[place] <= total:
+        known = found < rows.length[there] and rows.key[place] == reached
+        if known and value_at(rows, place) <= total:
             continue
-        ended = offer(words, there, base + reached, total, edge, 2 * (key - base) + back)
+        if total > searches_at(words, SEARCHES).bound[searches_at(words, SEARCHES).owner[key]]:
+            continue
+        ended = offer(words, there, reached, total, edge)
         if ended != DONE:
             return ended
     return DONE
 
 
+@joined_kernel
+def fact_of(words: Int64, key: int, which: int) -> int:
+    """One of the facts of the search that a key belongs to."""
+    return fact(words, searches_at(words, SEARCHES).owner[key], which)
+
+
 @inner_kernel
-def passed_below(words: Int64, vertex: int, passed: int, key: int) -> int:
+def step_across(words: Int64, key: int, value: float, edge: int, back: int) -> tuple[int, float]:
+    """The key behind an edge, -1 where it leads nowhere, and what a walk costs there."""
+    search = searches_at(words, SEARCHES).owner[key]
+    base = fact(words, search, BASE)
+    if not ways_of(words, search, key - base) & (AGAINST if back else ALONG):
+        return -1, value
+    reached = step_of(words, search, key - base, 2 * class_of(words, search, edge) + back)
+    return base + reached if reached >= 0 else -1, value + cost_of(words, search, edge)
+
+
+@joined_kernel
+def passed_below(rows: Rows, vertex: int, passed: int, key: int) -> int:
     """How many entries of a row have lower keys, where it is known that `passed` have."""
-    rows = rows_at(words, ROWS)
     start, length = rows.start[vertex], rows.length[vertex]
     while passed < length and rows.key[start + passed] < key:
         passed += 1
@@ -178,7 +199,7 @@ def start_search(words: Int64, search: int, vertex: int) -> int:
     """Find all entries of a search from its start, in its rows alone; how that ended."""
     counts = work_at(words, WORK).counts
     if counts[PHASE] == DOUBT:
-        ended = offer(words, vertex, fact(words, search, BASE), 0.0, -1, 0)
+        ended = offer(words, vertex, fact(words, search, BASE), 0.0, -1)
         if ended != DONE:
             return ended
         counts[PHASE] = SETTLE
@@ -186,7 +207,7 @@ def start_search(words: Int64, search: int, vertex: int) -> int:
 
 
 @bare_kernel
-def put_back(words: Int64, items: Int64, values: Float64, edges: Int32, vias: Int16) -> int:
+def put_back(words: Int64, items: Int64, values: Float64, signs: UInt16) -> int:
     """Undo what a log tells of, from its end; `AT` counts how much is done. How that ended."""
     counts, searches = work_at(words, WORK).counts, searches_at(words, SEARCHES)
     rows = rows_at(words, ROWS)
@@ -211,6 +232,7 @@ def put_back(words: Int64, items: Int64, values: Float64, edges: Int32, vias: In
             place = insert_entry(words, vertex, key)
             searches.entries[search] += 1
         if place >= 0:
-            rows.value[place], rows.edge[place], rows.via[place] = values[at], edges[at], vias[at]
+            put_value(rows, place, values[at])
+            rows.sign[place] = signs[at]
         counts[AT] += 1
     return DONE

@@ -29,6 +29,7 @@ from graphtide.kernels.queries.records import (
     HEAP,
     LACKS_FALLEN,
     LACKS_HEAP,
+    LACKS_WIDTH,
     MOST,
     ROWS,
     SEARCHES,
@@ -44,9 +45,13 @@ from graphtide.kernels.queries.records import (
 from graphtide.kernels.queries.rows import (
     find_entry,
     first_from,
+    fits,
     key_of,
     packed,
+    put_value,
     remove_entry,
+    sign_of,
+    value_at,
     vertex_of,
 )
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
@@ -54,14 +59,14 @@ from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of,
 
 @inner_kernel
 def doubt_edge(words: Int64, vertex: int, edge: int) -> int:
-    """Make candidates of all entries of a vertex that came by an edge. O(row)."""
+    """Make candidates of all entries of a vertex that may have come by an edge. O(row)."""
     rows, work = rows_at(words, ROWS), work_at(words, WORK)
-    start = rows.start[vertex]
+    start, sign = rows.start[vertex], sign_of(edge)
     for place in range(start, start + rows.length[vertex]):
-        if rows.edge[place] == edge and searches_at(words, SEARCHES).owner[rows.key[place]] >= 0:
+        if rows.sign[place] == sign and searches_at(words, SEARCHES).owner[rows.key[place]] >= 0:
             if work.counts[HEAP] + 2 > len(work.item):
                 return LACKS_HEAP
-            push_entry(words, vertex, rows.key[place], rows.value[place])
+            push_entry(words, vertex, rows.key[place], value_at(rows, place))
     return DONE
 
 
@@ -75,7 +80,7 @@ def decide(words: Int64) -> int:
         item, value = work.item[0], work.rank[0]
         vertex, key = vertex_of(item), key_of(item)
         place = find_entry(words, vertex, key)
-        if place < 0 or rows.value[place] != value:
+        if place < 0 or value_at(rows, place) != value:
             pop_entry(words)
             continue
         lacking = lacks_work(words)
@@ -99,43 +104,46 @@ def fall(words: Int64, vertex: int, key: int) -> None:
     work, rows = work_at(words, WORK), rows_at(words, ROWS)
     place = find_entry(words, vertex, key)
     note_entry(words, vertex, key, place)
-    rows.value[place] = np.inf
+    put_value(rows, place, np.inf)
     work.fallen[work.counts[FALLEN]] = packed(vertex, key)
     work.counts[FALLEN] += 1
 
 
 @inner_kernel
 def doubt_followers(words: Int64, vertex: int, key: int) -> int:
-    """Make candidates of those that came by an entry."""
+    """Make candidates of those that may have come by an entry."""
     searches, graph = searches_at(words, SEARCHES), adjacency_at(words, 0)
     search = searches.owner[key]
     state = key - fact(words, search, BASE)
     ways, lacking = ways_of(words, search, state), DONE
     if ways & ALONG:
-        lacking = doubt_one_way(words, graph.out, vertex, search, 2 * state)
+        lacking = doubt_one_way(words, graph.out, vertex, search, (state, 0))
     if lacking == DONE and ways & AGAINST:
-        lacking = doubt_one_way(words, graph.into, vertex, search, 2 * state + 1)
+        lacking = doubt_one_way(words, graph.into, vertex, search, (state, 1))
     return lacking
 
 
 @inner_kernel
-def doubt_one_way(words: Int64, slabs: Slabs, vertex: int, search: int, via: int) -> int:
-    """The same along edges, or against them."""
+def doubt_one_way(
+    words: Int64, slabs: Slabs, vertex: int, search: int, from_state: tuple[int, int]
+) -> int:
+    """The same along edges, or against them: `from_state` is a state and the way."""
+    state, back = from_state
     work, rows = work_at(words, WORK), rows_at(words, ROWS)
     start, live, base = slabs.start[vertex], slabs.live[vertex], fact(words, search, BASE)
     work.counts[TOUCHED] += live
     for place in range(start, start + live):
         edge = slabs.edge[place]
-        letter = 2 * class_of(words, search, edge) + (via & 1)
-        reached = step_of(words, search, via >> 1, letter)
+        reached = step_of(words, search, state, 2 * class_of(words, search, edge) + back)
         if reached < 0:
             continue
         neighbour, key = slabs.neighbour[place], base + reached
         there = find_entry(words, neighbour, key)
-        if there >= 0 and rows.edge[there] == edge and rows.via[there] == via:
+        # What has fallen may have the sign of this edge, too: it is decided.
+        if there >= 0 and rows.sign[there] == sign_of(edge) and value_at(rows, there) < np.inf:
             if work.counts[HEAP] + 2 > len(work.item):
                 return LACKS_HEAP
-            push_entry(words, neighbour, key, rows.value[there])
+            push_entry(words, neighbour, key, value_at(rows, there))
     return DONE
 
 
@@ -144,20 +152,22 @@ def best_support(words: Int64, vertex: int, key: int, value: float) -> float:
     """The best that an entry is offered now: up to the first offer of `value`, which must come
     from something that costs less. The entry takes over the edge of that offer, after a note.
 
-    With a value of infinity, which none reaches, the best of all, and the entry takes it.
+    With a value of infinity, which none reaches, the best of all, and the entry takes it if the
+    rows can hold it.
     """
     graph, rows = adjacency_at(words, 0), rows_at(words, ROWS)
     place = find_entry(words, vertex, key)
-    best, edge, via = best_one_way(words, graph.into, (vertex, key, 0), value)
+    best, edge, _ = best_one_way(words, graph.into, (vertex, key, 0), value)
     if best > value or value == np.inf:
-        other, other_edge, other_via = best_one_way(words, graph.out, (vertex, key, 1), value)
+        other, other_edge, _ = best_one_way(words, graph.out, (vertex, key, 1), value)
         if other < best:
-            best, edge, via = other, other_edge, other_via
-    if best < np.inf and value == np.inf:
-        rows.value[place], rows.edge[place], rows.via[place] = best, edge, via
+            best, edge = other, other_edge
+    if best < np.inf and value == np.inf and fits(rows, best):
+        put_value(rows, place, best)
+        rows.sign[place] = sign_of(edge)
     elif best == value and best < np.inf:
         note_entry(words, vertex, key, place)
-        rows.edge[place], rows.via[place] = edge, via
+        rows.sign[place] = sign_of(edge)
     return best
 
 
@@ -165,7 +175,7 @@ def best_support(words: Int64, vertex: int, key: int, value: float) -> float:
 def best_one_way(
     words: Int64, slabs: Slabs, wanted: tuple[int, int, int], value: float
 ) -> tuple[float, int, int]:
-    """The best offer by edges of one direction, with its edge and how it came.
+    """The best offer by edges of one direction, with its edge and the state that it came from.
 
     `wanted` is the vertex, its key and the way of walks along these edges. Where `value` is a
     number, only an offer of that counts, by something that costs less.
@@ -175,7 +185,7 @@ def best_one_way(
     base = fact(words, search, BASE)
     last = base + fact(words, search, STATES)
     start, live = slabs.start[vertex], slabs.live[vertex]
-    best, best_edge, best_via = np.inf, -1, 0
+    best, best_edge, best_state = np.inf, -1, 0
     work_at(words, WORK).counts[TOUCHED] += live
     for place in range(start, start + live):
         edge, neighbour = slabs.edge[place], slabs.neighbour[place]
@@ -186,16 +196,16 @@ def best_one_way(
         letter = 2 * class_of(words, search, edge) + back
         cost = cost_of(words, search, edge)
         while at < end and rows.key[at] < last:
-            state, standing = rows.key[at] - base, rows.value[at]
+            state, standing = rows.key[at] - base, value_at(rows, at)
             at += 1
             total = standing + cost
             if total >= best or step_of(words, search, state, letter) != key - base:
                 continue
             if value == np.inf or (total == value and standing < value):
-                best, best_edge, best_via = total, edge, 2 * state + back
+                best, best_edge, best_state = total, edge, state
         if best == value and best < np.inf:
             break
-    return best, best_edge, best_via
+    return best, best_edge, best_state
 
 
 @inner_kernel
@@ -211,10 +221,12 @@ def pull(words: Int64) -> int:
             return LACKS_HEAP
         bound = searches_at(words, SEARCHES).bound[searches_at(words, SEARCHES).owner[key]]
         value = best_support(words, vertex, key, np.inf)
+        if not fits(rows, value):
+            return LACKS_WIDTH
         if value <= bound and value < np.inf:
             push_entry(words, vertex, key, value)
         else:
-            rows.value[find_entry(words, vertex, key)] = np.inf
+            put_value(rows, find_entry(words, vertex, key), np.inf)
         work.counts[AT] += 1
     return DONE
 
@@ -227,7 +239,7 @@ def remove_fallen(words: Int64) -> None:
     for at in range(work.counts[FALLEN]):
         vertex, key = vertex_of(work.fallen[at]), key_of(work.fallen[at])
         place = find_entry(words, vertex, key)
-        if place >= 0 and rows.value[place] == np.inf:
+        if place >= 0 and value_at(rows, place) == np.inf:
             remove_entry(words, vertex, place)
             searches.entries[searches.owner[key]] -= 1
     work.counts[FALLEN] = 0

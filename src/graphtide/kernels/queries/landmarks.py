@@ -17,7 +17,7 @@ import numpy as np
 
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.queries.records import ROWS, Float64, Int64, rows_at
-from graphtide.kernels.queries.rows import find_entry
+from graphtide.kernels.queries.rows import find_entry, value_at
 
 
 class Marks(NamedTuple):
@@ -53,10 +53,10 @@ def least_between(marks: Marks, source: int, target: int) -> float:
         there = rows.key[other] if other < other_end else np.int32(2**31 - 1)
         key, near, far = min(here, there), np.inf, np.inf
         if here == key:
-            near = rows.value[one]
+            near = value_at(rows, one)
             one += 1
         if there == key:
-            far = rows.value[other]
+            far = value_at(rows, other)
             other += 1
         if key < marks.size:
             least = max(least, beyond(near, far, marks.slack))
@@ -92,7 +92,7 @@ def most_between(marks: Marks, source: int, target: int) -> float:
             continue
         there = find_entry(marks.words, target, mark)
         if there >= 0:
-            most = min(most, rows.value[place] + rows.value[there])
+            most = min(most, value_at(rows, place) + value_at(rows, there))
     return float(most * (1.0 + rounding(marks.slack, most)))
 
 

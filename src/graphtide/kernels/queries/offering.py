@@ -22,9 +22,11 @@ from graphtide.kernels.queries.records import (
     LACKS_HEAP,
     LACKS_LOG,
     LACKS_POOL,
+    LACKS_WIDTH,
     LOG,
     LOGS,
     MOST,
+    NO_SIGN,
     ROWS,
     SEARCHES,
     TAKES_LONG,
@@ -38,9 +40,13 @@ from graphtide.kernels.queries.records import (
 from graphtide.kernels.queries.rows import (
     can_grow,
     find_entry,
+    fits,
     insert_entry,
     key_of,
     packed,
+    put_value,
+    sign_of,
+    value_at,
     vertex_of,
 )
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
@@ -80,22 +86,23 @@ def note_entry(words: Int64, vertex: int, key: int, place: int) -> None:
         return
     at = work.counts[LOG]
     work.log_item[at] = packed(vertex, key)
-    work.log_value[at] = np.inf if place < 0 else rows.value[place]
-    work.log_edge[at] = -1 if place < 0 else rows.edge[place]
-    work.log_via[at] = 0 if place < 0 else rows.via[place]
+    work.log_value[at] = np.inf if place < 0 else value_at(rows, place)
+    work.log_sign[at] = NO_SIGN if place < 0 else rows.sign[place]
     work.counts[LOG] = at + 1
 
 
 @inner_kernel
-def offer(words: Int64, vertex: int, key: int, value: float, edge: int, via: int) -> int:
+def offer(words: Int64, vertex: int, key: int, value: float, edge: int) -> int:
     """Take a cost for an entry if it is better; says what was lacking where it could not."""
     rows = rows_at(words, ROWS)
     place = find_entry(words, vertex, key)
-    if place >= 0 and value >= rows.value[place]:
+    if place >= 0 and value >= value_at(rows, place):
         return DONE
     lacking = lacks_work(words)
     if lacking != DONE:
         return lacking
+    if not fits(rows, value):
+        return LACKS_WIDTH
     if place < 0:
         if not can_grow(words, vertex):
             return LACKS_POOL
@@ -103,11 +110,10 @@ def offer(words: Int64, vertex: int, key: int, value: float, edge: int, via: int
         place = insert_entry(words, vertex, key)
         searches = searches_at(words, SEARCHES)
         searches.entries[searches.owner[key]] += 1
-    elif rows.value[place] < np.inf:  # What has fallen was noted then.
+    elif value_at(rows, place) < np.inf:  # What has fallen was noted then.
         note_entry(words, vertex, key, place)
-    rows.value[place] = value
-    rows.edge[place] = edge
-    rows.via[place] = via
+    put_value(rows, place, value)
+    rows.sign[place] = sign_of(edge)
     push_entry(words, vertex, key, value)
     return DONE
 
@@ -142,8 +148,7 @@ def spread_one_way(
             continue
         total = value + cost_of(words, search, edge)
         if total <= bound:
-            via = 2 * state + back
-            ended = offer(words, slabs.neighbour[place], base + reached, total, edge, via)
+            ended = offer(words, slabs.neighbour[place], base + reached, total, edge)
             if ended != DONE:
                 return ended
     return DONE
@@ -160,7 +165,7 @@ def settle(words: Int64) -> int:
         pop_entry(words)
         vertex, key = vertex_of(item), key_of(item)
         place = find_entry(words, vertex, key)
-        if place < 0 or rows.value[place] != value:
+        if place < 0 or value_at(rows, place) != value:
             continue
         ended = spread(words, vertex, key, value)
         if ended != DONE:

@@ -1,11 +1,13 @@
-"""Answers read out of the rows, and rows written anew without what is gone."""
+"""Answers read out of the rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.chunks import give_back
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.blocks import adjacency_at
+from graphtide.kernels.graph.adjacency import Slabs, other_end
+from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.queries.falling import best_one_way
 from graphtide.kernels.queries.records import (
     BASE,
     ROWS,
@@ -18,11 +20,8 @@ from graphtide.kernels.queries.records import (
     rows_at,
     searches_at,
 )
-from graphtide.kernels.queries.rows import copy_entry, find_entry, first_from
-from graphtide.kernels.queries.stepping import fact
-
-_HALF = np.int64(31)
-_LOW = np.int64((1 << 31) - 1)
+from graphtide.kernels.queries.rows import find_entry, first_from, value_at
+from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
 
 
 @bare_kernel
@@ -39,64 +38,65 @@ def collect_entries(
         while place < end and rows.key[place] < last:
             vertices[count] = vertex
             states[count] = rows.key[place] - base
-            values[count] = rows.value[place]
+            values[count] = value_at(rows, place)
             count += 1
             place += 1
     return count
 
 
 @bare_kernel
-def look_up(words: Int64, vertex: int, key: int, values: Float64, came: Int32) -> bool:
-    """Read one entry: its value, and in `came` its edge and the state and way before that."""
-    rows = rows_at(words, ROWS)
+def look_up(words: Int64, vertex: int, key: int) -> float:
+    """What one entry costs; infinity where there is none."""
     place = find_entry(words, vertex, key)
-    if place < 0:
+    return np.inf if place < 0 else value_at(rows_at(words, ROWS), place)
+
+
+@bare_kernel
+def find_support(words: Int64, vertex: int, key: int, came: Int32) -> bool:
+    """Find what an entry may have come by, which costs less: the edge, from which vertex, state and
+    way; whether there is such a one.
+    """
+    graph, value, back = adjacency_at(words, 0), look_up(words, vertex, key), 0
+    best, edge, state = best_one_way(words, graph.into, (vertex, key, 0), value)
+    if best != value:
+        back = 1
+        best, edge, state = best_one_way(words, graph.out, (vertex, key, 1), value)
+    if best != value:
         return False
-    values[0], came[0], came[1] = rows.value[place], rows.edge[place], rows.via[place]
+    came[0], came[1], came[2], came[3] = edge, other_end(graph, edge, vertex), state, back
     return True
 
 
 @bare_kernel
-def list_rows(words: Int64, order: Int64) -> None:
-    """Tell of each vertex where its row is, in numbers that come in the order of the rows."""
-    rows = rows_at(words, ROWS)
-    for vertex in range(len(order)):
-        order[vertex] = rows.start[vertex] << _HALF | vertex
+def list_equals(words: Int64, vertex: int, key: int, came: Int32) -> int:
+    """List what an entry may have come by at no cost, four numbers each; how many there are."""
+    graph = adjacency_at(words, 0)
+    count = list_one_way(words, graph.into, (vertex, key, 0), came, 0)
+    return list_one_way(words, graph.out, (vertex, key, 1), came, count)
 
 
-@bare_kernel
-def close_up(words: Int64, order: Int64) -> None:
-    """Move all rows to the front of the pool, without entries that belong to nobody.
-
-    `order` has the vertices as their rows lie in the pool (`list_rows`): each moves down, to where
-    nothing is that is still to be read.
-    """
-    rows, owner = rows_at(words, ROWS), searches_at(words, SEARCHES).owner
-    rows.free[:] = -1
-    top = 0
-    for item in order:
-        vertex = item & _LOW
-        start, count = rows.start[vertex], 0
-        for place in range(start, start + rows.length[vertex]):
-            if owner[rows.key[place]] >= 0:
-                copy_entry(words, place, top + count)
+@inner_kernel
+def list_one_way(
+    words: Int64, slabs: Slabs, wanted: tuple[int, int, int], came: Int32, count: int
+) -> int:
+    """The same by edges of one direction, behind so many others."""
+    vertex, key, back = wanted
+    search, value = searches_at(words, SEARCHES).owner[key], look_up(words, vertex, key)
+    base = fact(words, search, BASE)
+    start = slabs.start[vertex]
+    for place in range(start, start + slabs.live[vertex]):
+        edge, neighbour = slabs.edge[place], slabs.neighbour[place]
+        cost = cost_of(words, search, edge)
+        if value + cost != value:
+            continue
+        letter = 2 * class_of(words, search, edge) + back
+        for state in range(fact(words, search, STATES)):
+            leads = step_of(words, search, state, letter) == key - base
+            if leads and look_up(words, neighbour, base + state) == value:
+                at = 4 * count
+                came[at], came[at + 1], came[at + 2], came[at + 3] = edge, neighbour, state, back
                 count += 1
-        kind = 0
-        while rows.sizes[kind] < count:
-            kind += 1
-        rows.start[vertex], rows.length[vertex], rows.kind[vertex] = top, count, kind
-        top += rows.sizes[kind]
-    rows.top[0] = top
-
-
-@bare_kernel
-def empty_rows(words: Int64, first: int, last: int) -> None:
-    """Forget the rows of vertices that go."""
-    rows = rows_at(words, ROWS)
-    for vertex in range(first, last):
-        if rows.kind[vertex] > 0:
-            give_back(rows, vertex)
-        rows.length[vertex] = 0
+    return count
 
 
 @bare_kernel
@@ -107,5 +107,5 @@ def answer_at(words: Int64, search: int, accepting: Int16, vertices: Int32, foun
         found[at] = np.inf
         for state in accepting:
             place = find_entry(words, vertices[at], base + state)
-            if place >= 0 and rows.value[place] < found[at]:
-                found[at] = rows.value[place]
+            if place >= 0 and value_at(rows, place) < found[at]:
+                found[at] = value_at(rows, place)

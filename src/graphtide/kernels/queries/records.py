@@ -1,10 +1,10 @@
 """What all queries on a graph keep, as one block: entries by vertex, searches, and room to work in.
 
 A search is one start of a query with its automaton. It has an entry at (vertex, state) if a walk
-from its start leads there within its bound: the least cost of one, and the edge by which the best
-one came. A key is a state of one search; the keys of a search lie side by side, from its `BASE` on.
-So the row of a vertex has the entries of all searches that reach it, by key: whoever looks at a
-changed edge finds all that it concerns in the rows of its two ends.
+from its start leads there within its bound: the least cost of one, and a sign of the edge by which
+the best one came. A key is a state of one search; the keys of a search lie side by side, from its
+`BASE` on. So the row of a vertex has the entries of all searches that reach it, by key: whoever
+looks at a changed edge finds all that it concerns in the rows of its two ends.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import ADJACENCY, places, record_reader
 
+Int8 = NDArray[np.int8]
 Int16 = NDArray[np.int16]
+UInt16 = NDArray[np.uint16]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -26,16 +28,19 @@ class Rows(NamedTuple):
     """The row of a vertex: `length` entries of the pool from `start` on, in a chunk of a `kind`.
 
     `sizes`, `free` and `top` are those of `kernels.chunks`. A vertex without entries has no chunk:
-    kind 0, which holds none.
+    kind 0, which holds none. Costs are `small` as long as all of them are small whole numbers, and
+    `wide` from then on: the other one is empty. `sign` is that of the edge by which the best walk
+    came, `NO_SIGN` at the start: few edges have the same one, and none of another sign is that
+    edge. So who looks for those that came by an edge finds all of them and hardly any other.
     """
 
     start: Int64
     length: Int32
     kind: Int16
     key: Int32
-    value: Float64
-    edge: Int32
-    via: Int16
+    small: UInt16
+    wide: Float64
+    sign: UInt16
     free: Int64
     sizes: Int64
     top: Int64
@@ -45,9 +50,11 @@ class Searches(NamedTuple):
     """`owner` is the search of each key, -1 where there is none any more; `facts` has the `FACTS`
     numbers of each search one after the other. `steps` are the tables of all automata, a row a
     state and behind its letters the ways that it goes; `codes` are the labels that they name.
+    `plain` says of each key which ways it goes or `ANY_STEP`, 0 where it has no owner.
     """
 
     owner: Int32
+    plain: Int8
     facts: Int32
     bound: Float64
     entries: Int64
@@ -55,13 +62,24 @@ class Searches(NamedTuple):
     codes: Int32
 
 
-BASE, STATES, TABLE, WIDTH, NAMES, NAMED, LABEL, WEIGHT = range(8)
-FACTS = 8
+BASE, STATES, TABLE, WIDTH, NAMES, NAMED, LABEL, WEIGHT, PLAIN = range(9)
+FACTS = 9
 """The first key, how many there are; where the table is and how wide; where the codes of its labels
-are and how many; the columns of labels and weights among those behind the block, or -1."""
+are and how many; the columns of labels and weights among those behind the block, or -1; and what
+`plain` says of its keys."""
 
 ALONG, AGAINST = 1, 2
 """Ways that a state goes: bits of the last number of its row."""
+
+ANY_STEP = 4
+"""Of a key: what an edge leads to has to be looked up. Otherwise every edge costs 1 and leads to
+the same state, on the ways that the key says."""
+
+NO_SIGN, SIGNS = 0, 0x7FFF
+"""What stands for no edge, and the bits of an edge's number that make its sign."""
+
+MOST_SMALL, NO_COST = 0xFFFE, 0xFFFF
+"""The greatest cost that is small, and what stands for infinity there."""
 
 
 class Work(NamedTuple):
@@ -75,8 +93,7 @@ class Work(NamedTuple):
     fallen: Int64
     log_item: Int64
     log_value: Float64
-    log_edge: Int32
-    log_via: Int16
+    log_sign: UInt16
     counts: Int64
 
 
@@ -85,7 +102,7 @@ COUNTS = 8
 """Which phase a batch is in and how far; the sizes of heap, list and log; edges looked at, and how
 many it may look at; and whether there is a log at all."""
 
-DONE, LACKS_POOL, LACKS_HEAP, LACKS_FALLEN, LACKS_LOG, TAKES_LONG = range(6)
+DONE, LACKS_POOL, LACKS_HEAP, LACKS_FALLEN, LACKS_LOG, LACKS_WIDTH, TAKES_LONG = range(7)
 """How a call ended: done, to be called again once there is more room, or to be put back."""
 
 ROWS = ADJACENCY

@@ -14,8 +14,13 @@ import numpy as np
 from graphtide.kernels.chunks import can_take_more, give_back, lie_in, take_chunk
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.queries.records import (
+    MOST_SMALL,
+    NO_COST,
+    NO_SIGN,
     ROWS,
+    SIGNS,
     Int64,
+    Rows,
     rows_at,
 )
 
@@ -39,6 +44,37 @@ def vertex_of(item: Any) -> Any:
 def key_of(item: Any) -> Any:
     """The key of an entry."""
     return item & _LOW
+
+
+@joined_kernel
+def value_at(rows: Rows, place: int) -> float:
+    """What an entry costs; infinity where it has fallen."""
+    if len(rows.wide) > 0:
+        return float(rows.wide[place])
+    small = rows.small[place]
+    return np.inf if small == NO_COST else float(small)
+
+
+@joined_kernel
+def put_value(rows: Rows, place: int, value: float) -> None:
+    """Write what an entry costs, which fits."""
+    if len(rows.wide) > 0:
+        rows.wide[place] = value
+    else:
+        rows.small[place] = np.uint16(NO_COST if value == np.inf else value)
+
+
+@joined_kernel
+def fits(rows: Rows, value: float) -> bool:
+    """Whether the rows can hold a cost exactly as it is."""
+    small = value == np.inf or (value <= MOST_SMALL and value == np.floor(value))
+    return len(rows.wide) > 0 or small
+
+
+@joined_kernel
+def sign_of(edge: int) -> int:
+    """The sign of an edge; of -1, which stands for none, `NO_SIGN`."""
+    return NO_SIGN if edge < 0 else int(edge & SIGNS) + 1
 
 
 @inner_kernel
@@ -119,6 +155,8 @@ def copy_entry(words: Int64, place: int, to: int) -> None:
     """Write an entry to another place of the pool."""
     rows = rows_at(words, ROWS)
     rows.key[to] = rows.key[place]
-    rows.value[to] = rows.value[place]
-    rows.edge[to] = rows.edge[place]
-    rows.via[to] = rows.via[place]
+    rows.sign[to] = rows.sign[place]
+    if len(rows.wide) > 0:
+        rows.wide[to] = rows.wide[place]
+    else:
+        rows.small[to] = rows.small[place]

@@ -76,6 +76,7 @@ class KeptQueries:
         self._automata: dict[RegularPath, Automaton] = {}
         self._highest = 0
         self._stand_on(known, version)
+        self._begin_engine()
 
     def _stand_on(self, known: KnownEdges, version: int) -> None:
         self.known = known
@@ -84,11 +85,11 @@ class KeptQueries:
         self._version = version
         self._vertices = GraphVertices(known.ids)
         self.labels = EdgeLabels(known.resident, self._kept)
-        self._begin_engine()
+        self._engine: QueryEngine | HistoryEngine | None = None
 
     def _begin_engine(self) -> None:
         """A budget of which nothing is used, and an engine without searches; those before go."""
-        self._engine: QueryEngine | HistoryEngine | None = None
+        self._engine = None
         budget = Budget(self._kept_by.most)
         budget.highest = self._highest
         try:
@@ -114,7 +115,13 @@ class KeptQueries:
 
     @property
     def engine(self) -> QueryEngine | HistoryEngine:
-        """The state of all queries, on the version that the graph is at."""
+        """The state of all queries, on the version that the graph is at.
+
+        LimitError where there is none, because the budget does not allow for it.
+        """
+        if self._engine is None:
+            self._begin_engine()
+            self._enter_lost()
         assert self._engine is not None
         if self._engine.lost:
             self._engine.settle()
@@ -122,10 +129,17 @@ class KeptQueries:
 
     def set_budget(self, most: int | None, patience: float) -> None:
         """Have another budget from now on; LimitError, and the one before, if it is too small."""
-        assert isinstance(self._engine, QueryEngine)
-        self._engine.set_budget(most)
+        before, self._kept_by = self._kept_by, self._kept_by._replace(most=most, patience=patience)
+        try:
+            if self._engine is None:
+                self._begin_engine()
+                self._enter_lost()
+            assert isinstance(self._engine, QueryEngine)
+            self._engine.set_budget(most)
+        except LimitError:
+            self._kept_by = before
+            raise
         self._engine.patience = patience
-        self._kept_by = self._kept_by._replace(most=most, patience=patience)
 
     def set_landmarks(self, landmarks: Landmarks | None) -> None:
         """Have other landmarks from now on, or none."""
@@ -184,22 +198,26 @@ class KeptQueries:
             except InputError as error:
                 failed = failed or error
                 del self.queries[name]
-        self._begin_lost(version)
+        with suppress(LimitError):
+            self.engine  # noqa: B018
         self.conditions = QueryConditions(self._weights())
         if failed is not None:
             raise failed
 
-    def _begin_lost(self, version: int) -> None:
-        """Begin all queries anew, none of which has a state, as far as the budget allows for it.
+    def _enter_lost(self) -> None:
+        """Let a new engine know all queries, none of which has a state.
 
-        Who asks for an answer that is not there is told, and may set another budget.
+        Who asks for an answer that then does not fit is told, and may set another budget.
         """
-        assert self._engine is not None
-        for query in self.queries.values():
-            query.numbers = [self._engine.add_lost(search) for search in query.searches]
-            query.since = min(query.since, version)
-        with suppress(LimitError):
-            self._engine.settle()
+        engine = self._engine
+        assert engine is not None
+        try:
+            for query in self.queries.values():
+                query.numbers = [engine.add_lost(search) for search in query.searches]
+                query.since = min(query.since, self._version)
+        except LimitError:
+            self._engine = None
+            raise
 
     def _find(self, query: KeptQuery) -> None:
         """Find what a query names."""
@@ -233,11 +251,11 @@ class KeptQueries:
 
     def _settle_before(self, delta: Delta) -> None:
         """Compute anew what a failed advance has lost, on the version that it left as it was."""
-        if self._engine is not None and self._engine.lost:
+        if self._engine is None or self._engine.lost:
             resident = self.known.resident
             resident.flip(delta.deleted, delta.inserted)
             try:
-                self._engine.settle()
+                self.engine  # noqa: B018
             finally:
                 resident.flip(delta.inserted, delta.deleted)
 
@@ -256,22 +274,18 @@ class KeptQueries:
 
     def start(self, version: int, vertices: int) -> None:
         """Begin anew what cannot go back to the version that the graph is at now."""
-        assert self._engine is not None
-        noted = version == self._version - 1 and self._engine.undoable > 0
-        if noted:
-            self._engine.undo(vertices)
+        engine, noted = self._engine, version == self._version - 1
         self._version, self.fresh = version, False
-        if not noted:
-            self._highest = self._engine.budget.highest
-            self._begin_engine()
-            self._begin_lost(version)
-            return
-        for query in self.queries.values():
-            if query.since > version:
-                query.numbers = [self._engine.begin_again(number) for number in query.numbers]
-            query.since = min(query.since, version)
-        with suppress(LimitError):
-            self._engine.settle()
+        if engine is not None and noted and engine.undoable > 0:
+            engine.undo(vertices)
+            for query in self.queries.values():
+                if query.since > version:
+                    query.numbers = [engine.begin_again(number) for number in query.numbers]
+                query.since = min(query.since, version)
+        elif engine is not None:
+            self._highest, self._engine = engine.budget.highest, None
+        with suppress(LimitError):  # Who asks for an answer is told, and may set another budget.
+            self.engine  # noqa: B018
 
     def forget(self, version: int) -> None:
         """Give up what could be undone."""
@@ -287,8 +301,7 @@ class KeptQueries:
             raise
 
     def _stop(self, query: KeptQuery) -> None:
-        assert self._engine is not None
-        for number in query.numbers:
+        for number in query.numbers if self._engine is not None else ():
             self._engine.remove(number)
         query.numbers = []
 
