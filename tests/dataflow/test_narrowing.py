@@ -44,6 +44,15 @@ def looped(one: Collection, other: Collection) -> Collection:
     return shortest.leave().select("node", "far")
 
 
+def bounded(one: Collection, other: Collection) -> Collection:
+    start = one.map(node=col.a, unread=col.d)
+    with one.nested_loop() as loop:
+        found = loop.variable(start)
+        further = found.join_map(other, on={"node": "a"}, node=col.b, unread=col.c)
+        found.set(further.filter(col.unread > 0), rounds=3)
+    return found.leave().select("node")
+
+
 def weighed(one: Collection, other: Collection) -> Collection:
     kept = one.select("b", "c", "d").consolidate().negate().minus(other.select("b", "c", "d"))
     return kept.negate().sum("c", by="b").join(other, on="b").select("b", "c", "d")
@@ -61,7 +70,7 @@ def counted(one: Collection, other: Collection) -> Collection:
     return one.count(by=())
 
 
-QUERIES = (joined, summed, chained, looped, weighed, subtracted, missing, counted)
+QUERIES = (joined, summed, chained, looped, bounded, weighed, subtracted, missing, counted)
 
 
 def run(query: Any, history: list[Any], **settings: Any) -> list[Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphtide.dataflow import Dataflow
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.reading import trace_rows
@@ -122,3 +124,27 @@ def test_an_edge_takes_one_word() -> None:
     host.machine.run()
     keys = len(np.unique(edges[:, 0]))
     assert host.machine.held_bytes - machine_bytes() <= 1.3 * 8 * (len(edges) + 2.25 * keys)
+
+
+@pytest.mark.parametrize("keys", [1, 2, 40, 200], ids=lambda keys: f"{keys} keys")
+def test_rows_too_wide_to_pack_are_sorted_and_added_up(keys: int) -> None:
+    """Told apart by their key as a rule, now and then, or never; equal ones are one."""
+    random = Random(keys)
+    wide = [random.randrange(-(1 << 62), 1 << 62) for _ in range(60)]
+    rows = [(random.randrange(keys), random.choice(wide), random.choice(wide)) for _ in range(90)]
+    rows += random.sample(rows, 30)
+    flow = Dataflow(memory=MEMORY)
+    source = flow.input("source", key=int, one=int, other=int)
+    whole = source.arrange("key")
+    least = source.min(by="key", of=["one", "other"]).output()
+    source.insert(rows)
+    flow.advance()
+    source.remove(rows[:40])
+    flow.advance()
+    left = Counter(rows)
+    left.subtract(rows[:40])
+    left = +left
+    assert whole.read() == dict(left)
+    ends = {key: min(row for row in left if row[0] == key) for key in {row[0] for row in left}}
+    assert least.records() == dict.fromkeys(ends.values(), 1)
+    flow.host.end()

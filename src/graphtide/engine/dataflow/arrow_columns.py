@@ -23,6 +23,8 @@ from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
 Int64 = NDArray[np.int64]
 Others = Callable[[NDArray[Any]], Int64]
 """Words of values that NumPy holds, none of which is null."""
+Reader = Callable[[Any, Texts], Int64]
+"""Reads a column of Arrow, in one piece and without nulls, as it lies."""
 _WORD_DIGITS = 18
 _FEW = 64
 """So many texts are looked up one by one, and their dictionary left alone."""
@@ -58,11 +60,27 @@ def _fits(column_type: ColumnType, given: Any) -> bool:
     return kind in tests and tests[kind](given)
 
 
+class Readers:
+    """How the columns of one input are read, remembered for tables of the same types."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Any, Reader | None, bool]] = {}
+
+    def of(self, name: str, column_type: ColumnType, values: Any) -> tuple[Reader | None, bool]:
+        """How a column of Arrow without nulls is read as it lies, and whether it is certain."""
+        given = values.type
+        known = self._known.get(name)
+        if known is None or known[0] != given:
+            known = (given, _reader(column_type, given), _fits(column_type, given))
+            self._known[name] = known
+        return known[1], known[2]
+
+
 def encode_arrow(
     name: str, column_type: ColumnType, values: Any, texts: Texts, others: Others
 ) -> Int64:
     """The words of a column; an InputError where it cannot hold one of the values."""
-    whole = _whole(values)
+    whole = in_one_piece(values)
     if whole.null_count == 0:
         return _encode_there(name, column_type, whole, texts, others)
     if not column_type.nullable:
@@ -78,7 +96,7 @@ def encode_arrow(
     return words
 
 
-def _whole(values: Any) -> Any:
+def in_one_piece(values: Any) -> Any:
     """A column in one piece."""
     if not isinstance(values, pa.ChunkedArray):
         return values
@@ -101,7 +119,7 @@ def _encode_there(
 
 
 @lru_cache(maxsize=256)
-def _reader(column_type: ColumnType, given: Any) -> Callable[[Any, Texts], Int64] | None:
+def _reader(column_type: ColumnType, given: Any) -> Reader | None:
     """How columns of a type of Arrow are read as they lie; None for all others."""
     match column_type.kind:
         case "decimal" if _is_word_decimal(column_type, given):

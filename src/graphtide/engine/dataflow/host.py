@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from graphtide.engine.dataflow.checking import Checker, versions_of
 from graphtide.engine.dataflow.crew import Crew
 from graphtide.engine.dataflow.dweller import Dweller, rounds_of
+from graphtide.engine.dataflow.feeding import Unread, as_rows
 from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
@@ -170,7 +171,7 @@ class Host:
         self.crew.forget({*done.operators.values(), *done.ports.values(), *own})
         self.crew.forget(done.watched.values())
 
-    def feed(self, port: int, rows: Int64, version: int | None) -> None:
+    def feed(self, port: int, rows: Int64 | Unread, version: int | None) -> None:
         """Let rows wait until their version is closed: one for all, or each its own for None."""
         self._waiting.put(Part(port, version, rows))
 
@@ -229,12 +230,12 @@ class Host:
         """Feed what waits for versions that are closed now; those versions."""
         due, versions = self._waiting.take(frontier)
         for checker in self._checkers.values():
-            checker.begin(due)
+            checker.begin([(port, as_rows(rows)) for port, rows in due])
         for port, rows in due:
             if port in self._inputs:
                 self.machine.send_later(self._inputs[port], rows)
             else:
-                self.crew.feed(port, rows)
+                self.crew.feed(port, as_rows(rows))
         return versions
 
     def _set_labels(self) -> None:

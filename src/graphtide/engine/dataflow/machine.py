@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.feeding import Unread
 from graphtide.kernels.dataflow import layout, summing
 from graphtide.kernels.dataflow.exchange import take_mail, turn_mail
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
@@ -58,7 +59,7 @@ class Machine:
         self._mapped = _reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
-        self._to_send: list[tuple[int, Int64]] = []
+        self._to_send: list[tuple[int, Int64 | Unread]] = []
         self.before_run: Callable[[], None] = _nothing
         """Called before the machine runs, and before it goes on behind an operator of Python's."""
         self.workers = workers
@@ -154,10 +155,11 @@ class Machine:
         address = int(room_for(self.words, port, position, len(rows)))
         self.words[address : address + len(rows) * width].reshape(-1, width)[:] = rows
 
-    def send_later(self, operator: int, rows: Int64) -> None:
+    def send_later(self, operator: int, rows: Int64 | Unread) -> None:
         """Let rows go along the edges of an input, outside of loops, when the next run begins.
 
-        Column by column, which is how programs take them: rows in that order are only copied.
+        Column by column, which is how programs take them: rows in that order are only copied, and
+        what is not yet read is written there.
         """
         self.set_field(operator, layout.OP_IN, self.field(operator, layout.OP_IN) + len(rows))
         self._to_send.append((operator, rows))
@@ -165,10 +167,18 @@ class Machine:
     def _send_all(self) -> None:
         while self._to_send:
             operator, rows = self._to_send.pop(0)
-            count, width = rows.shape
-            block = int(allocate(self.words, max(rows.size, 1)))
-            self.words[block : block + rows.size].reshape(width, count)[:] = rows.T
+            count, width = len(rows), self._width(operator)
+            block = int(allocate(self.words, max(count * width, 1)))
+            target = self.words[block : block + count * width].reshape(width, count)
+            if isinstance(rows, Unread):
+                rows.write(target)
+            else:
+                target[:] = rows.T
             send_columns(self.words, operator, block, count, width - 2)
+
+    def _width(self, operator: int) -> int:
+        """Words of a row at the port of an operator."""
+        return self.field(self.field(operator, layout.OP_PORT), layout.PORT_WIDTH)
 
     def take(self, port: int, position: int = 0) -> Int64:
         """The rows that wait at the least position of a port if it is this one, taken out."""

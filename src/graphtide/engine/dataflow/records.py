@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.arrow_columns import is_arrow, is_certain
+from graphtide.engine.dataflow.arrow_columns import Readers, in_one_piece, is_arrow, is_certain
 from graphtide.engine.dataflow.columns import decode_column, encode_column
 from graphtide.engine.dataflow.texts import Texts as Texts
 from graphtide.model.errors import InputError
@@ -28,8 +28,9 @@ def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
 class Columns:
     """Rows that have been given and are not words yet: their columns, all of one length."""
 
-    def __init__(self, rows: Any, schema: Schema) -> None:
+    def __init__(self, rows: Any, schema: Schema, readers: Readers | None = None) -> None:
         columns = _columns(rows, schema)
+        self._readers = readers or Readers()
         self.count = len(columns[0]) if columns else _length(rows)
         self.schema = schema
         self._given = {name: values for (name, _), values in zip(schema, columns, strict=True)}
@@ -49,19 +50,30 @@ class Columns:
         )
 
     def words(self, chosen: Schema, texts: Texts) -> Int64:
-        """Rows of words of some columns; an InputError where any column cannot hold a value.
+        """Rows of words of some columns, with room for version and diff; see `write`."""
+        words = np.empty((len(chosen) + 2, self.count), np.int64)
+        self.write(words, chosen, texts)
+        return words.T
 
-        They stand column by column in memory.
+    def write(self, target: Int64, chosen: Schema, texts: Texts) -> None:
+        """Write the words of some columns, each to a row of the target.
+
+        An InputError where any column cannot hold one of its values, chosen or not.
         """
-        words = np.empty((len(chosen) + 2, self.count), np.int64).T
-        names = {name: number for number, (name, _) in enumerate(chosen)}
+        places = {name: number for number, (name, _) in enumerate(chosen)}
         for name, kind in self.schema:
-            values = self._given[name]
-            if name in names:
-                words[:, names[name]] = encode_column(name, kind, values, texts)
-            elif not is_arrow(values) or not is_certain(kind, values):
-                encode_column(name, kind, values, texts)
-        return words
+            values, place = self._given[name], places.get(name)
+            read, certain = None, False
+            if is_arrow(values) and values.null_count == 0:
+                read, certain = self._readers.of(name, kind, values)
+            if place is None and certain:
+                continue
+            if read is not None and certain:
+                words = read(in_one_piece(values), texts)
+            else:
+                words = encode_column(name, kind, values, texts)
+            if place is not None:
+                target[place] = words
 
 
 def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.feeding import Unread, as_rows
 from graphtide.kernels.dataflow.times import not_after
 
 Int64 = NDArray[np.int64]
@@ -28,7 +29,7 @@ class Part:
 
     port: int
     version: int | None
-    rows: Int64
+    rows: Int64 | Unread
 
 
 class Waiting:
@@ -52,9 +53,9 @@ class Waiting:
         """Drop all that waits."""
         self._parts.clear()
 
-    def take(self, frontier: Sequence[int]) -> tuple[list[tuple[int, Int64]], set[int]]:
+    def take(self, frontier: Sequence[int]) -> tuple[list[tuple[int, Int64 | Unread]], set[int]]:
         """The rows of versions that a new frontier closes, by port, and these versions."""
-        due: dict[int, list[Int64]] = {}
+        due: dict[int, list[Int64 | Unread]] = {}
         versions: set[int] = set()
         staying: list[Part] = []
         for part in self._parts:
@@ -73,26 +74,27 @@ class Waiting:
         self,
         part: Part,
         frontier: Sequence[int],
-        due: dict[int, list[Int64]],
+        due: dict[int, list[Int64 | Unread]],
         versions: set[int],
         staying: list[Part],
     ) -> None:
         """Part rows that are due from those that are not."""
-        distinct, which = np.unique(part.rows[:, -2], return_inverse=True)
+        rows = as_rows(part.rows)
+        distinct, which = np.unique(rows[:, -2], return_inverse=True)
         is_open = np.array([self._stays_open(int(word), frontier) for word in distinct], np.bool_)
         versions.update(distinct[~is_open].tolist())
         waits = is_open[which]
         if waits.any():
-            staying.append(Part(part.port, None, part.rows[waits]))
+            staying.append(Part(part.port, None, rows[waits]))
         if not waits.all():
-            due.setdefault(part.port, []).append(part.rows[~waits])
+            due.setdefault(part.port, []).append(rows[~waits])
 
     def _stays_open(self, version: int, frontier: Sequence[int]) -> bool:
         return any(not_after(bound, version, self._shape) for bound in frontier)
 
 
-def _joined(parts: list[Int64]) -> list[Int64]:
+def _joined(parts: list[Int64 | Unread]) -> list[Int64 | Unread]:
     """Parts that are large as they are, all others as one, which costs a copy."""
-    small = [rows for rows in parts if len(rows) < _LARGE]
     large = [rows for rows in parts if len(rows) >= _LARGE]
+    small = [as_rows(rows) for rows in parts if len(rows) < _LARGE]
     return large if not small else [*large, small[0] if len(small) == 1 else np.concatenate(small)]

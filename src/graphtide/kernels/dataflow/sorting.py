@@ -4,8 +4,9 @@ The words that differ between rows are packed into one: each word less its minim
 bits as its range takes, keys highest. Pairs of packed word and diff are then sorted by radix,
 which is linear; and since packing loses nothing, the batch is written from the sorted words
 without going back to the rows: what is below the key is, but for the diff, the packed row of the
-batch. Rows too wide to pack are sorted by comparison. Rows that come in order, as those of reduce
-do, are found so on the way and not sorted at all.
+batch. Of rows too wide to pack, the words that fit are packed and sorted by, and what that leaves
+undecided is sorted by comparison, all of it where nothing fits. Rows that come in order, as those
+of reduce do, are found so on the way and not sorted at all.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ PACKED_BITS = 62
 TOO_WIDE = 1 << 20
 MOST_WORD = (1 << 63) - 1
 INSERTION_ROWS = 24
+MOST_MOVES = 8
+"""So many moves a row are worth to mend an order with; beyond, a merge sort is cheaper."""
 WIDE_DIGIT_ROWS = 16384
 
 
@@ -46,7 +49,9 @@ def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> i
         batch = write_packed(memory, trace, pairs, count, parts, position)
     else:
         rows = bucket + BUCKET_ROWS
-        kept = _comparison_sort(memory, rows, count, parts, words, order)
+        if not _prefix_sort(memory, rows, count, parts, words, order):
+            _comparison_sort(memory, rows, count, parts, words, order)
+        kept = _add_equal(memory, order, rows, count, parts, words, order + 2 * count)
         batch = write_wide(memory, trace, order + 2 * count, kept, parts, position, rows)
     free(memory, order)
     free(memory, parts)
@@ -190,21 +195,68 @@ def _row_before(memory: Memory, one: int, other: int, parts: int, words: int) ->
 
 
 @inner_kernel
+def _prefix_sort(memory: Memory, rows: int, count: int, parts: int, words: int, order: int) -> bool:
+    """Sort row numbers by the first words, as many as fit into one, and mend the rest.
+
+    Rows that these words do not tell apart are few where they hold a key. False, and nothing
+    sorted, where no word fits or too many rows are not told apart.
+    """
+    fitting, bits = 0, 0
+    while fitting < words and bits + memory[parts + PART_WORDS * fitting + 3] <= PACKED_BITS:
+        bits += memory[parts + PART_WORDS * fitting + 3]
+        fitting += 1
+    if bits == 0:
+        return False
+    for row in range(count):
+        packed = 0
+        for place in range(fitting):
+            part = parts + PART_WORDS * place
+            word = memory[rows + row * (words + 1) + memory[part]]
+            packed = (packed << memory[part + 3]) | (word - memory[part + 1])
+        memory[order + 2 * row] = packed
+        memory[order + 2 * row + 1] = row
+    pairs = _radix_sort(memory, order, count, bits)
+    for row in range(count):
+        memory[order + row] = memory[pairs + 2 * row + 1]
+    return _mend(memory, rows, count, parts, words, order)
+
+
+@joined_kernel
+def _mend(memory: Memory, rows: int, count: int, parts: int, words: int, order: int) -> bool:
+    """Put row numbers that are almost in order into order; False where that takes too long."""
+    width = words + 1
+    left = MOST_MOVES * count
+    for place in range(1, count):
+        number = memory[order + place]
+        at = place
+        while at > 0 and left > 0:
+            other = rows + memory[order + at - 1] * width
+            if _row_before(memory, other, rows + number * width, parts, words) <= 0:
+                break
+            memory[order + at] = memory[order + at - 1]
+            at -= 1
+            left -= 1
+        memory[order + at] = number
+    return left > 0
+
+
+@inner_kernel
 def _comparison_sort(
     memory: Memory, rows: int, count: int, parts: int, words: int, order: int
-) -> int:
-    """Merge sort of row numbers; pairs of row number and diff behind them; how many are left."""
-    width = words + 1
+) -> None:
+    """Merge sort of row numbers; the room behind them is used."""
     source, target = order, order + count
     for row in range(count):
         memory[source + row] = row
     run = 1
     while run < count:
         for start in range(0, count, 2 * run):
-            _merge_runs(memory, source, target, start, run, count, rows, width, parts, words)
+            _merge_runs(memory, source, target, start, run, count, rows, words + 1, parts, words)
         source, target = target, source
         run *= 2
-    return _add_equal(memory, source, rows, count, parts, words, order + 2 * count)
+    if source != order:
+        for place in range(count):
+            memory[order + place] = memory[source + place]
 
 
 @joined_kernel

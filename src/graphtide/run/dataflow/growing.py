@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from graphtide.engine.dataflow.dweller import Dweller
+from graphtide.engine.dataflow.feeding import Fed
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Node, Schema, Scope, Variable
 from graphtide.plan.dataflow_narrowing import narrowed
 from graphtide.plan.dataflow_types import column_type
-from graphtide.run.dataflow.feeding import Fed
 from graphtide.run.dataflow.times import Clock
 from graphtide.run.staying import StaysInDataflow
 from graphtide.run.turns import Turns

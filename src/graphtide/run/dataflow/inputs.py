@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from graphtide.engine.dataflow.arrow_columns import Readers
+from graphtide.engine.dataflow.feeding import Fed
 from graphtide.engine.dataflow.records import Columns, Int64
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.collection import Collection
-from graphtide.run.dataflow.feeding import Fed
+from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.dataflow.times import Time
 
 Times = Time | Sequence[Time] | Int64
@@ -26,6 +28,10 @@ class InputCollection(Collection):
     Columns that nothing in the dataflow reads are checked and then left out. Columns of Arrow,
     which do not change, may wait as they are until the dataflow is built and runs.
     """
+
+    def __init__(self, flow: GrowingFlow, number: int) -> None:
+        super().__init__(flow, number)
+        self._readers = Readers()
 
     def insert(self, rows: Any, *, at: Times | None = None) -> None:
         """Add each record once, at the open version or at one that is still to come."""
@@ -49,7 +55,7 @@ class InputCollection(Collection):
         self.flow.check_open()
         one = at is None or isinstance(at, int | tuple)
         version = self.flow.clock.open_word(at) if one else None
-        columns = Columns(rows, self.schema)
+        columns = Columns(rows, self.schema, self._readers)
         count = columns.count
         if np.ndim(diff) and (np.shape(diff) != (count,) or diff.dtype.kind not in "iu"):
             raise InputError(

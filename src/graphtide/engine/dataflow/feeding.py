@@ -1,0 +1,90 @@
+"""What users hand to an input, until the machine has it: as words of the columns that are read.
+
+Which columns those are is known once the dataflow is installed. Columns of Arrow wait for that as
+they are, and then until their version is closed, when they are written straight into the machine.
+All others become words at once, since whoever gave them may change them, and lose what is not read
+later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphtide.engine.dataflow.records import Columns, Int64, Texts
+from graphtide.plan.dataflow import Schema
+
+_LARGE = 4096
+"""So many records are worth to wait as they are."""
+
+
+@dataclass(frozen=True)
+class Fed:
+    """Records with their diffs, one for all or one each, and their versions, likewise."""
+
+    records: Columns | Int64
+    diff: Any
+    version: int | Int64
+
+    @property
+    def waits(self) -> bool:
+        """True where the records need not be words yet."""
+        return isinstance(self.records, Columns) and self.records.certain
+
+    @property
+    def one_version(self) -> int | None:
+        """The version of all records; None where each has its own."""
+        return self.version if isinstance(self.version, int) else None
+
+    def as_words(self, schema: Schema, texts: Texts) -> Fed:
+        """The same as words of all columns."""
+        if not isinstance(self.records, Columns):
+            return self
+        return Fed(self.records.words(schema, texts), self.diff, self.version)
+
+    def rows(self, declared: Schema, read: Schema, texts: Texts) -> Int64 | Unread:
+        """Rows of words of the columns that are read, version and diff; or what will be those."""
+        if isinstance(self.records, Columns):
+            unread = Unread(self.records, self.diff, self.version, read, texts)
+            large = len(unread) >= _LARGE and isinstance(self.version, int) and self.waits
+            return unread if large else unread.rows()
+        words = self.records
+        if read != declared:
+            places = [number for number, item in enumerate(declared) if item in read]
+            words = words.T[[*places, -2, -1]].T
+        words[:, -2] = self.version
+        words[:, -1] = self.diff
+        return words
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Columns of Arrow on their way to a port, with their diffs and versions."""
+
+    columns: Columns
+    diff: Any
+    version: int | Int64
+    read: Schema
+    texts: Texts
+
+    def __len__(self) -> int:
+        return self.columns.count
+
+    def rows(self) -> Int64:
+        """Rows of words, column by column in memory."""
+        words = np.empty((len(self.read) + 2, len(self)), np.int64)
+        self.write(words)
+        return words.T
+
+    def write(self, target: Int64) -> None:
+        """Write the words of all columns, of the version and of the diff, each to a row."""
+        self.columns.write(target, self.read, self.texts)
+        target[-2] = self.version
+        target[-1] = self.diff
+
+
+def as_rows(given: Int64 | Unread) -> Int64:
+    """Rows of words, whatever they are now."""
+    return given.rows() if isinstance(given, Unread) else given
