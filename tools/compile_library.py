@@ -128,12 +128,13 @@ def main() -> None:
             exercise_lean(program)
         except GraphtideError as error:
             print(f"  {error}", file=sys.stderr)
-    exercise_dataflow()
+    for workers in (1, 2):
+        exercise_dataflow(workers)
 
 
-def exercise_dataflow() -> None:
+def exercise_dataflow(workers: int) -> None:
     """One machine runs all dataflows: a loop with a join and a reduction has it compiled."""
-    flow = gt.Dataflow()
+    flow = gt.Dataflow(workers=workers)
     edges, roots = flow.input("edges", src=int, dst=int), flow.input("roots", node=int)
 
     def step(reached: Any) -> Any:

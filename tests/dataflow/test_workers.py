@@ -151,11 +151,13 @@ def test_what_one_worker_has_all_of_is_added_up_before() -> None:
     assert shares(flow, "Arrange") == [[2, 0]]
 
 
-def test_large_inputs_are_given_room_at_once() -> None:
+@pytest.mark.parametrize("keys", [4_999, 1])
+def test_large_inputs_are_given_room_at_once(keys: int) -> None:
+    """With one key, the other worker has room for what never comes."""
     flow = Dataflow(memory=MEMORY, workers=2)
     edges = flow.input("edges", src=int, dst=int)
     output = edges.count(by="src").output()
-    edges.insert({"src": np.arange(8_400) % 4_999, "dst": np.arange(8_400)})
+    edges.insert({"src": np.arange(8_400) % keys, "dst": np.arange(8_400)})
     flow.advance()
     assert sum(output.columns()["count"]) == 8_400
     assert sum(shares(flow, "Arrange")[0]) == 8_400

@@ -104,10 +104,15 @@ class Crew:
         for machine in self.machines:
             machine.words[place] = value
 
-    def set_frontier(self, block: int, field: int, versions: Sequence[int]) -> None:
-        """Replace a frontier, of a block or of the machines themselves, which is block 0."""
-        for worker, machine in enumerate(self.machines):
-            machine.set_frontier((self.twin(worker, block) if block else 0) + field, versions)
+    def set_since(self, versions: Sequence[int]) -> None:
+        """Replace the frontier that operators still read at."""
+        for machine in self.machines:
+            machine.set_frontier(layout.SINCE, versions)
+
+    def set_held(self, trace: int, versions: Sequence[int]) -> None:
+        """Replace the frontier of the handles of a trace."""
+        for machine, address in self.shards(trace):
+            machine.set_frontier(address + layout.TRACE_SINCE, versions)
 
     def run(self) -> None:
         """Run until nothing waits anywhere, carrying out what is Python's on the way."""

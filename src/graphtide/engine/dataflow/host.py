@@ -127,12 +127,12 @@ class Host:
     def hold(self, trace: int, version: int) -> None:
         """Keep the versions from one on apart in a trace, until it is let go."""
         self.held.setdefault(trace, []).append(version)
-        self.crew.set_frontier(trace, layout.TRACE_SINCE, self.held[trace])
+        self.crew.set_held(trace, self.held[trace])
 
     def let_go(self, trace: int, version: int) -> None:
         """Undo one hold."""
         self.held[trace].remove(version)
-        self.crew.set_frontier(trace, layout.TRACE_SINCE, self.held[trace])
+        self.crew.set_held(trace, self.held[trace])
 
     def uninstall(self, dweller: Dweller) -> None:
         """Free all that a dataflow made; what it imported stays with its owner."""
@@ -160,7 +160,7 @@ class Host:
         for port in ports & set(self._inputs):
             del self._inputs[port]
         for trace in own & set(self.held):
-            self.crew.set_frontier(trace, layout.TRACE_SINCE, [])
+            self.crew.set_held(trace, [])
             del self.held[trace]
         for worker, machine in enumerate(self.crew.machines):
             done = dweller.shards[worker]
@@ -196,7 +196,7 @@ class Host:
         self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
         # A history that is imported in this batch is gone through from its beginning: whoever looks
         # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
-        self.crew.set_frontier(0, layout.SINCE, [0] if self._fresh_history else self.since)
+        self.crew.set_since([0] if self._fresh_history else self.since)
         try:
             self.crew.run()
         except BaseException as error:

@@ -253,16 +253,19 @@ class Machine:
     def run(self) -> None:
         """Run until nothing waits, carrying out what is Python's on the way."""
         self.begin()
+        words, schedule = self.words, self._schedule
         try:
             self._send_all()
             self.before_run()
-            while (ended := self.step()) != layout.DONE:
+            while (ended := run(words, schedule)) != layout.DONE:
+                if ended == layout.PAUSED:
+                    continue
                 if ended == layout.STRANDED:
                     raise stranded()
                 self.answer()
                 self.before_run()
         except (MemoryError, ArithmeticError) as error:
-            raise limit_of(error, len(self.words) * 8) from error
+            raise limit_of(error, len(words) * 8) from error
         self.give_back()
 
     def begin(self) -> None:

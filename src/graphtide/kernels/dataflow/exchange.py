@@ -59,7 +59,7 @@ MANY_ROWS = 4096
 """Of fewer rows, a worker may well have none: no room is made for those."""
 
 
-@joined_kernel
+@inner_kernel
 def owner_of(memory: Memory, staged: int, listed: int, keys: int) -> int:
     """The worker that a staged row belongs to, by the first of the columns that are listed.
 
