@@ -25,7 +25,7 @@ def aliases(assign: Collection, deref: Collection, use: Use) -> Collection:
     """(x, y) that may be the same place; `use` gives what a join reads of a collection."""
     ends = [side.map(x=col[name]) for side in (assign, deref) for name in ("x", "y")]
     nodes = ends[0].concat(*ends[1:]).distinct()
-    with assign.flow.loop("aliases") as loop:
+    with assign.nested_loop("aliases") as loop:
         flows, places = loop.variable(x=int, y=int), loop.variable(x=int, y=int)
         behind = use(assign).join_map(use(places), on={"y": "x"}, x=col.x, w=col.y_right)
         direct = use(assign).join_map(use(flows), on={"y": "x"}, x=col.x, y=col.y_right)
@@ -54,10 +54,10 @@ def apart(item: Collection) -> Collection:
 def first_run(assign: Columns, deref: Columns, use: Use) -> tuple[float, int, int]:
     """Seconds, how many pairs of places there are, and how many rows arrangements hold."""
     flow = gt.Dataflow()
-    inputs = [flow.input(name, x=int, y=int) for name in ("assign", "deref")]
-    output = aliases(*inputs, use).count(by=()).output()
-    for source, rows in zip(inputs, (assign, deref), strict=True):
-        source.insert(rows)
+    assigned, followed = (flow.input(name, x=int, y=int) for name in ("assign", "deref"))
+    output = aliases(assigned, followed, use).count(by=()).output()
+    assigned.insert(assign)
+    followed.insert(deref)
     taken = seconds_of(flow.advance)
     [(pairs,)] = output.records()
     held = sum(item.get("held", 0) for item in flow.counters().values())
