@@ -58,7 +58,7 @@ def is_zero(cursor: Cursor) -> bool:
         library.clang_EvalResult_getAsInt(result),
     )
     library.clang_EvalResult_dispose(result)
-    return kind == INTEGER and value == 0
+    return bool(kind == INTEGER and value == 0)
 
 
 @cache

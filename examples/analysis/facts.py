@@ -68,7 +68,7 @@ def together(versions: Mapping[str, pa.Table]) -> pa.Table:
     first version that has it.
     """
     columns = [*COLUMNS, *versions]
-    found: dict[tuple[str, ...], list[Any]] = {}
+    found: dict[tuple[Any, ...], list[Any]] = {}
     for place, table in enumerate(versions.values()):
         keys = zip(*(table[name].to_pylist() for name in IDENTITY), strict=True)
         lines = _lines(table)

@@ -75,7 +75,7 @@ def new_row(memory: Memory, port: int, position: int) -> int:
     width = memory[port + PORT_WIDTH]
     count = memory[bucket + BUCKET_COUNT]
     if count == memory[bucket + BUCKET_ROOM]:
-        bucket = _more_room(memory, bucket, width)
+        bucket = _more_room(memory, bucket, width, 1)
         count = memory[bucket + BUCKET_COUNT]
         memory[pairs + 2 * last + 1] = bucket
     memory[bucket + BUCKET_COUNT] = count + 1
@@ -84,19 +84,33 @@ def new_row(memory: Memory, port: int, position: int) -> int:
 
 
 @inner_kernel
-def _more_room(memory: Memory, bucket: int, width: int) -> int:
-    """The bucket with room for one more row: added up where that frees half of it, or larger."""
+def new_rows(memory: Memory, port: int, position: int, rows: int) -> int:
+    """The address of so many more rows at a position, one behind the other, to be filled."""
+    last = _find_bucket(memory, port, position)
+    pairs = memory[port + PORT_LIST]
+    memory[port + PORT_LAST] = last
+    bucket, width = memory[pairs + 2 * last + 1], memory[port + PORT_WIDTH]
+    if memory[bucket + BUCKET_COUNT] + rows > memory[bucket + BUCKET_ROOM]:
+        bucket = _more_room(memory, bucket, width, rows)
+        memory[pairs + 2 * last + 1] = bucket
     count = memory[bucket + BUCKET_COUNT]
-    room = count
+    memory[bucket + BUCKET_COUNT] = count + rows
+    memory[port + PORT_RECEIVED] += rows
+    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def _more_room(memory: Memory, bucket: int, width: int, rows: int) -> int:
+    """The bucket with room for more rows: added up where that frees half of it, or larger."""
+    count, room = memory[bucket + BUCKET_COUNT], memory[bucket + BUCKET_ROOM]
     if count >= memory[FUEL]:
         add_up_bucket(memory, bucket, width)
         count = memory[bucket + BUCKET_COUNT]
-        if 2 * count <= room:
+        if 2 * count <= room and count + rows <= room:
             return bucket
-    fresh = larger_block(
-        memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + 2 * room * width
-    )
-    memory[fresh + BUCKET_ROOM] = 2 * room
+    room = max(2 * room, count + rows)
+    fresh = larger_block(memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + room * width)
+    memory[fresh + BUCKET_ROOM] = room
     return fresh
 
 
