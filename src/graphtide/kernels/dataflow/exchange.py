@@ -36,6 +36,7 @@ from graphtide.kernels.dataflow.layout import (
     POSTED,
     PROGRAM_DELAY,
     PROGRAM_FILTER,
+    PROGRAM_SUMS,
     SCHEDULE_WORDS,
     TAKEN,
     TRACE_KEY_WORDS,
@@ -82,7 +83,11 @@ def make_room(memory: Memory, operator: int, rows: int, position: int) -> None:
     edge = memory[operator + OP_EDGES]
     while edge != 0:
         owners, program = memory[edge + EDGE_OWNERS], memory[edge + EDGE_PROGRAM]
-        some = memory[program + PROGRAM_FILTER] >= 0 or memory[program + PROGRAM_DELAY] >= 0
+        some = (
+            memory[program + PROGRAM_FILTER] >= 0
+            or memory[program + PROGRAM_DELAY] >= 0
+            or memory[program + PROGRAM_SUMS] > 0
+        )
         if rows >= MANY_ROWS and owners != 0 and memory[edge + EDGE_KEYS] > 0 and not some:
             target = (position & memory[edge + EDGE_KEEP]) + memory[edge + EDGE_ADD]
             for worker in range(memory[WORKERS]):
