@@ -85,7 +85,6 @@ class ShardsInHand:
     """A program and the views of a collection, ready to be run on shards."""
 
     pairs = None
-    cuts: tuple[int, ...] = ()
 
     def __init__(
         self,
