@@ -12,6 +12,7 @@ import pytest
 
 from graphtide import algorithms
 from graphtide.engine.lean import runs
+from graphtide.engine.lean.components import component_labels
 from graphtide.engine.lean.runs import COMPONENTS, OFFERS, ROUNDS, LeanRun, lean_values
 from graphtide.engine.lean.workers import Workers
 from graphtide.engine.synchronous import ending
@@ -234,3 +235,79 @@ class Restless:
     def update(self, v):
         v.x = v.x + 1 if v.got < 1000 else 0
 """
+
+
+HEAD_STARTS = """
+@gt.program
+class HeadStarts:
+    sources: gt.Vertices
+    x = gt.State(float, default=inf)
+    got = gt.Min(float)
+
+    def initialize(self, v):
+        if v in self.sources:
+            v.x = 2.0 * v.id
+
+    def traverse(self, u, e, v):
+        v.got(u.x + 1.0)
+
+    def update(self, v):
+        v.x = min(v.x, v.got)
+"""
+ALARM = """
+@gt.program
+class Alarm:
+    iterations = 5
+    x: int
+    got = gt.Count()
+
+    def traverse(self, u, e, v):
+        v.got()
+
+    def update(self, v):
+        v.x = v.got + 1 if self.iteration == 3 else v.x
+"""
+
+
+def check_small(program: VertexProgram, given: dict[str, Any], **more: Any) -> None:
+    """A program on some small graphs, by its definition."""
+    for seed in range(4):
+        lean = small_lean(seed, 30, 60 + 40 * seed)
+        sources = np.repeat(np.arange(30), np.diff(lean.out.offsets)).tolist()
+        weights = [{"weight": weight} for weight in lean.columns["weight"].tolist()]
+        edges = list(zip(sources, lean.out.neighbour.tolist(), weights, strict=True))
+        expected, _ = run(program, given, 30, edges)
+        for name, values in values_by_all(lean, program, tuple(given.values()), **more).items():
+            assert values.tolist() == expected[name], (program.name, seed)
+
+
+@pytest.mark.interpreted
+def test_searches_from_many_vertices_that_begin_with_different_values() -> None:
+    sources = {"sources": (0, 3, 5, 9, 12, 20)}
+    with small_parts():
+        check_small(read(HEAD_STARTS).plan, sources, settles=True)
+        check_small(algorithms.NearestSource.plan, sources, settles=True)
+
+
+@pytest.mark.interpreted
+def test_an_update_that_waits_for_an_iteration_in_which_nobody_has_changed() -> None:
+    with small_parts():
+        check_small(read(ALARM).plan, {})
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("sign", [1, -1])
+def test_components_of_stars_and_of_random_graphs(sign: int) -> None:
+    """Those in the largest component are passed over: others find it from their side."""
+    star = np.zeros(20, np.int32), np.arange(1, 21, dtype=np.int32)
+    graphs = [compress(24, *star), compress(24, *star[::-1])]
+    graphs += [small_lean(seed, 40, 10 * seed) for seed in range(1, 8)]
+    for lean in graphs:
+        sources = np.repeat(np.arange(lean.vertices), np.diff(lean.out.offsets)).tolist()
+        ends = list(zip(sources, lean.out.neighbour.tolist(), strict=True))
+        label = list(range(lean.vertices))
+        while any(label[one] != label[other] for one, other in ends):
+            for one, other in ends:
+                label[one] = label[other] = sign * min(sign * label[one], sign * label[other])
+        with small_parts(), Workers(2) as workers:
+            assert component_labels(lean, sign, workers).tolist() == label
