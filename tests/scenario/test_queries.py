@@ -220,7 +220,7 @@ def test_verify_notices_what_is_wrong() -> None:
     graph = airports()
     near = graph.query("near", Q.Hops("LHR", 2))
     rows = near._kept.engine.states.fixpoints.rows
-    rows.view.value[: int(rows.view.top[0])] += 1
+    rows.view.small[: int(rows.view.top[0])] += 1
     with pytest.raises(AssertionError, match="by definition"):
         near.verify()
 

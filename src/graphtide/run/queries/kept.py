@@ -301,8 +301,9 @@ class KeptQueries:
             raise
 
     def _stop(self, query: KeptQuery) -> None:
-        for number in query.numbers if self._engine is not None else ():
-            self._engine.remove(number)
+        if self._engine is not None:
+            for number in query.numbers:
+                self._engine.remove(number)
         query.numbers = []
 
     def _check_new(self, name: str, kind: QueryKind) -> None:
