@@ -223,8 +223,9 @@ class Machine:
 
     def run(self) -> None:
         """Run until nothing waits, carrying out what is Python's on the way."""
-        self.begin()
         words, schedule = self.words, self._schedule
+        words[layout.COUNTER] = 0
+        words[layout.POSITION] = 0
         try:
             self.before_run()
             while (ended := run(words, schedule)) != layout.DONE:
