@@ -26,7 +26,7 @@ from tests.dataflow.crews import carried_out, shared_by
 from tests.dataflow.histories import scenario
 from tests.dataflow.test_once import once
 
-EACH = 2000 if "GRAPHTIDE_CAMPAIGN" in os.environ else 2 if interpreted() else 40
+EACH = 2000 if "GRAPHTIDE_CAMPAIGN" in os.environ else 2 if interpreted() else 12
 ADVANCES = 5000 if "GRAPHTIDE_CAMPAIGN" in os.environ else 30 if interpreted() else 300
 
 

@@ -45,7 +45,7 @@ class Hands(Protocol):
 
 
 class Crew:
-    """The machines of one host. A crew of one only hands on what it is asked."""
+    """The machines of one host; one alone is fed and run without it."""
 
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.machines = tuple(machines)
@@ -77,9 +77,6 @@ class Crew:
 
     def feed(self, port: int, rows: Int64) -> None:
         """Append rows to a port: to each machine an equal part, since edges know where they go."""
-        if len(self.machines) == 1:
-            self.machines[0].feed(port, rows)
-            return
         self._fed += len(rows)
         parts = np.array_split(rows, len(self.machines))
         for (machine, its_port), part in zip(self.shards(port), parts, strict=True):
@@ -99,16 +96,6 @@ class Crew:
         """A counter, added up over all machines."""
         return sum(machine.field(address, field) for machine, address in self.shards(block))
 
-    def set_words(self, place: int, value: int) -> None:
-        """Set a word of the header in all machines."""
-        for machine in self.machines:
-            machine.words[place] = value
-
-    def set_since(self, versions: Sequence[int]) -> None:
-        """Replace the frontier that operators still read at."""
-        for machine in self.machines:
-            machine.set_frontier(layout.SINCE, versions)
-
     def set_held(self, trace: int, versions: Sequence[int]) -> None:
         """Replace the frontier of the handles of a trace."""
         for machine, address in self.shards(trace):
@@ -116,9 +103,6 @@ class Crew:
 
     def run(self) -> None:
         """Run until nothing waits anywhere, carrying out what is Python's on the way."""
-        if len(self.machines) == 1:
-            self.machines[0].run()
-            return
         try:
             self._run_together()
         except (MemoryError, ArithmeticError) as error:
@@ -182,7 +166,8 @@ class Crew:
             self._mail = [True] * len(self.machines)
         elif how == layout.AGREEING:
             least = min(int(machine.words[layout.LEAST]) for machine in self.machines)
-            self.set_words(layout.AGREED, least)
+            for machine in self.machines:
+                machine.words[layout.AGREED] = least
         return () if how == layout.DONE else range(len(self.machines))
 
     def _check_together(self, ended: dict[int, int]) -> None:

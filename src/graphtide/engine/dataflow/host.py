@@ -60,6 +60,8 @@ class Host:
             ]
         )
         self.machine = self.crew.machines[0]
+        # An update takes twenty microseconds: one worker is asked itself, and not by way of a crew.
+        self._runner: Machine | Crew = self.machine if self.workers == 1 else self.crew
         self.dwellers: list[Dweller] = []
         self.shared: set[int] = set()
         self.frontier: list[int] = [0]
@@ -190,15 +192,18 @@ class Host:
         versions = self._feed_closed(frontier)
         before = self.frontier
         one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
-        self.crew.set_words(layout.ONE_VERSION, versions.pop() if one else -1)
+        only = versions.pop() if one else -1
         lower = self.frontier[0] if self.coordinates == 1 else 0
         # One version before the batch stays apart: users may still read it.
         self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
         # A history that is imported in this batch is gone through from its beginning: whoever looks
         # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
-        self.crew.set_since([0] if self._fresh_history else self.since)
+        since = [0] if self._fresh_history else self.since
+        for machine in self.crew.machines:
+            machine.words[layout.ONE_VERSION] = only
+            machine.set_frontier(layout.SINCE, since)
         try:
-            self.crew.run()
+            self._runner.run()
         except BaseException as error:
             self.failed = str(error) or "it was interrupted"
             raise
@@ -235,7 +240,7 @@ class Host:
             if port in self._inputs:
                 self.machine.send_later(self._inputs[port], rows)
             else:
-                self.crew.feed(port, as_rows(rows))
+                self._runner.feed(port, as_rows(rows))
         return versions
 
     def _set_labels(self) -> None:

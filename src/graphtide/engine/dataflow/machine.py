@@ -252,8 +252,9 @@ class Machine:
 
     def run(self) -> None:
         """Run until nothing waits, carrying out what is Python's on the way."""
-        self.begin()
         words, schedule = self.words, self._schedule
+        words[layout.COUNTER] = 0
+        words[layout.POSITION] = 0
         try:
             self._send_all()
             self.before_run()
