@@ -154,17 +154,15 @@ def _texts(values: Any, texts: Texts) -> Int64:
 def _is_text(given: Any) -> bool:
     if pa.types.is_dictionary(given):
         return _is_text(given.value_type)
-    return pa.types.is_string(given) or pa.types.is_large_string(given)
+    return bool(pa.types.is_string(given) or pa.types.is_large_string(given))
 
 
 @lru_cache(maxsize=64)
 def _is_word_decimal(column_type: ColumnType, given: Any) -> bool:
     """True for decimals of Arrow with the digits of the column, whose lower half is all."""
-    return (
-        pa.types.is_decimal128(given)
-        and given.scale == column_type.scale
-        and given.precision <= _WORD_DIGITS
-    )
+    if not pa.types.is_decimal128(given):
+        return False
+    return bool(given.scale == column_type.scale and given.precision <= _WORD_DIGITS)
 
 
 def _lower_halves(values: Any, _: Texts) -> Int64:

@@ -32,7 +32,7 @@ from graphtide.kernels.dataflow.layout import (
 )
 from graphtide.kernels.dataflow.ports import new_row
 from graphtide.kernels.dataflow.programs import STEP_WORDS
-from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.jit import Index, inner_kernel, joined_kernel
 
 TABLE = 2 * CHUNK
 """Places of the table of groups; a place holds the number of a group, from 1, or 0."""
@@ -51,10 +51,10 @@ def send_sums(memory: Memory, edge: int, program: int, stage: int, columns: int,
     tags = listed + keys
     for place in range(TABLE):
         memory[table + place] = 0
+    if fault >= 0 and _has_any(memory, stage + fault * CHUNK, rows):
+        raise ArithmeticError("a value is beyond its word")
     groups = 0
     for row in range(rows):
-        if fault >= 0 and memory[stage + fault * CHUNK + row] != 0:
-            raise ArithmeticError("a value is beyond its word")
         if passing >= 0 and memory[stage + passing * CHUNK + row] == 0:
             continue
         place = _place(memory, stage, listed, keys, versions, row)
@@ -75,6 +75,16 @@ def send_sums(memory: Memory, edge: int, program: int, stage: int, columns: int,
         _send_group(memory, edge, program, stage, versions, group)
 
 
+@joined_kernel
+def _has_any(memory: Memory, column: int, rows: int) -> bool:
+    """True where a word of a column is not 0."""
+    source = Index(column)
+    found = 0
+    for row in range(Index(rows)):
+        found |= memory[source + row]
+    return found != 0
+
+
 @inner_kernel
 def _place(memory: Memory, stage: int, listed: int, keys: int, versions: int, row: int) -> int:
     """Where the group of a row stands in the table, or is to stand."""
@@ -89,7 +99,7 @@ def _place(memory: Memory, stage: int, listed: int, keys: int, versions: int, ro
         if _is_alike(memory, stage, listed, keys, versions, row, first):
             break
         place = (place + 1) & (TABLE - 1)
-    return place
+    return place  # type: ignore[no-any-return]
 
 
 @joined_kernel
@@ -104,7 +114,7 @@ def _is_alike(
     for key in range(keys):
         column = stage + memory[listed + key] * CHUNK
         same = same and memory[column + row] == memory[column + other]
-    return same
+    return same  # type: ignore[no-any-return]
 
 
 @joined_kernel
