@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from graphtide.kernels.jit import Content, program_kernel
+from graphtide.model.syntax import parsed
 
 _PROGRAM_KERNEL = program_kernel.__name__
 
@@ -31,7 +32,7 @@ def contents(source: str) -> dict[str, Content]:
     reads: dict[str, set[str]] = {}
     left_out: dict[str, _Said] = {}
     functions = []
-    for statement in ast.parse(source).body:
+    for statement in parsed(source).body:
         if isinstance(statement, ast.FunctionDef):
             functions.append(statement.name)
             if _is_program_kernel(statement):

@@ -20,6 +20,7 @@ from types import ModuleType
 
 from graphtide.engine.contents import contents
 from graphtide.kernels.jit import CONTENTS, cache_folder
+from graphtide.model.syntax import parsed
 
 _BEGIN, _END = "# program section: begin\n", "# program section: end\n"
 _TEMPLATES = "graphtide.engine.templates"
@@ -45,7 +46,7 @@ def _text(template: str) -> str:
 def _alone(text: str, *, later: bool = False) -> str:
     """A text without its imports from templates, nor what may stand only at the top of a module."""
     lines = text.splitlines()
-    for node in ast.parse(text).body:
+    for node in parsed(text).body:
         if not isinstance(node, ast.ImportFrom) or node.module is None:
             continue
         if node.module.startswith(_TEMPLATES) or (later and node.module == "__future__"):

@@ -18,6 +18,7 @@ from types import FunctionType
 
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.model.errors import LanguageError
+from graphtide.model.syntax import parsed
 
 FUNCTIONS = ("initialize", "traverse", "update")
 
@@ -87,7 +88,7 @@ def names_around(function: FunctionType) -> Mapping[str, object]:
 @lru_cache(maxsize=16)
 def _parse(text: str) -> ast.Module | None:
     try:
-        return ast.parse(text)
+        return parsed(text)
     except (SyntaxError, ValueError):
         return None
 
