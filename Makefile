@@ -9,8 +9,8 @@ FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
-  edge_properties.py graph_runs.py memory_api.py pair_pieces.py pairs.py queries.py run_kill.py run_statement.py \
-  runs.py vertex_properties.py walk_programs.py)
+  edge_properties.py graph_runs.py memory_api.py pair_pieces.py pairs.py queries.py run_kill.py \
+  run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)
 REACHED := build/reached
 # Tests start hundreds of processes, each of which would compile all modules where the environment
 # has Python keep no bytecode: three seconds of a processor instead of one.
