@@ -290,6 +290,12 @@ def test_searches_from_many_vertices_that_begin_with_different_values() -> None:
 
 
 @pytest.mark.interpreted
+def test_searches_in_which_everybody_looks_for_those_that_were_found_last() -> None:
+    with small_parts():
+        check_small(algorithms.BFS.plan, {"source": 0}, settles=True)
+
+
+@pytest.mark.interpreted
 def test_an_update_that_waits_for_an_iteration_in_which_nobody_has_changed() -> None:
     with small_parts():
         check_small(read(ALARM).plan, {})
