@@ -40,4 +40,5 @@ install() {
 }
 
 install --upgrade pip
-install -e . --group dev
+# Python compiles the modules that are imported, which are few of those that are installed.
+install --no-compile -e . --group dev

@@ -48,7 +48,7 @@ def mistaken(draw: st.DrawFn) -> str:
 
 
 @given(mistaken())
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_mistake_is_shown_at_its_place(text: str) -> None:
     error = refused(text)
     if error is not None:

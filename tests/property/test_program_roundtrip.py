@@ -20,7 +20,7 @@ VALUES = {"here": 1, "among": (0, 2), "ways": 2, "pi": 2, "pf": 0.5, "pb": True}
 
 
 @given(programs())
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 def test_what_unparse_writes_reads_as_the_same_plan(plan: p.VertexProgram) -> None:
     text = gt.unparse(plan)
     again = read(text).plan
@@ -127,7 +127,7 @@ EDGES = st.lists(
 
 
 @given(programs(), EDGES)
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 def test_the_plan_computes_what_python_computes(plan: p.VertexProgram, edges: list[Any]) -> None:
     try:
         vertices = run_in_python(plan, 3, edges)

@@ -29,7 +29,7 @@ def mistaken(draw: st.DrawFn) -> str:
 
 
 @given(mistaken())
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_mistake_is_shown_at_its_place(text: str) -> None:
     try:
         with warnings.catch_warnings():

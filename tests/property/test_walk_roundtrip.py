@@ -13,7 +13,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too
 
 
 @given(walk_programs())
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 def test_what_unparse_writes_reads_as_the_same_plan(plan: w.WalkProgram) -> None:
     text = gt.unparse(plan)
     again = read(text).plan

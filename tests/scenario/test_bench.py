@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.skipif("GRAPHTIDE_CAMPAIGN" not in os.environ, reason="half a minute of Spark")
 def test_views_are_measured(tmp_path: Path, spark: SparkSession) -> None:
     session = gt.session(tmp_path, spark=spark, progress=False)
     with data.stand_ins():

@@ -26,7 +26,6 @@ def named(loaded: Loaded) -> list[tuple[str, str]]:
     return [(names[row["_src"]], names[row["_dst"]]) for row in loaded.edges]
 
 
-@pytest.mark.masters
 def test_ids_are_unique_within_a_label_only(spark: SparkSession, tmp_path: Path) -> None:
     files = write(
         tmp_path,

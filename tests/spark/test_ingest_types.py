@@ -108,7 +108,7 @@ ZONED = {
 }
 
 
-@pytest.mark.parametrize("said", [pytest.param(True, marks=pytest.mark.masters), False])
+@pytest.mark.parametrize("said", [True, False])
 def test_timestamps_without_offset_are_of_the_zone_of_the_load(
     spark: SparkSession, tmp_path: Path, said: bool
 ) -> None:
