@@ -16,9 +16,14 @@ from graphtide.model.cache import cache_root
 BUILD_SECONDS = 1_800
 
 
-def built(project: Path, who: str, *, build: bool = True) -> Path:
-    """The program of a project, built where `build` lets it be; AbsentError with the reason."""
-    target = cache_root() / "peers" / f"{project.name}-{_fingerprint(project)}"
+def built(project: Path, who: str, *, borrows: Path | None = None, build: bool = True) -> Path:
+    """The program of a project, built where `build` lets it be; AbsentError with the reason.
+
+    Another state of its sources, or of those that it `borrows` from another project, is another
+    program.
+    """
+    folders = [project] if borrows is None else [project, borrows]
+    target = cache_root() / "peers" / f"{project.name}-{_fingerprint(folders)}"
     program = target / "release" / project.name
     if program.is_file():
         return program
@@ -51,8 +56,9 @@ def last_line(text: str) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
-def _fingerprint(project: Path) -> str:
+def _fingerprint(projects: list[Path]) -> str:
     digest = hashlib.sha256()
-    for path in [project / "Cargo.toml", *sorted((project / "src").glob("*.rs"))]:
-        digest.update(path.read_bytes())
+    for project in projects:
+        for path in [project / "Cargo.toml", *sorted((project / "src").glob("*.rs"))]:
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from bench.peers import AbsentError
-from bench.peers.cargo import built, last_line, ran
+from bench.peers.building import built, last_line, run_program
 from bench.peers.differential import Arcs, Outcome, write_stream
 from bench.streams import Batch
 
@@ -32,9 +32,8 @@ RUN_SECONDS = 600
 
 def find_peer(*, build: bool = True) -> Path:
     """The program, built where `build` lets it be; AbsentError with the reason otherwise."""
-    own, shared = PEERS / "rules", PEERS / "differential" / "src"
-    sources = [own / "Cargo.toml", *sorted((own / "src").glob("*.rs"))]
-    return built("rules", [*sources, *sorted(shared.glob("*.rs"))], build=build)
+    name = "the peer of rules"
+    return built(PEERS / "rules", name, borrows=PEERS / "differential", build=build)
 
 
 def measure(
@@ -47,7 +46,7 @@ def measure(
     with tempfile.TemporaryDirectory(prefix="graphtide-peer-") as folder:
         path = Path(folder, "stream")
         write_stream(path, _arcs(edges), _there_and_back(changed))
-        done = ran([str(peer), engine, program, str(path)], RUN_SECONDS, engine)
+        done = run_program([str(peer), engine, program, str(path)], RUN_SECONDS, engine)
     if done.returncode != 0:
         raise AbsentError(f"skipped: {engine} failed: {last_line(done.stderr)}")
     return Outcome(**json.loads(done.stdout))
