@@ -79,7 +79,7 @@ PLAIN = Role("plain", lambda plan, _: plain_section(plan), ("synchronous",))
 SUPERSTEPS = Role(
     "supersteps",
     lambda plan, _: plain_section(with_given_facts(plan)),
-    ("synchronous", "supersteps"),
+    ("synchronous", "own_targets", "supersteps"),
 )
 """The same on a part of a graph, superstep by superstep."""
 LANES = Role("lanes", lambda plan, _: lanes_section(plan), ("lanes",))
@@ -97,7 +97,7 @@ LEAN_OFFERS = Role("lean_offers", _settling, ("selecting", "offers"))
 LANE_SUPERSTEPS = Role(
     "lane_supersteps",
     lambda plan, _: single_section(with_given_facts(plan)),
-    ("lanes", "lane_supersteps"),
+    ("lanes", "own_targets", "lane_supersteps"),
 )
 """Supersteps of a program that has that form."""
 _SINGLE = SINGLE, LEAN, LANE_SUPERSTEPS

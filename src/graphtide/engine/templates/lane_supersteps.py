@@ -7,19 +7,17 @@ PageRank takes two thirds of the time.
 from __future__ import annotations
 
 from graphtide.engine.templates.lanes import (
-    backward,
     begin_state,
-    forward,
     gather,
     hoisted,
-    list_along,
     make_parcel,
     reads_iteration,
     sums_count,
     update_state,
 )
+from graphtide.engine.templates.own_targets import list_own_targets
 from graphtide.kernels.graph.adjacency import Adjacency
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel
 from graphtide.kernels.lanes.records import CHANGED, ITERATION, LaneContext, LaneCourse, LaneWork
 from graphtide.kernels.synchronous.records import EVERYBODY
 
@@ -35,29 +33,6 @@ def begin_own_lane(context: LaneContext, work: LaneWork) -> None:
         work.mark[vertex] = 0
 
 
-@inner_kernel
-def list_lane_targets(
-    reach: Adjacency, work: LaneWork, changed: int, owned: int, iteration: int
-) -> int:
-    """List the own vertices that changed or are told of a change; nobody where all may gather."""
-    size, looked = 0, 0
-    for number in range(changed):
-        vertex = work.changed[number]
-        if vertex < owned and work.mark[vertex] != iteration:
-            work.mark[vertex] = iteration
-            work.listed[size] = vertex
-            size += 1
-        if forward():
-            size = list_along(reach.out, work, vertex, size, iteration)
-            looked += reach.out.live[vertex]
-        if backward():
-            size = list_along(reach.into, work, vertex, size, iteration)
-            looked += reach.into.live[vertex]
-        if 4 * size > owned or looked > 4 * owned:
-            return EVERYBODY
-    return size
-
-
 @bare_kernel
 def run_lane_superstep(
     context: LaneContext, reach: Adjacency, work: LaneWork, course: LaneCourse, owned: int
@@ -66,7 +41,7 @@ def run_lane_superstep(
     iteration, changed = course.progress[ITERATION] + 1, course.progress[CHANGED]
     size = EVERYBODY
     if 0 <= 4 * changed <= len(work.changed) and not reads_iteration():
-        size = list_lane_targets(reach, work, changed, owned, iteration)
+        size = list_own_targets(reach, work, changed, owned, iteration)
     everybody = size == EVERYBODY
     count = owned if everybody else size
     if hoisted():

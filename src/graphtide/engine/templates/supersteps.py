@@ -11,18 +11,16 @@ included: who sends or takes in a state of a mirror lists it among the changed.
 
 from __future__ import annotations
 
+from graphtide.engine.templates.own_targets import list_own_targets
 from graphtide.engine.templates.synchronous import (
-    backward,
-    forward,
     gather,
     hoisted,
-    list_along,
     make_parcels,
     reads_iteration,
     update_one,
 )
 from graphtide.kernels.graph.adjacency import Adjacency
-from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.jit import bare_kernel
 from graphtide.kernels.synchronous.records import (
     ACTIVE,
     EVERYBODY,
@@ -32,27 +30,6 @@ from graphtide.kernels.synchronous.records import (
     Course,
     Work,
 )
-
-
-@inner_kernel
-def list_own_targets(reach: Adjacency, work: Work, active: int, owned: int, iteration: int) -> int:
-    """List the own vertices that changed or are told of a change; nobody where all may gather."""
-    size, looked = 0, 0
-    for number in range(active):
-        vertex = work.changed[number]
-        if vertex < owned and work.mark[vertex] != iteration:
-            work.mark[vertex] = iteration
-            work.listed[size] = vertex
-            size += 1
-        if forward():
-            size = list_along(reach.out, work, vertex, size, iteration)
-            looked += reach.out.live[vertex]
-        if backward():
-            size = list_along(reach.into, work, vertex, size, iteration)
-            looked += reach.into.live[vertex]
-        if 4 * size > owned or looked > 4 * owned:
-            return EVERYBODY
-    return size
 
 
 @bare_kernel

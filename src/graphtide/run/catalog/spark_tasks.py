@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, thread_time, time
-from typing import Any
+from typing import Any, Protocol
 
 from graphtide.kernels.jit import kernels_digest
 from graphtide.model import errors
@@ -32,10 +32,10 @@ from graphtide.run.collection.sub_plans import SubPlanRun, sub_plan_run
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import open_collection
+from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.read_edges import READ_EDGES
-from graphtide.store.results import open_run
+from graphtide.store.results import StoredRun, open_run
 from graphtide.version import __version__
 
 _LOOK_EVERY = 1.0
@@ -101,6 +101,45 @@ def this_code() -> str:
     return f"{__version__} {kernels_digest()}"
 
 
+class RunOrder(Protocol):
+    """What every order of a task says of its run."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the catalog is."""
+
+    @property
+    def run(self) -> str:
+        """The run that the task works for."""
+
+    @property
+    def checksum(self) -> str:
+        """Which state of it."""
+
+    @property
+    def collection(self) -> str:
+        """The collection that it runs over."""
+
+    @property
+    def made_by(self) -> str:
+        """The code of the driver."""
+
+
+def open_ordered(order: RunOrder) -> tuple[Catalog, StoredRun, StoredCollection]:
+    """The run and the collection of an order; refused by another code than the driver's."""
+    if order.made_by != this_code():
+        raise SetupError(
+            f"a worker has another Graphtide ({this_code()}) than the driver ({order.made_by})",
+            where=socket.gethostname(),
+            hint="install the same one where tasks run",
+        )
+    catalog = Catalog(order.folder)
+    run, stored = open_run(catalog, order.run), open_collection(catalog, order.collection)
+    if run.generation.checksum != order.checksum:
+        raise StoreError(f"the run '{order.run}' has been begun anew since", hint="run it again")
+    return catalog, run, stored
+
+
 def carry_out(order: bytes, number: int) -> bytes:
     """Walk a sub-plan; the entry of a task."""
     began, worked, read = time(), thread_time(), READ_EDGES.count
@@ -151,16 +190,7 @@ def _opened(order: Order) -> _Opened:
 
 
 def _open(order: Order) -> _Opened:
-    if order.made_by != this_code():
-        raise SetupError(
-            f"a worker has another Graphtide ({this_code()}) than the driver ({order.made_by})",
-            where=socket.gethostname(),
-            hint="install the same one where tasks run",
-        )
-    catalog = Catalog(order.folder)
-    run, stored = open_run(catalog, order.run), open_collection(catalog, order.collection)
-    if run.generation.checksum != order.checksum:
-        raise StoreError(f"the run '{order.run}' has been begun anew since", hint="run it again")
+    catalog, run, stored = open_ordered(order)
     compiled = compiled_program(order.program, order.mode)
     versions = stored_versions(catalog, stored, compiled)
     prepared = prepare(compiled, versions.known)

@@ -31,18 +31,15 @@ from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.supersteps import Keeping, Supersteps
-from graphtide.model.errors import GraphtideError, SetupError, StoreError
-from graphtide.run.catalog.spark_tasks import Report, StoppedError, this_code
+from graphtide.model.errors import GraphtideError, StoreError
+from graphtide.run.catalog.spark_tasks import Report, StoppedError, open_ordered, this_code
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, Sockets
 from graphtide.run.shards.opening import OpenedShards
 from graphtide.store.behind import graph_behind
-from graphtide.store.catalog import Catalog
-from graphtide.store.collection import open_collection
 from graphtide.store.read_edges import READ_EDGES
-from graphtide.store.results import open_run
 from graphtide.store.shards import open_shards
 from graphtide.store.supersteps import KeptSupersteps, TaskFiles
 
@@ -78,16 +75,7 @@ class _Task:
     """One of the tasks of a run."""
 
     def __init__(self, order: ShardOrder, rank: int, tasks: int) -> None:
-        if order.made_by != this_code():
-            raise SetupError(
-                f"a worker has another Graphtide ({this_code()}) than the driver ({order.made_by})",
-                where=socket.gethostname(),
-                hint="install the same one where tasks run",
-            )
-        catalog = Catalog(order.folder)
-        run, stored = open_run(catalog, order.run), open_collection(catalog, order.collection)
-        if run.generation.checksum != order.checksum:
-            raise StoreError(f"the run '{order.run}' has been begun anew", hint="run it again")
+        catalog, run, stored = open_ordered(order)
         shards = open_shards(catalog, order.collection, order.shards)
         if shards is None:
             raise StoreError(f"the shards of '{order.collection}' are gone", hint="run it again")
