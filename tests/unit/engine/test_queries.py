@@ -185,6 +185,24 @@ def test_paths_by_edges_that_add_nothing_go_round_in_no_circle() -> None:
         assert all(step in edges for step in itertools.pairwise(path))
 
 
+def test_a_path_is_read_within_what_a_full_budget_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It comes by one of 150 vertices that all cost the same: more than are listed in one go."""
+    middle = range(2, 152)
+    edges = [*((0, at) for at in middle), *((at, at + 200) for at in middle)]
+    edges += [(at + 200, 1) for at in middle]
+    graph = gt.Graph(*zip(*edges, strict=True), cost=[0.0] * len(edges))
+    query = graph.query("free", Q.Path(0, 1, weight="cost"))
+    engine = kept_of(graph).engine
+    engine.budget.most = engine.budget.used
+    monkeypatch.setattr(QueryEngine, "_make_room", lambda *given: pytest.fail("asks for room"))
+    path = query.path()
+    assert path is not None
+    assert (len(path), path[0], path[-1]) == (4, 0, 1)
+    assert all(step in edges for step in itertools.pairwise(path))
+
+
 def test_answers_that_are_written_down_in_a_batch_are_those_before_it() -> None:
     """The batch takes edges of the paths, and is put back because it takes too long to follow."""
     pick = random.Random(2)

@@ -56,6 +56,11 @@ Item = tuple[int, int]
 """A vertex and a state."""
 
 
+_AT_ONCE = 64
+"""Supports that are listed in one go: no more room is needed to read an answer, however small the
+budget is."""
+
+
 class TakesLongError(Exception):
     """Following a batch looks at more edges than it may: to begin from scratch is better."""
 
@@ -226,16 +231,15 @@ class Fixpoints:
         """What an entry may have come by: edge, vertex, state and way. One that costs less, where
         there is one, or else all that cost the same.
         """
-        graph, key = self._graph.adjacency, self.searches.base(number) + state
-        one = np.empty(4, np.int32)
-        if find_support(self.words(), vertex, key, one):
-            return [one.tolist()]
-        most = int(graph.out.live[vertex] + graph.into.live[vertex]) * self.searches.states(number)
-        with self._budget.lent(16 * most):
-            came = np.empty((most, 4), np.int32)
-            count = list_equals(self.words(), vertex, key, came.reshape(-1))
-            found: list[list[int]] = came[:count].tolist()
-            return found
+        key, came = self.searches.base(number) + state, np.empty((_AT_ONCE, 4), np.int32)
+        if find_support(self.words(), vertex, key, came[0]):
+            return [came[0].tolist()]
+        found: list[list[int]] = []
+        count = 1
+        while len(found) < count:
+            count = list_equals(self.words(), vertex, key, len(found), came.reshape(-1))
+            found += came[: count - len(found)].tolist()
+        return found
 
     def answers(self, number: int, accepting: frozenset[int], vertices: Int32) -> Float64:
         """The least cost of a walk that may end at each of some vertices; infinity without one."""

@@ -68,18 +68,21 @@ def find_support(words: Int64, vertex: int, key: int, came: Int32) -> bool:
 
 
 @bare_kernel
-def list_equals(words: Int64, vertex: int, key: int, came: Int32) -> int:
-    """List what an entry may have come by at no cost, four numbers each; how many there are."""
+def list_equals(words: Int64, vertex: int, key: int, skip: int, came: Int32) -> int:
+    """List what an entry may have come by at no cost, four numbers each; how many there are.
+
+    The first so many are skipped, and those behind them listed as far as there is room.
+    """
     graph = adjacency_at(words, 0)
-    count = list_one_way(words, graph.into, (vertex, key, 0), came, 0)
-    return list_one_way(words, graph.out, (vertex, key, 1), came, count)
+    count = list_one_way(words, graph.into, (vertex, key, 0), came, -skip)
+    return skip + list_one_way(words, graph.out, (vertex, key, 1), came, count)
 
 
 @inner_kernel
 def list_one_way(
     words: Int64, slabs: Slabs, wanted: tuple[int, int, int], came: Int32, count: int
 ) -> int:
-    """The same by edges of one direction, behind so many others."""
+    """The same by edges of one direction, behind so many others, or skipping some."""
     vertex, key, back = wanted
     search, value = searches_at(words, SEARCHES).owner[key], look_up(words, vertex, key)
     base = fact(words, search, BASE)
@@ -94,7 +97,13 @@ def list_one_way(
             leads = step_of(words, search, state, letter) == key - base
             if leads and look_up(words, neighbour, base + state) == value:
                 at = 4 * count
-                came[at], came[at + 1], came[at + 2], came[at + 3] = edge, neighbour, state, back
+                if 0 <= at < len(came):
+                    came[at], came[at + 1], came[at + 2], came[at + 3] = (
+                        edge,
+                        neighbour,
+                        state,
+                        back,
+                    )
                 count += 1
     return count
 
