@@ -12,6 +12,7 @@ import fcntl
 import os
 import socket
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
@@ -32,7 +33,9 @@ def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
     """Be the only writer of a store. `sweep` removes its folder if nothing is in it at the end."""
     try:
         file = _take(folder, what)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        # What was interrupted may hold the lock, as long as its frames hold the open file.
+        traceback.clear_frames(interrupt.__traceback__)
         _sweep_interrupted(folder, sweep)
         raise
     try:
