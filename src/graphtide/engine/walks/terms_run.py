@@ -84,9 +84,9 @@ class TermsRun(WalkRun):
         if not self.code.facts.reads_globals:
             size = kernels.follow_batch(self._words(), *delta, self._log_room)
             log = self._copy_of_log(size, self._update_touched)
-            return log, self._take_globals() if self.program.globals else {}
+            return log, self._take_globals(delta) if self.program.globals else {}
         kernels.follow_walks(self._words(), *delta)
-        moved = self._take_globals()
+        moved = self._take_globals(delta)
         size = kernels.follow_updates(self._words(), bool(moved), self._log_room)
         return self._copy_of_log(size, self._update_touched), moved
 
@@ -94,11 +94,11 @@ class TermsRun(WalkRun):
         """Settle vertices for whose log there was no room before."""
         self._kernels.follow_updates(self._words(), False, self._log_room)
 
-    def _take_globals(self) -> Mapping[str, GlobalChange]:
+    def _take_globals(self, delta: Delta) -> Mapping[str, GlobalChange]:
         """What changed of the accumulators of the whole graph, which everybody sees from now on."""
         before = self.globals
         if self.state.counts[records.DOUBT]:
-            self._take_globals_anew()
+            self._take_globals_anew(delta)
         self._finish_globals()
         return global_changes(before, self.globals)
 
@@ -128,9 +128,13 @@ class TermsRun(WalkRun):
             self._kernels.settle_vertices(self._words(), before, self.state.vertices)
         return before
 
-    def _take_globals_anew(self) -> None:
-        """Run all walks for the accumulators of the whole graph alone, beside the rest."""
-        state = self.state
+    def _take_globals_anew(self, delta: Delta) -> None:
+        """Run all walks for the accumulators of the whole graph alone, beside the rest.
+
+        They are those of the new version: what left is out of ordered rows meanwhile.
+        """
+        state, ordered, count = self.state, self.state.ordered, len(delta.inserted)
+        self._leave_ordered(delta)
         sums, reported = state.sums.copy(), int(state.counts[records.REPORTED])
         rows = state.reported[: reported * self._report_width].copy()
         self._kernels.clear_all(self._words())
@@ -139,6 +143,8 @@ class TermsRun(WalkRun):
         state.sums[:] = sums
         state.counts[records.REPORTED] = reported
         state.reported[: len(rows)] = rows
+        if ordered.some:
+            ordered.enter(delta.deleted, delta.sources[count:], delta.targets[count:])
 
     def _field_changes(self, log: Int64) -> dict[str, Change]:
         """What a log tells of vertices whose state differs."""
