@@ -15,7 +15,7 @@ from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.walk_facts import walk_facts
-from tests.equivalence.walk_cases import ONE, OUT, History, rings, triangles
+from tests.equivalence.walk_cases import ONE, OUT, History, infinite_product, rings, triangles
 from tests.oracle.machine_numbers import Int
 from tests.property.range_plans import range_programs
 
@@ -140,3 +140,16 @@ def test_random_programs(program: w.WalkProgram, number: int) -> None:
 def test_ints_that_wrap_around(program: w.WalkProgram, number: int) -> None:
     with np.errstate(all="ignore"):
         follow(program, number, far=True)
+
+
+@pytest.mark.interpreted
+def test_products_in_doubt_are_those_of_the_new_version() -> None:
+    """What left is still in ordered rows while a product that was infinite is taken anew."""
+    kinds = (x.EdgeProperty("kind", x.INT, edge) for edge in ("f", "e"))
+    send = w.SendGlobal("product", x.EdgeProperty("weight", x.FLOAT, "e"))
+    inner = w.Step("v", OUT, "t", "f", (w.When(x.Compare("<", *kinds), (send,), ()),))
+    program = replace(infinite_product(), traverse=(w.Step("u", OUT, "v", "e", (inner,)),))
+    assert walk_facts(program).ordered
+    for number in range(1, 40):
+        with np.errstate(all="ignore"):
+            follow(program, number)
