@@ -18,6 +18,7 @@ from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
+from tests.examples import examples
 
 
 def hub(ways: int, fuel: int = 1 << 20) -> tuple[Dataflow, Any, Any]:
@@ -119,7 +120,7 @@ rows_of = st.lists(
 
 
 @given(rows_of)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_a_bucket_is_added_up_where_it_stands(rows: list[tuple[int, int, int]]) -> None:
     machine = Machine(memory=1 << 20)
     bucket = machine.store([len(rows), len(rows), *(word for row in rows for word in row)])

@@ -26,6 +26,7 @@ from graphtide.kernels.dataflow.times import (
     upper_bound,
 )
 from tests.dataflow.building import MEMORY
+from tests.examples import examples
 
 
 def packed(parts: list[int], coordinates: int) -> int:
@@ -36,7 +37,7 @@ def packed(parts: list[int], coordinates: int) -> int:
 
 
 @given(st.data(), st.integers(1, MOST_COORDINATES))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_times_are_ordered_coordinate_by_coordinate(data: st.DataObject, coordinates: int) -> None:
     most = (1 << (field_width(coordinates) - 1)) - 1
     times = st.lists(
@@ -54,14 +55,14 @@ def test_times_are_ordered_coordinate_by_coordinate(data: st.DataObject, coordin
 
 
 @given(st.integers(1, 1 << 40))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_blocks_are_large_enough_and_not_much_larger(words: int) -> None:
     size = class_words(class_of(words))
     assert words <= size <= max(16, words * 5 // 4 + 4)
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=2))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_words_of_floats_order_like_floats(pair: list[float]) -> None:
     one, other = (int(word_of(number)) for number in pair)
     assert (one < other) == (pair[0] < pair[1])

@@ -16,6 +16,7 @@ from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.reading import trace_rows
 from graphtide.kernels.dataflow import layout
 from tests.dataflow.building import MEMORY
+from tests.examples import examples
 
 MOST = (1 << 63) - 1
 words = st.one_of(
@@ -62,7 +63,7 @@ def held(host: Host, trace: int, since: int) -> Counter[tuple[int, ...]]:
 
 
 @given(st.lists(rows, min_size=1, max_size=12), st.booleans(), st.sampled_from((-1, 1, 4)))
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 def test_packing_loses_nothing(turns: list[list[Row]], by_time: bool, effort: int) -> None:
     """Whatever the words are, and wherever merging and compaction are, the sums are the same."""
     host, port, trace = arranged(by_time=by_time, effort=effort)

@@ -14,6 +14,7 @@ from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
+from tests.examples import examples
 
 Pair = tuple[int, int]
 
@@ -124,7 +125,7 @@ def test_importers_go_first() -> None:
     st.sampled_from(("value", "time")),
     st.sampled_from((-1, 1, 4)),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_compaction_never_changes_what_a_reader_sees(
     changes: list[tuple[int, int, int]], held: int, order: Any, effort: int
 ) -> None:

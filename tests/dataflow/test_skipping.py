@@ -15,6 +15,7 @@ from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 from tests.dataflow.test_library import naive_components
+from tests.examples import examples
 
 SIDE = 3
 Change = tuple[int, int, int, int, int]
@@ -61,7 +62,7 @@ def live(listed: list[Change], version: tuple[int, int]) -> Counter[tuple[int, i
 
 
 @given(changes, st.booleans(), st.sampled_from((0, 1, 2)), st.sampled_from(("min", "max")))
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 def test_two_coordinates_may_skip(
     given_changes: list[Change], at_once: bool, skipping: int, end: str
 ) -> None:

@@ -15,6 +15,7 @@ from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 from tests.dataflow.test_library import naive_components, naive_strong
+from tests.examples import examples
 
 Time = tuple[int, int]
 SIDE = 3
@@ -26,7 +27,7 @@ edges_at = st.lists(
 
 
 @given(edges_at, st.sampled_from((components, strong_components)), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_two_coordinates(changes: list[Any], algorithm: Any, one_by_one: bool) -> None:
     """At every version (a, b) the result is that of all edges of versions up to a and up to b."""
     flow = Dataflow(memory=MEMORY, coordinates=2)

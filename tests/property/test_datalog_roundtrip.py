@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphtide.lang.datalog import parse_datalog, unparse_datalog
 from graphtide.lang.datalog import tree as t
-from tests.property.examples import examples
+from tests.examples import examples
 
 _names = st.sampled_from(["x", "y", "edge", "?odd", "sum_of", "_under", "minimum"])
 _texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=4)

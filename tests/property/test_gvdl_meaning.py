@@ -21,8 +21,8 @@ from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.schema import PropertyType
 from graphtide.plan.predicates import Operator
+from tests.examples import examples
 from tests.oracle.predicates import Row, holds, truth
-from tests.property.examples import examples
 from tests.property.strategies import SCHEMA, edge_rows, vertex_rows
 
 MANY = settings(deadline=None, max_examples=examples(200))
@@ -193,7 +193,7 @@ def test_a_resolved_predicate_means_what_was_written(node: Any, table: list[Row]
         assert truth(resolved, row) == naive(node, row)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.lists(predicates(), min_size=1, max_size=4),
     st.integers(1, 4),
@@ -214,7 +214,7 @@ def test_removed_views_take_away_only_what_is_true(
             assert holds(view.predicate, row) == (not removed)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.lists(st.lists(predicates(), min_size=1, max_size=3), min_size=2, max_size=3),
     st.none() | predicates(),

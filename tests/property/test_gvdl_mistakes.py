@@ -12,6 +12,7 @@ from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.errors import LanguageError, LimitError
+from tests.examples import examples
 from tests.property.strategies import SCHEMA
 
 TEXTS = [
@@ -64,7 +65,7 @@ def damaged(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(damaged() | st.text(max_size=20))
 @example("create view collection c tumbling windows over day until '9999-12-31' width 9 years")
 @example("create view collection c for d in date '9999-12-01'..date '9999-12-31' [{d}: day = d]")

@@ -16,8 +16,9 @@ from graphtide.lang.gvdl import tree as t
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script, parse_statement, parse_views
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.plan.predicates import Operator
+from tests.examples import examples
 
-FEW = settings(deadline=None, max_examples=100)
+FEW = settings(deadline=None, max_examples=examples(100))
 
 
 def short(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -385,7 +386,7 @@ def scripts(draw: st.DrawFn) -> tuple[s.Statement, ...]:
     return tuple(draw(st.lists(statements, max_size=3)))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(scripts(), st.sampled_from([";\n", " ", " -- so\n", "; /* so */ ;"]))
 def test_scripts_need_no_semicolons(nodes: tuple[s.Statement, ...], between: str) -> None:
     assert parse_script(between.join(map(unparse, nodes))) == nodes

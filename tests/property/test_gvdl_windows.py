@@ -20,8 +20,8 @@ from graphtide.lang.gvdl.lower import lower_views
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.plan.predicates import Predicate, PropertyRef
+from tests.examples import examples
 from tests.oracle.predicates import holds
-from tests.property.examples import examples
 
 MANY = settings(deadline=None, max_examples=examples(150))
 SCHEMA = GraphSchema(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphtide.lang.nga import nga
 from graphtide.model.errors import LanguageError
+from tests.examples import examples
 from tests.unit.nga import listings
 
 TEXTS = (
@@ -48,7 +49,7 @@ def mistaken(draw: st.DrawFn) -> str:
 
 
 @given(mistaken())
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(250), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_mistake_is_shown_at_its_place(text: str) -> None:
     error = refused(text)
     if error is not None:

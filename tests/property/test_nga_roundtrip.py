@@ -11,6 +11,7 @@ from graphtide.lang.nga import nga, unparse
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
+from tests.examples import examples
 from tests.oracle.programs import run
 from tests.property import program_plans as plans
 from tests.property.walk_language_plans import GLOBALS, WalkWriter
@@ -89,7 +90,7 @@ def walk_programs(draw: Any) -> w.WalkProgram:
 
 
 @given(st.one_of(vertex_programs(), walk_programs()))
-@settings(max_examples=40, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=SLOW)
 def test_what_unparse_writes_reads_as_the_same_plan(plan: Any) -> None:
     text = unparse(plan)
     again = nga(text).plan
@@ -210,7 +211,7 @@ class Waves(Ranks):
     st.sampled_from([Ranks(), Components(), Partly(), Hops(), Waves()]),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW)
 def test_active_vertices_alone_traverse(program: Any, edges: Graph) -> None:
     plan = nga(program.text).plan
     values = program.values | (

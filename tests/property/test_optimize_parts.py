@@ -16,10 +16,11 @@ from graphtide.optimize.tree import (
     minimum_spanning_tree,
 )
 from graphtide.plan.collection import ViewMatrix
+from tests.examples import examples
 from tests.oracle import planning as slow
 from tests.property.view_matrices import as_plain, matrices
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=examples(60))
 
 
 @st.composite
@@ -79,7 +80,7 @@ def test_raised_bounds_stay_below_every_tour_and_chain(matrix):
         assert raise_bound(distance, "chain", found * chain, 1.0) <= chain
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(trees(fewest=3, most=6), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_stones_are_placed_best_for_the_shape_of_the_tree(parents, classes, seed):
     random = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graphtide.optimize import plan_collection
 from graphtide.optimize.tree import STONE_PRICE
 from graphtide.plan.collection import ViewMatrix
+from tests.examples import examples
 from tests.oracle import planning as slow
 from tests.property.view_matrices import as_plain, check_fits, matrices
 
@@ -45,21 +46,21 @@ def check_totals(plan, matrix, order):
         assert plan.stones == 0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(matrices(), st.sampled_from(ORDERS))
 def test_every_plan_makes_every_view(matrix, order):
     plan = plan_collection(matrix, order=order, effort=0.01)
     check_totals(plan, matrix, order)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(matrices())
 def test_tree_is_no_worse_than_chain_and_chain_than_the_given_order(matrix):
     totals = plan_collection(matrix, effort=0.01).totals
     assert totals.tree <= totals.chain <= totals.given
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(matrices(most_views=6))
 def test_chain_lies_between_the_best_and_twice_that(matrix):
     versions, weights = as_plain(matrix)
@@ -69,7 +70,7 @@ def test_chain_lies_between_the_best_and_twice_that(matrix):
     assert plan_collection(matrix, order="chain", effort=0.01).totals.chain <= plain.chain
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(matrices(most_classes=5, most_views=4))
 def test_no_tree_with_any_stones_is_below_the_bound(matrix):
     versions, weights = as_plain(matrix)

@@ -13,6 +13,7 @@ from graphtide.engine.plain_run import plain_values
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
+from tests.examples import examples
 from tests.oracle.programs import run
 from tests.property.program_plans import programs
 
@@ -59,7 +60,7 @@ def agree(one: Any, other: Any) -> bool:
 
 
 @given(programs(), edges(), st.integers(0, 3), st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_plain_run_is_by_the_book(
     program: p.VertexProgram, rows: list[tuple[int, int, dict[str, Any]]], size: int, flag: bool
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.oracle.programs import run
 from tests.unit.programs import library
 from tests.unit.programs.sources import read
@@ -40,7 +41,7 @@ def network(n: int, edges: Edges) -> Any:
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_shortest_paths(given_graph: tuple[int, Edges]) -> None:
     n, edges = given_graph
     final, history = run(library.ShortestPaths.plan, {"source": 0}, n, edges)
@@ -51,7 +52,7 @@ def test_shortest_paths(given_graph: tuple[int, Edges]) -> None:
 
 
 @given(graphs(), st.integers(0, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_hops(given_graph: tuple[int, Edges], limit: int) -> None:
     n, edges = given_graph
     given_values = {"sources": (0, n - 1), "limit": limit}
@@ -65,7 +66,7 @@ def test_hops(given_graph: tuple[int, Edges], limit: int) -> None:
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_components(given_graph: tuple[int, Edges]) -> None:
     n, edges = given_graph
     final, _ = run(library.Components.plan, {}, n, edges)
@@ -74,7 +75,7 @@ def test_components(given_graph: tuple[int, Edges]) -> None:
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_ancestors(given_graph: tuple[int, Edges]) -> None:
     n, edges = given_graph
     final, _ = run(library.Ancestors.plan, {"targets": [n - 1]}, n, edges)
@@ -83,7 +84,7 @@ def test_ancestors(given_graph: tuple[int, Edges]) -> None:
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_widest_and_most_reliable_paths(given_graph: tuple[int, Edges]) -> None:
     n, edges = given_graph
     wide, _ = run(library.WidestPath.plan, {"source": 0}, n, edges)
@@ -100,7 +101,7 @@ def test_widest_and_most_reliable_paths(given_graph: tuple[int, Edges]) -> None:
 
 
 @given(graphs(), st.sampled_from([0.5, 0.85]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_pagerank(given_graph: tuple[int, Edges], damping: float) -> None:
     n, edges = given_graph
     # NetworkX spreads the rank of dead ends over all vertices: give every vertex a way out.
@@ -113,7 +114,7 @@ def test_pagerank(given_graph: tuple[int, Edges], damping: float) -> None:
 
 
 @given(graphs(), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_core(given_graph: tuple[int, Edges], k: int) -> None:
     n, edges = given_graph
     simple = nx.Graph((src, dst) for src, dst, _ in edges if src != dst)

@@ -13,8 +13,8 @@ from graphtide.plan import programs as p
 from graphtide.plan.program_analysis import selection
 from graphtide.plan.program_bounds import Obligation
 from graphtide.plan.program_symbols import ClosedFormError, initial_form
+from tests.examples import examples
 from tests.oracle.programs import run
-from tests.property.examples import examples
 from tests.property.program_plans import STATE, programs
 
 STEP_VALUES = [-math.inf, -2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 3.0, math.inf]
@@ -178,7 +178,7 @@ def test_claims_hold_where_their_obligations_do(program: p.VertexProgram, data: 
 
 
 @given(programs())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_closed_forms_compute_what_the_statements_compute(program: p.VertexProgram) -> None:
     scalars = tuple(item for item in STATE if item.size is None)
     try:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import graphtide.lang.python as gt
 from graphtide.plan import programs as p
+from tests.examples import examples
 from tests.oracle.programs import run
 from tests.property.program_plans import ACCUMULATORS, SIZE, STATE, programs
 from tests.unit.programs.sources import define, read
@@ -20,7 +21,7 @@ VALUES = {"here": 1, "among": (0, 2), "ways": 2, "pi": 2, "pf": 0.5, "pb": True}
 
 
 @given(programs())
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW)
 def test_what_unparse_writes_reads_as_the_same_plan(plan: p.VertexProgram) -> None:
     text = gt.unparse(plan)
     again = read(text).plan
@@ -127,7 +128,7 @@ EDGES = st.lists(
 
 
 @given(programs(), EDGES)
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW)
 def test_the_plan_computes_what_python_computes(plan: p.VertexProgram, edges: list[Any]) -> None:
     try:
         vertices = run_in_python(plan, 3, edges)

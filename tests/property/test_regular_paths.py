@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphtide.lang.paths import parse_path, unparse_path
 from graphtide.plan.path_automaton import Automaton, automaton_of
 from graphtide.plan.regular_paths import RegularPath, Step
-from tests.property.examples import examples
+from tests.examples import examples
 from tests.property.path_trees import LABELS, oracle_node, paths
 
 # Every edge is a character each way: of a, b, c, of a label that no path names, and of none.

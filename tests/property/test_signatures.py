@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from graphtide.plan import predicates as p
 from graphtide.plan.classes import classify_signatures
 from graphtide.plan.signatures import Bucketing, Feature, SignatureLayout, layout_signatures
+from tests.examples import examples
 from tests.oracle.predicates import Row, holds, truth
-from tests.property.examples import examples
 from tests.property.strategies import edge_rows, predicates, vertex_rows
 
 rows = st.builds(

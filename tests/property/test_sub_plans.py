@@ -16,13 +16,14 @@ from graphtide.optimize.cutting import (
 )
 from graphtide.optimize.strategy import StepSizes
 from graphtide.plan.sub_plans import cut_plan, needed_ancestors
+from tests.examples import examples
 from tests.oracle import planning as slow
 from tests.property.view_matrices import check_fits, matrices
 
 ORDERS = ("chain", "tree", "manual")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(matrices(most_views=12, most_classes=9), st.sampled_from(ORDERS), st.data())
 def test_a_cut_plan_makes_every_view(matrix, order, data):
     plan = plan_collection(matrix, order=order, effort=0.01)
@@ -43,7 +44,7 @@ def test_a_cut_plan_makes_every_view(matrix, order, data):
     assert [step.view for step, _ in made] == [step.view for step in cut.plan.steps]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(matrices(most_views=9, fewest_views=2), st.data())
 def test_only_what_is_hung_on_twice_stands_in_a_sub_plan_again(matrix, data):
     plan = plan_collection(matrix, order="tree", effort=0.01)

@@ -19,8 +19,8 @@ from graphtide.run.views.classes import edge_classes, matching_edges, matching_v
 from graphtide.run.views.facts import SnapshotFacts
 from graphtide.run.views.snapshot import Snapshot, ViewColumns
 from graphtide.run.views.typed_columns import ARROW_TYPES
+from tests.examples import examples
 from tests.oracle.predicates import Row, holds
-from tests.property.examples import examples
 from tests.property.strategies import PROPERTIES, SCHEMA, edge_rows, predicates, vertex_rows
 
 
@@ -78,7 +78,7 @@ def test_edges_are_in_the_views_that_their_rows_satisfy(
         assert matching_edges(snapshot, view).tolist() == [holds(view, row) for row in rows]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(), predicates())
 def test_vertices_match_by_their_own_properties(
     graph: tuple[Snapshot, list[Row]], predicate: p.Predicate
@@ -91,7 +91,7 @@ def test_vertices_match_by_their_own_properties(
     assert matching_vertices(snapshot, predicate).tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(), st.sampled_from(PROPERTIES), predicates())
 def test_bounds_are_those_of_the_rows_that_match(
     graph: tuple[Snapshot, list[Row]], item: p.PropertyRef, where: p.Predicate

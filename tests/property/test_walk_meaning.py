@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import graphtide.lang.python as gt
 from graphtide.plan import expressions as x
 from graphtide.plan import walks as w
+from tests.examples import examples
 from tests.oracle.programs import _Function
 from tests.unit.programs.sources import define, read
 
@@ -289,7 +290,7 @@ EDGES = st.lists(
 
 
 @given(st.sampled_from(WALKS), st.integers(1, 3), EDGES, st.lists(st.integers(0, 4), min_size=4))
-@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=SLOW)
 def test_a_plan_does_what_its_class_does(
     walk: str, length: int, edges: Edges, held: list[int]
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from graphtide.model.errors import GraphtideError, LanguageError
+from tests.examples import examples
 from tests.property.test_walk_meaning import HEAD, TAIL, WALKS
 from tests.unit.programs.sources import define
 
@@ -29,7 +30,7 @@ def mistaken(draw: st.DrawFn) -> str:
 
 
 @given(mistaken())
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_mistake_is_shown_at_its_place(text: str) -> None:
     try:
         with warnings.catch_warnings():

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 
 import graphtide.lang.python as gt
 from graphtide.plan import walks as w
+from tests.examples import examples
 from tests.property.walk_language_plans import walk_programs
 from tests.unit.programs.sources import read
 
@@ -13,7 +14,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too
 
 
 @given(walk_programs())
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW)
 def test_what_unparse_writes_reads_as_the_same_plan(plan: w.WalkProgram) -> None:
     text = gt.unparse(plan)
     again = read(text).plan

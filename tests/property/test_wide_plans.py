@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from graphtide.optimize import plan_collection
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.view_runs import ViewRuns, runs_of_matrix
+from tests.examples import examples
 from tests.oracle import planning as slow
 from tests.property.test_optimize_plans import ORDERS, check, check_totals
 from tests.property.view_matrices import as_plain, check_fits, matrices
@@ -21,7 +22,7 @@ def as_runs(matrix: ViewMatrix) -> ViewRuns:
     return runs_of_matrix(matrix.membership, matrix.weights)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(matrices(most_views=9), st.sampled_from(ORDERS))
 def test_every_wide_plan_makes_every_view(matrix, order):
     plan = plan_collection(as_runs(matrix), order=order)
@@ -29,14 +30,14 @@ def test_every_wide_plan_makes_every_view(matrix, order):
     check_totals(plan, matrix, order)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(matrices(most_views=9))
 def test_a_wide_tree_is_no_dearer_than_the_chain_nor_that_than_the_given_order(matrix):
     totals = plan_collection(as_runs(matrix)).totals
     assert totals.tree <= totals.chain <= totals.given
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(matrices(most_classes=5, most_views=4))
 def test_wide_bounds_hold_for_every_tree_and_chain(matrix):
     versions, weights = as_plain(matrix)

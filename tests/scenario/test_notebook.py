@@ -14,6 +14,7 @@ from graphtide.model.cells import VALUES
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.html import answer_html, bars_html, table_html
 from graphtide.run.statements.answers import Answer
+from tests.examples import examples
 
 
 def parsed(html: str) -> ElementTree.Element:
@@ -102,7 +103,7 @@ def test_many_steps_share_bars() -> None:
     assert bars_html([("a", 0), ("b", 0)]) == []
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=5), name=st.text(max_size=9))
 def test_no_text_breaks_the_page(texts: list[str], name: str) -> None:
     html = table_html(table_of((name,), [(text,) for text in texts]), VALUES)

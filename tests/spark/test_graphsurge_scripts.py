@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from pyspark.sql import SparkSession
 
 import graphtide as gt
 from graphtide.api.session import Session
+from graphtide.run.statements.answers import Answer
 from graphtide.spark.gateway import SparkGateway
 
 pytestmark = pytest.mark.spark
@@ -50,21 +52,31 @@ show collections;
 """
 
 
+@pytest.fixture(scope="module")
+def made(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[Answer]]:
+    """A folder in which the graph was loaded and its collections made, with the answers to that."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "vertices.txt").write_text(VERTICES)
+    (folder / "edges.txt").write_text(EDGES)
+    session = Session(folder / "catalog", lambda: SparkGateway(lambda: spark))
+    session.execute(LOAD.format(folder=folder))
+    return folder, session.execute(CREATE)
+
+
 @pytest.fixture
-def session(spark: SparkSession, tmp_path: Path) -> Session:
-    (tmp_path / "vertices.txt").write_text(VERTICES)
-    (tmp_path / "edges.txt").write_text(EDGES)
-    made = Session(tmp_path / "catalog", lambda: SparkGateway(lambda: spark))
-    made.execute(LOAD.format(folder=tmp_path))
-    return made
+def session(spark: SparkSession, made: tuple[Path, list[Answer]], tmp_path: Path) -> Session:
+    shutil.copytree(made[0], tmp_path, dirs_exist_ok=True)
+    return Session(tmp_path / "catalog", lambda: SparkGateway(lambda: spark))
 
 
 def ends(view: gt.View) -> list[tuple[int, int]]:
     return [(row["src"], row["dst"]) for row in view.to_arrow().to_pylist()]
 
 
-def test_load_and_create(session: Session) -> None:
-    years, _, shown = session.execute(CREATE)
+def test_load_and_create(session: Session, made: tuple[Path, list[Answer]]) -> None:
+    years, _, shown = made[1]
     assert any("hosts" in note for note in years.notes)
     collection = session.collection("Years")
     assert [ends(view) for view in collection] == [
@@ -82,7 +94,6 @@ def test_load_and_create(session: Session) -> None:
 
 
 def test_serialize_and_deserialize(session: Session, spark: SparkSession, tmp_path: Path) -> None:
-    session.execute(CREATE)
     session.execute(
         f"serialize to '{tmp_path}/graph' threads 2; "
         f"serialize cube Years to '{tmp_path}/years' block_size 10 threads 10;"
@@ -98,7 +109,6 @@ def test_serialize_and_deserialize(session: Session, spark: SparkSession, tmp_pa
 
 
 def test_save_as_text(session: Session, tmp_path: Path) -> None:
-    session.execute(CREATE)
     session.execute(f"save graph to '{tmp_path}/out'; save cube Years to '{tmp_path}/steps' 1 true")
     assert (tmp_path / "out" / "edges.csv").read_text().splitlines()[1].startswith("0,1,")
     steps = sorted((tmp_path / "steps").glob("step-*.csv"))
@@ -117,7 +127,6 @@ run 2_stage_differential computation bfs(root=3) on collection Years diffresults
 
 
 def test_computations_run_as_written(session: Session, tmp_path: Path) -> None:
-    session.execute(CREATE)
     first, saved, timed, pairs, _ = session.execute(RUNS.format(folder=tmp_path))
     assert isinstance(first.value, gt.Run)
     assert [first.value.values(view).tolist() for view in first.value.views] == [
@@ -142,13 +151,11 @@ def test_computations_run_as_written(session: Session, tmp_path: Path) -> None:
 
 
 def test_a_collection_that_is_not_there(session: Session) -> None:
-    session.execute(CREATE)
     with pytest.raises(gt.GraphtideError, match="no collection named 'Yaers'"):
         session.execute("run computation wcc on collection Yaers;")
 
 
 def test_delete_cubes(session: Session) -> None:
-    session.execute(CREATE)
     session.execute("delete cubes;")
     assert session.collections() == []
     assert session.graphs() == ["graph"]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graphtide.cli.statement_reader import is_blank, split_statements
 from graphtide.lang.gvdl.parse import parse_script
+from tests.examples import examples
 
 STATEMENTS = [
     "show graphs",
@@ -19,7 +20,7 @@ STATEMENTS = [
 ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     picked=st.lists(st.sampled_from(STATEMENTS), max_size=5),
     blank=st.sampled_from(["", " ", "\n", " -- said;\n", "/* ; */"]),

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from graphtide.cli.tables import fitted_widths, table_lines
 from graphtide.model.cells import COUNTS, VALUES, cell_text, visible
+from tests.examples import examples
 
 CELLS = st.one_of(st.none(), st.integers(-(2**40), 2**40), st.text(max_size=30))
 
@@ -27,7 +28,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
     return pa.table({f"column {at}": text_column(cells) for at, cells in enumerate(columns)})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(table=tables(), width=st.integers(1, 60))
 def test_no_line_is_wider_than_the_terminal(table: pa.Table, width: int) -> None:
     lines = table_lines(table, VALUES, width)
@@ -35,7 +36,7 @@ def test_no_line_is_wider_than_the_terminal(table: pa.Table, width: int) -> None
     assert all(cell_len(line) <= width and line.isprintable() for line in lines)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(table=tables())
 def test_without_a_terminal_every_value_is_there_whole(table: pa.Table) -> None:
     _, *lines = table_lines(table, VALUES)
@@ -44,7 +45,7 @@ def test_without_a_terminal_every_value_is_there_whole(table: pa.Table) -> None:
             assert visible(str(value) if value is not None else "null").rstrip() in line
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(widths=st.lists(st.integers(1, 50), min_size=1, max_size=8), room=st.integers(1, 200))
 def test_only_the_widest_columns_are_narrowed(widths: list[int], room: int) -> None:
     fitted = fitted_widths(widths, room)

@@ -23,6 +23,7 @@ from graphtide.optimize.strategy import (
     Prices,
     StepSizes,
 )
+from tests.examples import examples
 
 VERTICES = 1000
 
@@ -341,7 +342,7 @@ def test_a_model_finds_a_line_and_forgets_it() -> None:
     assert model.predict(1300) == pytest.approx(1e-2, rel=0.1)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(
     st.lists(
         st.tuples(st.integers(0, 10**9), st.floats(1e-7, 1e3, allow_nan=False)),

@@ -15,12 +15,13 @@ from graphtide.api.pictures.style import duration, short_number, shortened
 from graphtide.api.pictures.view_axis import banded
 from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.store.catalog import Catalog
+from tests.examples import examples
 from tests.graphs import write_graph
 from tests.scenario.stored import CALLS, write_views
 
 
 @given(st.lists(st.floats(-10, 10) | st.just(np.nan), min_size=1, max_size=60), st.integers(1, 20))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_bands_lose_nothing(values: list[float], places: int) -> None:
     band = banded(np.array(values), places)
     known = [value for value in values if value == value]
@@ -35,7 +36,7 @@ def test_bands_lose_nothing(values: list[float], places: int) -> None:
 
 
 @given(st.lists(st.sets(st.integers(0, 8)), min_size=1, max_size=6))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_similarity_is_the_share_in_common(views: list[set[int]]) -> None:
     distances = np.array([[len(one ^ other) for other in views] for one in views])
     sizes = np.array([float(len(view)) for view in views])
