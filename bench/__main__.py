@@ -6,6 +6,7 @@ Exit code 0 if every figure that was measured is held, 1 if one is missed.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def main() -> int:
         module = importlib.import_module(f"bench.{MODULES.get(name, name)}")
         if chosen.part is not None and chosen.part not in getattr(module, "PARTS", ()):
             parser.error(f"the benchmark {name} has no part {chosen.part}")
+        gc.freeze()  # Each figure begins with a collection: what was imported is not looked through.
         part = {} if chosen.part is None else {"part": chosen.part}
         found = module.run(quick=chosen.quick, **part)
         print_figures(name + quick, found)

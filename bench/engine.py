@@ -68,7 +68,7 @@ def _full() -> list[Figure]:
     figures += _real(quick=False)
     _say("RMAT 20: small batches")
     figures += steady(small, try_programs(rmat_input(20), SMALL))
-    return figures + start_up()
+    return figures + start_up(3)
 
 
 def _from_scratch_and_ranks(given: Input) -> list[Figure]:
@@ -115,7 +115,7 @@ def _quick() -> list[Figure]:
     figures += steady(trials, try_programs(rmat_input(6), QUICK, brief=True))
     with data.stand_ins():
         figures += _real(quick=True)
-    return figures + start_up()
+    return figures + start_up(1)
 
 
 def _say(what: str) -> None:

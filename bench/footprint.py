@@ -47,7 +47,7 @@ def memory(given: Input) -> list[Figure]:
     ]
 
 
-def start_up() -> list[Figure]:
+def start_up(rounds: int) -> list[Figure]:
     """Seconds from the shell to a first answer, with a warm cache."""
     command = [sys.executable, "-m", "bench.first_answer"]
 
@@ -55,7 +55,7 @@ def start_up() -> list[Figure]:
         subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
 
     ask()
-    seconds = statistics.median(wall_seconds_of(ask) for _ in range(3))
+    seconds = statistics.median(wall_seconds_of(ask) for _ in range(rounds))
     name, note = "from the shell to a first answer", "warm cache, wall clock"
     return [Figure(name, seconds, "below", 2, "s", note, SECTION)]
 
