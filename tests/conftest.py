@@ -8,6 +8,7 @@ their own and runs there every test that is marked `masters`.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import zlib
@@ -85,6 +86,12 @@ def _is_of_the_share(item: pytest.Item) -> bool:
     """True for what runs once only, for tests without parameters, and for some of the others."""
     once = item.get_closest_marker("interpreted") is not None or "[" not in item.name
     return once or zlib.crc32(item.nodeid.encode()) % _ONE_OF == 0
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay: no collection of garbage need look through them again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish() -> None:
