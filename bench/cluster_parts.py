@@ -23,7 +23,8 @@ from graphtide.algorithms import BFS, PageRank
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges, Way
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import Supersteps, ways_needed
+from graphtide.engine.shards.reading import ways_needed
+from graphtide.engine.shards.supersteps import Supersteps
 from graphtide.engine.vertex_data import NoData
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import Sockets

@@ -113,7 +113,7 @@ class Collection(ViewSequence[View]):
         check_verify(verify)
         check_workers(workers, grid)
         check_on(on, grid=grid, results=results)
-        check_shards(on, strategy, verify, mode)
+        check_shards(on, verify, mode)
         check_kept(results, name, resume)
         compiled = compiled_program(program, mode)
         name = run_name(self.name, compiled.bound) if name is None else name
@@ -153,7 +153,7 @@ class Collection(ViewSequence[View]):
         """
         check_workers(workers)
         check_on(on)
-        check_shards(on, "adaptive", None, mode)
+        check_shards(on, None, mode)
         compiled = compiled_program(program, mode)
         return explain_run(self._space, self._stored, compiled, workers, on)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges, Way
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import ways_needed
+from graphtide.engine.shards.reading import ways_needed
 from graphtide.engine.vertex_data import NO_TEXT
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.programs import VertexProgram

@@ -23,7 +23,9 @@ from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import Supersteps, ways_needed
+from graphtide.engine.shards.reading import ways_needed
+from graphtide.engine.shards.supersteps import Supersteps, can_follow
+from graphtide.engine.synchronous.ending import run_ending
 from graphtide.engine.synchronous.results import typed_parameters
 from graphtide.engine.synchronous.row_layout import row_layout
 from graphtide.model.cache import cache_root
@@ -107,6 +109,17 @@ class ShardsInHand:
         # Whatever Spark cannot do is refused before anything is written.
         assert self.tasks > 0
 
+    def check_strategy(self, strategy: Strategy) -> None:
+        """InputError if views are to follow each other that cannot."""
+        program = self.compiled.bound.program
+        ending = run_ending(program, typed_parameters(program, self.parameters), None, None)
+        if strategy == "differential" and not can_follow(program, ending):
+            raise InputError(
+                f"on shards views follow each other only where a program selects and ends by "
+                f"itself, and {program.name} does not",
+                hint="leave out `strategy`: every view is run from scratch then",
+            )
+
     def base(self) -> Values:
         """The results of the empty version, by one task here; compiles what tasks run."""
         vertices = self._known.resident.vertices
@@ -170,7 +183,7 @@ class ShardsInHand:
             parameters=self.parameters,
             views=tuple(live_classes(self._plan)),
             first=taking.finished,
-            follows=strategy != "scratch",
+            strategy=strategy,
             keep_every=settings.keep_every,
             secret=secrets.token_bytes(32),
         )

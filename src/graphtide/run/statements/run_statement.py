@@ -87,7 +87,7 @@ def check_run(statement: s.Run) -> None:
             )
     chosen = chosen_strategy(statement)
     try:
-        check_shards(statement.on, chosen.name, chosen.verify)
+        check_shards(statement.on, chosen.verify)
     except InputError as error:
         raise language_error(error.what, statement.place("on"), error.hint) from None
     if statement.results == "noresults" and statement.on is not None:
