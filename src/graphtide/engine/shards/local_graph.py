@@ -12,7 +12,7 @@ Sums are added in that order, so that results do not depend on it either.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -37,6 +37,12 @@ MOST_EDGES = 2**31 - 1
 """Edges are numbered by 32 bits within a task."""
 
 
+SHARED_REACH = 2
+"""Views share the way from vertices to those that gather from them where they have at least one of
+so many edges. To find it takes half of what a view begins with; with edges that a view does not
+have, a change has more vertices to look at."""
+
+
 class ShardEdges(NamedTuple):
     """The edges of one shard in one way: those of its first vertex, of its second, and so on.
 
@@ -53,6 +59,8 @@ class ShardEdges(NamedTuple):
 
 class Version(NamedTuple):
     """What is live in a view: along which edges own vertices gather, and whom a vertex reaches.
+
+    `reach` may have edges of other views as well.
 
     `places` says for each way, shard by shard, which edges of the shard are live. Edges are
     numbered in that order, those of both ways one after the other. Degrees are those of own
@@ -78,6 +86,7 @@ class LocalGraph:
     task: int
     gathered: Mapping[Way, Sequence[ShardEdges]]
     counted: Mapping[Way, Sequence[ShardEdges]]
+    _whole_reach: dict[Way, Slabs] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def own(self) -> Int64:
@@ -122,13 +131,10 @@ class LocalGraph:
         places: dict[Way, Sequence[Int64]] = {}
         degrees: dict[Way, Int64] = {}
         for way in WAYS:
-            shards = self.gathered.get(way, ())
             first = len(graph["into"].neighbour) if graph else 0
-            slabs, places[way] = self._slabs(shards, live, first)
+            slabs, places[way] = self._slabs(way, live, first)
             graph[way], degrees[way] = slabs, slabs.live.astype(np.int64)
-            turned = empty_slabs(self.vertices, len(slabs.neighbour))
-            turn_round(slabs, turned)
-            reach[way] = turned
+            reach[way] = self._reach(way, slabs)
             if way in self.counted:
                 degrees[way] = _degrees(self.counted[way], live)
         # A change of u reaches those that gather from it along edges into them: the way out.
@@ -139,9 +145,32 @@ class LocalGraph:
             degrees,
         )
 
+    def _reach(self, way: Way, slabs: Slabs) -> Slabs:
+        """Whom a vertex reaches along live edges, or along all that there are in any view.
+
+        Whoever is told of a change without an edge from there gathers what it gathered before,
+        which changes nothing. So all views share one list, as long as they have most of the edges.
+        """
+        total = sum(len(item.ends) for item in self.gathered.get(way, ()))
+        if SHARED_REACH * len(slabs.neighbour) < total:
+            return self._turned(slabs)
+        if way not in self._whole_reach:
+            whole = slabs
+            if len(slabs.neighbour) < total:
+                most = max(int(item.classes.max(initial=0)) for item in self.gathered[way])
+                whole, _ = self._slabs(way, np.ones(most + 1, np.bool_), 0)
+            self._whole_reach[way] = self._turned(whole)
+        return self._whole_reach[way]
+
+    def _turned(self, slabs: Slabs) -> Slabs:
+        turned = empty_slabs(self.vertices, len(slabs.neighbour))
+        turn_round(slabs, turned)
+        return turned
+
     def _slabs(
-        self, shards: Sequence[ShardEdges], live: NDArray[np.bool_], first_edge: int
+        self, way: Way, live: NDArray[np.bool_], first_edge: int
     ) -> tuple[Slabs, list[Int64]]:
+        shards, numbers = self.gathered.get(way, ()), self._ends[way]
         count = sum(int(np.count_nonzero(live[item.classes])) for item in shards)
         if first_edge + count > MOST_EDGES:
             raise LimitError(
@@ -151,12 +180,21 @@ class LocalGraph:
         slabs, places = empty_slabs(self.owned, count, first_edge), np.empty(count, np.int64)
         first, at, found = 0, 0, []
         for item in shards:
-            begin, numbers = at, self._numbers(item.table)
-            rows = item.start, item.ends, item.classes
-            at = take_live(rows, numbers, live, slabs, places, first, at)
+            begin, rows = at, (item.start, item.ends, item.classes)
+            at = take_live(rows, numbers[len(found)], live, slabs, places, first, at)
             first += len(item.start) - 1
             found.append(places[begin:at])
         return slabs, found
+
+    @cached_property
+    def _ends(self) -> dict[Way, list[Int32]]:
+        """The numbers of the other ends in this task, for the table of each shard.
+
+        Once for all views: to find them takes as long as everything else that a view begins with.
+        """
+        return {
+            way: [self._numbers(item.table) for item in self.gathered.get(way, ())] for way in WAYS
+        }
 
     def _numbers(self, table: Int32) -> Int32:
         """The numbers of some vertices in this task."""
