@@ -107,7 +107,8 @@ class Collection(ViewSequence[View]):
         With `on="spark"` tasks of Spark do it, as many at a time as it has slots (or `workers`); a
         run that is expected to take a few seconds stays in this process. All of them must see the
         folder of the session. With `on="shards"` the tasks hold the graph together, each some
-        shards of it, for graphs that fit no machine: vertex programs, every view from scratch.
+        shards of it, for graphs that fit no machine: vertex programs. Those that select follow from
+        view to view there, all others run each from scratch.
         """
         check_strategy(strategy, grid)
         check_verify(verify)
