@@ -217,7 +217,8 @@ def _repaired(vertices: int, src: NDArray[Any], dst: NDArray[Any], quick: bool) 
     live = ~np.eye(views, dtype=np.bool_)
     live[0, 0] = live[1:, 0] = True
     graph, found = _Graph(vertices, src, dst, classes), []
-    for program in (WCC(), BFS(source=int(src[0]))):
+    programs: tuple[Any, ...] = WCC(), BFS(source=int(src[0]))  # type: ignore[call-arg]
+    for program in programs:
         graph.followed(program, live[:2], follows=True)
         after = graph.followed(program, live, follows=True)[1:]
         anew = graph.followed(program, live, follows=False)[1:]

@@ -178,7 +178,8 @@ class LocalGraph:
                 hint="run on more tasks",
             )
         slabs, places = empty_slabs(self.owned, count, first_edge), np.empty(count, np.int64)
-        first, at, found = 0, 0, []
+        found: list[Int64] = []
+        first, at = 0, 0
         for item in shards:
             begin, rows = at, (item.start, item.ends, item.classes)
             at = take_live(rows, numbers[len(found)], live, slabs, places, first, at)

@@ -85,10 +85,8 @@ class Trimming:
 
     def _values(self, rows: Int64) -> NDArray[Any]:
         """Rows of one word as the values that kernels compare; a copy."""
-        words = rows[:, 0].copy()
-        if self._type is ValueType.BOOL:
-            return words != 0
-        return words.view(FIELD_TYPES[self._type])
+        words: NDArray[Any] = rows[:, 0].copy()
+        return words != 0 if self._type is ValueType.BOOL else words.view(FIELD_TYPES[self._type])
 
     def _words(self, values: NDArray[Any]) -> Int64:
         if self._type is ValueType.BOOL:

@@ -109,11 +109,17 @@ class ShardsInHand:
         # Whatever Spark cannot do is refused before anything is written.
         assert self.tasks > 0
 
+    @property
+    def follows(self) -> bool:
+        """True where views can go on from the one before."""
+        program = self.compiled.bound.program
+        named = typed_parameters(program, self.parameters)
+        return can_follow(program, run_ending(program, named, None, None))
+
     def check_strategy(self, strategy: Strategy) -> None:
         """InputError if views are to follow each other that cannot."""
         program = self.compiled.bound.program
-        ending = run_ending(program, typed_parameters(program, self.parameters), None, None)
-        if strategy == "differential" and not can_follow(program, ending):
+        if strategy == "differential" and not self.follows:
             raise InputError(
                 f"on shards views follow each other only where a program selects and ends by "
                 f"itself, and {program.name} does not",
@@ -142,7 +148,9 @@ class ShardsInHand:
         named = typed_parameters(bound.program, self.parameters)
         width = row_layout(bound.program, plain=True).state_width.value(named)
         views = f"{bound} on {counted(len(self.steps), 'view')}, superstep by superstep"
-        return f"{views}\n{explained_shards(bound.program, vertices, edges, tasks, width)}"
+        way = "from the last one, as far as its results stay" if self.follows else "from scratch"
+        told = explained_shards(bound.program, vertices, edges, tasks, width)
+        return f"{views}\neach view {way}\n{told}"
 
     @cached_property
     def tasks(self) -> int:
