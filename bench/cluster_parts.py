@@ -23,7 +23,8 @@ from bench.rmat import rmat
 from graphtide.algorithms import BFS, WCC, PageRank
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.following import Following
-from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges, Way
+from graphtide.engine.shards.live_edges import ShardEdges
+from graphtide.engine.shards.local_graph import LocalGraph, Way
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.reading import ways_needed
 from graphtide.engine.shards.supersteps import Supersteps

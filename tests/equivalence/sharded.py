@@ -11,7 +11,8 @@ import numpy as np
 
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.following import Following, Ran
-from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges
+from graphtide.engine.shards.live_edges import ShardEdges
+from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.reading import ways_needed
 from graphtide.engine.shards.supersteps import NEVER, Keeping, Supersteps

@@ -4,6 +4,8 @@ Programs that select, and whose messages never overtake their source, go on. Whe
 contains the last one, its results are no better than the next ones, and more edges only make
 messages better: supersteps from there sink to the same results as from scratch, bit by bit. Where
 it loses edges, what these held up falls first (`trimming`), and the same is true of the rest.
+Who fell and who got an edge gather first, and nobody else: all others have the best that they are
+offered, and offers have only got worse.
 
 All tasks decide alike: by the classes of both views, and by how many vertices of all tasks fall.
 """
@@ -15,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.shards.local_graph import LocalGraph
+from graphtide.engine.shards.local_graph import LocalGraph, Version
 from graphtide.engine.shards.supersteps import NEVER, Keeping, Supersteps, ViewRun
-from graphtide.engine.shards.trimming import Trimming, losers_of
+from graphtide.engine.shards.trimming import Trimmed, Trimming
 
+Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Classes = NDArray[np.bool_]
 
@@ -76,7 +79,7 @@ class Following:
         elif last is None:
             run.begin()
         else:
-            rounds, fallen, followed = self._follow(run, last, live, keeping)
+            rounds, fallen, followed = self._follow(run, last, version, keeping)
         run.finish(keeping)
         if run.level is not None:
             self._last = _Last(live, run.form.rows.copy(), run.level, run.clock)
@@ -85,18 +88,28 @@ class Following:
         return Ran(rows, version.edges, followed, run.form.superstep, rounds, fallen, sent)
 
     def _follow(
-        self, run: ViewRun, last: _Last, live: Classes, keeping: Keeping
+        self, run: ViewRun, last: _Last, version: Version, keeping: Keeping
     ) -> tuple[int, int, bool]:
         """Begin with what is left of the last view, or anew where that is little."""
-        lost = last.live & ~live
+        assert (version.before == last.live).all()
         run.go_on_from(last.rows, last.level, last.clock)
-        if not lost.any():
-            return 0, 0, True
+        rounds, fallen, own = 0, 0, version.lost[:0]
+        if (last.live & ~version.live).any():
+            rounds, fallen, own = self._trimmed(run, version.lost, keeping)
+            if fallen > self._most:
+                run.begin()
+                return rounds, fallen, False
+        run.let_gather(np.union1d(own, version.gained).astype(np.int32))
+        return rounds, fallen, True
+
+    def _trimmed(self, run: ViewRun, losers: Int32, keeping: Keeping) -> Trimmed:
         assert run.level is not None
-        trimming = Trimming(run.inputs, self._steps.exchange, run.form.rows, run.level)
+        exchange = self._steps.exchange
+        trimming = Trimming(run.inputs, self._graph, exchange, run.form.rows, run.level)
+        return trimming.run(losers, self._most, keeping.due)
+
+    @property
+    def _most(self) -> int:
+        """How many vertices of all tasks may fall."""
         vertices = self._graph.placement.vertices
-        most = vertices if self._always else vertices // WORTH
-        rounds, fallen = trimming.run(losers_of(self._graph, lost), most, keeping.due)
-        if fallen > most:
-            run.begin()
-        return rounds, fallen, fallen <= most
+        return vertices if self._always else vertices // WORTH

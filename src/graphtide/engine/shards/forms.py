@@ -73,6 +73,9 @@ class Form(Protocol):
     def count(self, changed: int) -> None:
         """So many vertices of `changed` have changed, mirrors included."""
 
+    def make_ready(self) -> None:
+        """Have what all vertices tell others, from states that this form has not run."""
+
 
 def chosen_form(given: Inputs, widths: Widths) -> Form:
     """The form in lanes where a program has it."""
@@ -123,6 +126,10 @@ class PlainForm:
     def count(self, changed: int) -> None:
         """So many vertices have changed."""
         self._progress[ACTIVE] = changed
+
+    def make_ready(self) -> None:
+        """Have what all vertices tell others."""
+        self._module.make_all_parcels(self._context, self._work)
 
 
 class LaneForm:
@@ -177,6 +184,10 @@ class LaneForm:
     def count(self, changed: int) -> None:
         """So many vertices have changed."""
         self._progress[CHANGED] = changed
+
+    def make_ready(self) -> None:
+        """Have what all vertices tell others."""
+        self._module.make_all_lane_parcels(self._context, self._work)
 
 
 def _rows(slabs: Slabs, properties: Int64) -> LaneRows:

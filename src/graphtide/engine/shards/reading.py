@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.binding import FIELD_TYPES
-from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Version, Way
+from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Way
 from graphtide.engine.vertex_data import VertexData
 from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.given_facts import FACTS, with_given_facts
@@ -63,14 +63,12 @@ class Known:
     vertex_data: VertexData
 
 
-def edge_values(graph: LocalGraph, version: Version, name: str, type_: ValueType) -> NDArray[Any]:
-    """An edge property of all live edges of a task, by their numbers."""
+def edge_values(graph: LocalGraph, name: str, type_: ValueType) -> NDArray[Any]:
+    """An edge property of all edges of a task, live or not, by their numbers."""
     kind = FIELD_TYPES.get(type_, np.int64)
-    found: list[NDArray[Any]] = [np.empty(0, kind)]
-    for way in WAYS:
-        for item, places in zip(graph.gathered.get(way, ()), version.places[way], strict=True):
-            found.append(item.properties[name][places].astype(kind))
-    return np.concatenate(found)
+    shards = [item for way in WAYS for item in graph.gathered.get(way, ())]
+    found = [item.properties[name].astype(kind, copy=False) for item in shards]
+    return np.concatenate([np.empty(0, kind), *found])
 
 
 def ways_needed(program: VertexProgram) -> tuple[tuple[Way, ...], tuple[Way, ...]]:

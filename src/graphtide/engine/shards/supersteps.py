@@ -35,6 +35,7 @@ from graphtide.plan.given_facts import FACTS, with_given_facts
 from graphtide.plan.program_reads import edge_properties, vertex_properties
 from graphtide.plan.programs import ParameterKind, VertexProgram
 
+Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 MOVES, LENGTH, INDEX, KEEP, KEPT = range(5)
@@ -85,6 +86,8 @@ class Supersteps:
         self._widths = layout.state_width.value(named), layout.sums_width.value(named)
         self.supersteps = 0
         """How many the last run had."""
+        wanted = edge_properties(self._given)
+        self._edge_values = tuple(edge_values(graph, *item) for item in wanted.items())
 
     def run(
         self,
@@ -175,6 +178,12 @@ class ViewRun:
         self.form.rows[:] = rows
         self.level, self._before = level, clock
 
+    def let_gather(self, vertices: Int32) -> None:
+        """Have some own vertices alone gather first: no message to any other one has got better."""
+        self.form.changed[: len(vertices)] = vertices
+        self.form.count(len(vertices))
+        self.form.make_ready()
+
     def finish(self, keeping: Keeping) -> None:
         """All supersteps up to the end."""
         while self.goes_on():
@@ -233,8 +242,7 @@ class ViewRun:
         data = GivenData(of._data, self._facts(version))
         known = Known(of._graph.vertices, data)
         parameters = GrowingParameters(known, of._given, of._parameters)
-        wanted = edge_properties(of._given)
-        properties = tuple(edge_values(of._graph, version, *item) for item in wanted.items())
+        properties = of._edge_values
         read, alone = read_block(properties, parameters), Block(properties)
         code = program_code(of._program)
         sizes = of._graph.vertices, of._graph.owned

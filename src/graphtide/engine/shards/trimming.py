@@ -25,7 +25,7 @@ from graphtide.engine.code import OWN_TRIMMING
 from graphtide.engine.inputs import target_slabs
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.forms import Inputs
-from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Version
+from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint.records import Context
 from graphtide.kernels.shards.records import Held
@@ -36,16 +36,24 @@ Int64 = NDArray[np.int64]
 
 
 class Trimmed(NamedTuple):
-    """How many rounds there were, and how many vertices of all tasks fell."""
+    """How many rounds there were, how many vertices of all tasks fell, and which own ones."""
 
     rounds: int
     fallen: int
+    own: Int32
 
 
 class Trimming:
     """One program on one view; changes rows and levels in place."""
 
-    def __init__(self, given: Inputs, exchange: MirrorExchange, rows: Int64, level: Int64) -> None:
+    def __init__(
+        self,
+        given: Inputs,
+        graph: LocalGraph,
+        exchange: MirrorExchange,
+        rows: Int64,
+        level: Int64,
+    ) -> None:
         selection = given.code.selection
         assert selection is not None
         self._type = selection.type
@@ -53,7 +61,7 @@ class Trimming:
         self._exchange = exchange
         self._rows = rows
         self._reach = given.version.reach
-        self._read = Block(tuple(given.read.arrays), _targets(given))
+        self._read = Block(tuple(given.read.arrays), _targets(given, graph))
         self._context = Context(given.version.graph, self._read.words)
         self._held = Held(
             value=self._values(rows),
@@ -70,10 +78,12 @@ class Trimming:
         round.
         """
         told, rounds, total = np.empty(0, np.int32), 0, 0
+        own = [told]
         while True:
             look()
             count, _ = self._module.trim_own(self._context, self._reach, self._held, losers, told)
             fallen = self._held.fallen[:count].copy()
+            own.append(fallen)
             self._rows[fallen, 0] = self._words(self._held.value[fallen])
             found, told = self._exchange.changed(self._rows, fallen, (count,), exact=True)
             self._held.value[told] = self._values(self._rows[told])
@@ -81,7 +91,7 @@ class Trimming:
             losers, rounds = np.empty(0, np.int32), rounds + 1
             total += int(found.total[0])
             if not found.total[0] or total > most:
-                return Trimmed(rounds, total)
+                return Trimmed(rounds, total, np.concatenate(own))
 
     def _values(self, rows: Int64) -> NDArray[Any]:
         """Rows of one word as the values that kernels compare; a copy."""
@@ -94,19 +104,7 @@ class Trimming:
         return values.view(np.int64)
 
 
-def losers_of(graph: LocalGraph, lost: NDArray[np.bool_]) -> Int32:
-    """The own vertices that have an edge of a class which the view has lost. O(edges)."""
-    found = [np.empty(0, np.int64)]
-    for way in WAYS:
-        first = 0
-        for shard in graph.gathered.get(way, ()):
-            places = np.flatnonzero(lost[shard.classes])
-            found.append(first + np.searchsorted(shard.start, places, side="right") - 1)
-            first += len(shard.start) - 1
-    return np.unique(np.concatenate(found)).astype(np.int32)
-
-
-def _targets(given: Inputs) -> tuple[NDArray[Any], ...]:
+def _targets(given: Inputs, graph: LocalGraph) -> tuple[NDArray[Any], ...]:
     """Where messages look for the vertex that an edge leads to, if they read anything of it.
 
     They take it from slots and neighbours (`engine.inputs`), here of all edges by number. Where
@@ -115,13 +113,6 @@ def _targets(given: Inputs) -> tuple[NDArray[Any], ...]:
     wanted = len(target_slabs(given.program))
     if not wanted:
         return ()
-    own, other = _ends(given.version)
+    own, other = graph.ends()
     slots = np.arange(len(own), dtype=np.int32)
     return (slots, own) if wanted == 1 else (slots, own, slots, other)
-
-
-def _ends(version: Version) -> tuple[Int32, Int32]:
-    """The own and the other ends of all live edges, by number."""
-    slabs = version.graph.into, version.graph.out
-    own = [np.repeat(np.arange(len(side.live), dtype=np.int32), side.live) for side in slabs]
-    return np.concatenate(own), np.concatenate([side.neighbour for side in slabs])

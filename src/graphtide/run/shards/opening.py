@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges, Way
+from graphtide.engine.shards.live_edges import ShardEdges
+from graphtide.engine.shards.local_graph import LocalGraph, Way
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.reading import ways_needed
 from graphtide.engine.vertex_data import NO_TEXT

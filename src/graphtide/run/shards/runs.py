@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import MirrorExchange
-from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges
+from graphtide.engine.shards.live_edges import ShardEdges
+from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.reading import ways_needed
 from graphtide.engine.shards.supersteps import Supersteps, can_follow
