@@ -13,6 +13,7 @@ import pytest
 
 import graphtide.lang.python as gt
 from graphtide.algorithms import BFS, WCC
+from graphtide.engine.code import program_code
 from graphtide.engine.shards.supersteps import Keeping
 from graphtide.run.live.vertex_columns import VertexColumns
 from tests.compiled import few_compiled
@@ -27,6 +28,27 @@ ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1"))
 SEED = os.environ.get("GRAPHTIDE_CAMPAIGN_SEED", "0")
 WAYS = [(1, 1), (2, 2), (3, 2), (3, 3), (7, 3), (16, 7)]
 """Numbers of shards and tasks; some shards have no vertex."""
+
+
+@gt.program
+class Queues:
+    """A program without a form in lanes: the longest queue on the way, at its shortest."""
+
+    source: gt.Vertex
+    longest: int = 1000
+    best = gt.Min(int)
+
+    def initialize(self, v):
+        v.longest = 0 if v == self.source else 1000
+
+    def traverse(self, u, e, v):
+        v.best(max(u.longest, u.id // 3))
+
+    def update(self, v):
+        v.longest = min(v.longest, v.best)
+
+
+PLANS = [item.plan for item in (*SELECTING, Queues)]
 
 
 def toggled(pick: random.Random, campaign: Campaign, count: int) -> np.ndarray:
@@ -55,7 +77,7 @@ def check(campaign: Campaign, program: Any, given: dict[str, Any], pick: random.
             assert values[name].tolist() == column, (at, name, shards, tasks, words)
 
 
-@pytest.mark.parametrize("program", few_compiled([item.plan for item in SELECTING], ("WCC",)))
+@pytest.mark.parametrize("program", few_compiled(PLANS, ("WCC",)))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_views_follow_each_other(program: Any, shape: Any) -> None:
     for turn in range(ROUNDS):
@@ -66,7 +88,7 @@ def test_views_follow_each_other(program: Any, shape: Any) -> None:
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("program", [item.plan for item in SELECTING], ids=lambda item: item.name)
+@pytest.mark.parametrize("program", PLANS, ids=lambda item: item.name)
 def test_long_cycles_hold_nobody_up(program: Any) -> None:
     """Rings that hang on the rest by few edges: values must not go round when these leave."""
     for turn in range(2 * ROUNDS):
@@ -183,6 +205,13 @@ def test_what_leaves_far_away_costs_little(program: Any) -> None:
     assert max(less.supersteps, more.supersteps) <= 2
     assert first.supersteps >= 22
     assert 20 * (less.sent + more.sent) < first.sent
+
+
+@pytest.mark.interpreted
+def test_programs_of_both_forms_follow() -> None:
+    codes = [program_code(plan) for plan in PLANS]
+    assert all(item.selection is not None and item.selection.settles for item in codes)
+    assert {item.why_not_lanes is None for item in codes} == {True, False}
 
 
 @pytest.mark.interpreted
