@@ -99,7 +99,7 @@ class Following:
             if fallen > self._most:
                 run.begin()
                 return rounds, fallen, False
-        run.let_gather(np.union1d(own, version.gained).astype(np.int32))
+        run.form.let_gather(np.union1d(own, version.gained).astype(np.int32))
         return rounds, fallen, True
 
     def _trimmed(self, run: ViewRun, losers: Int32, keeping: Keeping) -> Trimmed:

@@ -35,7 +35,6 @@ from graphtide.plan.given_facts import FACTS, with_given_facts
 from graphtide.plan.program_reads import edge_properties, vertex_properties
 from graphtide.plan.programs import ParameterKind, VertexProgram
 
-Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 MOVES, LENGTH, INDEX, KEEP, KEPT = range(5)
@@ -177,12 +176,6 @@ class ViewRun:
         """The states of all vertices that the task knows, of another view."""
         self.form.rows[:] = rows
         self.level, self._before = level, clock
-
-    def let_gather(self, vertices: Int32) -> None:
-        """Have some own vertices alone gather first: no message to any other one has got better."""
-        self.form.changed[: len(vertices)] = vertices
-        self.form.count(len(vertices))
-        self.form.make_ready()
 
     def finish(self, keeping: Keeping) -> None:
         """All supersteps up to the end."""
