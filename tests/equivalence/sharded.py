@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from graphtide.engine.shards.exchange import MirrorExchange
-from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges
+from graphtide.engine.shards.following import Following, Ran
+from graphtide.engine.shards.live_edges import ShardEdges
+from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import NEVER, Keeping, Supersteps, ways_needed
+from graphtide.engine.shards.reading import ways_needed
+from graphtide.engine.shards.supersteps import NEVER, Keeping, Supersteps
 from graphtide.engine.vertex_data import NoData, VertexData
 from graphtide.plan.programs import VertexProgram
 from graphtide.run.shards.mesh import Sockets
@@ -34,6 +37,8 @@ class Sharded:
         properties: Mapping[str, Any] | None = None,
     ) -> None:
         self.vertices, self.shards = vertices, shards
+        self.ran: list[list[Ran]] = []
+        """What each task told of each view of the last run."""
         self._ends = {"into": (dst, src), "out": (src, dst)}
         self._classes = np.zeros(len(src), np.int32) if classes is None else np.array(classes)
         self._properties = {name: np.array(values) for name, values in (properties or {}).items()}
@@ -66,9 +71,11 @@ class Sharded:
         keeping: Callable[[int], Keeping] = lambda task: NEVER,
         kept: tuple[int, np.ndarray] | None = None,
         follow: bool = False,
+        always: bool = False,
     ) -> list[dict[str, np.ndarray]]:
         """The results on each view, whose live classes are given, by so many tasks."""
         connections = pairs_of_sockets(tasks)
+        self.ran = [[] for _ in range(tasks)]
 
         def go(task: int) -> list[dict[str, np.ndarray]]:
             graph, mesh = self.local(program, tasks, task), Sockets(task, connections[task])
@@ -77,14 +84,13 @@ class Sharded:
                     program, parameters, graph, MirrorExchange(graph, mesh), data(graph.known)
                 )
                 own = None if kept is None else (kept[0], kept[1][graph.own])
+                following = Following(steps, graph, follows=follow, always=always)
                 found = []
                 for live in views:
-                    version = graph.version(np.array(live, np.bool_))
-                    rows = steps.run(version, keeping(task), own)
-                    found.append(steps.values(rows))
-                    if follow:
-                        assert steps.follows
-                        own = 0, rows
+                    ran = following.run(np.array(live, np.bool_), keeping(task), own)
+                    found.append(steps.values(ran.rows))
+                    self.ran[task].append(ran)
+                    own = None
                 return found
             except BaseException:
                 mesh.fail()
@@ -93,8 +99,8 @@ class Sharded:
                 mesh.close()
 
         with ThreadPoolExecutor(tasks) as pool:
-            told = [future.result() for future in [pool.submit(go, task) for task in range(tasks)]]
-        return [self._joined(tasks, [found[at] for found in told]) for at in range(len(views))]
+            all_ = [future.result() for future in [pool.submit(go, task) for task in range(tasks)]]
+        return [self._joined(tasks, [found[at] for found in all_]) for at in range(len(views))]
 
     def _joined(self, tasks: int, found: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
         placement, whole = Placement(self.vertices, self.shards, tasks), {}

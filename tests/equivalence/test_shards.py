@@ -80,7 +80,7 @@ def same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
 
 @pytest.mark.interpreted
 def test_random_programs_on_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever users can write, on views, with vertices that have properties."""
+    """Whatever users can write, on views that follow, with vertices that have properties."""
     make_ready(monkeypatch.setattr)
     judged = sum(check_random_program(f"shards {SEED} {at}") for at in range(EXAMPLES))
     assert judged > EXAMPLES // 4
@@ -115,7 +115,8 @@ def check_random_program(seed: str) -> int:
     for shards, tasks in pick.sample(WAYS, 2):
         parts = Sharded(len(number), shards, src, dst, classes.reshape(-1), properties)
         data = lambda rows: VertexColumns(table.take(pa.array(rows)), len(rows))  # noqa: E731
-        found = parts.run(bound.program, parameters, tasks, kinds.T, data=data)
+        words: dict[str, Any] = {"data": data, "follow": True, "always": pick.random() < 0.5}
+        found = parts.run(bound.program, parameters, tasks, kinds.T, **words)
         for name, values in zip(whole.versions, found, strict=True):
             right = judge.answer(whole._version(whole.versions[name]))
             told = {field: values[field].tolist() for field in judge.loaded.state}

@@ -71,19 +71,68 @@ def test_shards_give_the_answers_of_a_run_here(
     }
 
 
+def test_views_that_lose_edges_follow(views: gt.Collection) -> None:
+    session = gt.session(views._space.catalog.root, spark=views._space.gateway.session)
+    windows = {f"from-{at}": f"at >= {at} and at < {at + 50}" for at in (0, 1, 6, 10)}
+    sliding = session.graph("net").collection("sliding", windows, order="manual")
+    here = sliding.run(WCC, name="slid here", workers=1).to_arrow()
+    assert "each view from the last one" in sliding.explain_run(WCC, on="shards")
+    assert "each view from scratch" in sliding.explain_run(PageRank, on="shards")
+    for strategy in ("adaptive", "differential"):
+        found = sliding.run(WCC, name="slid", on="shards", strategy=strategy)  # type: ignore[arg-type]
+        assert found.to_arrow().equals(here), strategy
+        told = found.record().column("strategy").to_pylist()
+        assert told[:2] == ["scratch", "differential"], told
+        assert strategy == "adaptive" or told[1:] == ["differential"] * 3
+
+
+def test_a_whole_graph_runs_on_shards(views: gt.Collection) -> None:
+    session = gt.session(views._space.catalog.root, spark=views._space.gateway.session)
+    graph = session.graph("net")
+    here = graph.run(WCC).table()
+    found = graph.run(WCC, on="shards", workers=2)
+    assert found.name == "net-whole-WCC"
+    assert found.table(0).equals(here)
+    assert session.execute("run bfs(source=0) on net as hops on shards;")
+    assert session.results("hops").table(0).equals(graph.run(BFS(source=0)).table())
+    for words, match in (
+        ({"on": "spark"}, "on cannot be 'spark' for a whole graph"),
+        ({"on": "shards", "lean": True}, "`lean` goes without on='shards'"),
+        ({"name": "x"}, "`name` goes only with on='shards'"),
+        ({"resume": True}, "`resume` goes only with on='shards'"),
+    ):
+        with pytest.raises(InputError, match=match):
+            graph.run(WCC, **words)  # type: ignore[call-overload]
+
+
+def test_a_whole_graph_that_has_changed_is_made_anew(spark: Any, tmp_path: Path) -> None:
+    session = gt.session(tmp_path / "data", spark=spark, progress=False)
+    graph = session.load("pairs", edges=[(0, 1), (2, 3)], edge_columns=["src", "dst"])
+    late = session.graph("pairs")
+    assert graph.run(WCC, on="shards").values(0).tolist() == [0, 0, 2, 2]
+    graph.append(edges=[(1, 2)], edge_columns=["src", "dst"])
+    assert graph.run(WCC, on="shards").values(0).tolist() == [0, 0, 0, 0]
+    with pytest.raises(GraphtideError, match="has changed since it was opened"):
+        late.run(WCC, on="shards")
+    graph.view("pairs-whole", "false", replace=True)
+    with pytest.raises(InputError, match="is to be the view of all edges of 'pairs'"):
+        graph.run(WCC, on="shards")
+
+
 def test_what_cannot_be_on_shards_is_refused(
     views: gt.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for words, match in (
         ({"results": False}, "results=False"),
         ({"verify": 1}, "verify a run on shards"),
-        ({"strategy": "differential"}, "only views that contain the one before"),
         ({"mode": "fixpoint"}, "no fixpoint mode"),
         ({"workers": 9}, "9 tasks must run at the same time, and Spark has 2 slots"),
     ):
         with pytest.raises(InputError, match=match):
             views.run(WCC, name="refused", on="shards", **words)  # type: ignore[arg-type]
     assert "refused" not in views._space.catalog.runs()
+    with pytest.raises(InputError, match="follow each other only where a program selects"):
+        views.run(PageRank, on="shards", strategy="differential")
     with pytest.raises(InputError, match="only those run on shards"):
         views.run(gt.algorithms.Triangles, on="shards")
     with pytest.raises(GraphtideError, match="names a vertex that is not there"):

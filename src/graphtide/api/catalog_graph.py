@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pyarrow as pa
 
@@ -21,6 +21,7 @@ from graphtide.run.append.append import AppendRequest, append_to_graph
 from graphtide.run.append.merging import merge_graph
 from graphtide.run.catalog.listings import schema_table
 from graphtide.run.catalog.making import make_collection, make_grouped, make_view
+from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.html import titled_html
 from graphtide.run.views.networkx_export import to_networkx
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import networkx
 
     from graphtide.api.graph_run import GraphRun
+    from graphtide.api.run import Run
     from graphtide.lang.python import AnyProgram
     from graphtide.spark.types import DataFrame
 
@@ -72,23 +74,59 @@ class CatalogGraph:
         """
         return Graph.from_stored(self._stored, simple=simple)
 
+    @overload
     def run(
-        self, program: AnyProgram, *, workers: int | None = None, lean: bool | None = None
-    ) -> GraphRun:
-        """Run a program once, from scratch, on the whole graph. Needs no Spark.
+        self,
+        program: AnyProgram,
+        *,
+        workers: int | None = None,
+        lean: bool | None = None,
+        on: None = None,
+    ) -> GraphRun: ...
+
+    @overload
+    def run(
+        self,
+        program: AnyProgram,
+        *,
+        workers: int | None = None,
+        on: Literal["shards"],
+        name: str | None = None,
+        resume: bool = False,
+    ) -> Run: ...
+
+    def run(
+        self,
+        program: AnyProgram,
+        *,
+        workers: int | None = None,
+        lean: bool | None = None,
+        on: Literal["shards"] | None = None,
+        name: str | None = None,
+        resume: bool = False,
+    ) -> GraphRun | Run:
+        """Run a program once, from scratch, on the whole graph. Needs no Spark but `on="shards"`.
 
         Large graphs are run over a lean graph, by `workers` threads (default: one a core): it is
         kept beside the graph, mapped from disk, and may be larger than memory. Others, and what
         cannot run over it, are put into memory; `explain()` of what this returns tells which, and
         why. `lean` forces it on or off. Results do not depend on any of this.
+
+        With `on="shards"` tasks of Spark hold the graph together, for graphs that fit no machine.
+        That is a stored run over the view `GRAPH-whole` of all edges, which is made if need be:
+        `name` and `resume` are those of `Collection.run`, and so is what it returns.
         """
         # Imported here: whoever only looks at what is stored needs no kernels.
         from graphtide.api.graph_run import GraphRun
-        from graphtide.run.catalog.graph_runs import GraphRunRequest, run_on_graph
+        from graphtide.run.catalog.graph_runs import GraphRunRequest, check_graph_run, run_on_graph
         from graphtide.run.collection.start import check_workers
         from graphtide.run.live.programs import compiled_program
 
         check_workers(workers)
+        check_graph_run(on, lean, name, resume=resume)
+        if on is not None:
+            whole = Collection(self._space, whole_view(self._space, self._stored))
+            return whole.run(program, name=name, resume=resume, workers=workers, on=on)
         request = GraphRunRequest(compiled_program(program, "auto"), workers, lean)
         return GraphRun(run_on_graph(self._space.catalog, self._stored, request))
 

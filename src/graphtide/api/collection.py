@@ -107,13 +107,14 @@ class Collection(ViewSequence[View]):
         With `on="spark"` tasks of Spark do it, as many at a time as it has slots (or `workers`); a
         run that is expected to take a few seconds stays in this process. All of them must see the
         folder of the session. With `on="shards"` the tasks hold the graph together, each some
-        shards of it, for graphs that fit no machine: vertex programs, every view from scratch.
+        shards of it, for graphs that fit no machine: vertex programs. Those that select follow from
+        view to view there, all others run each from scratch.
         """
         check_strategy(strategy, grid)
         check_verify(verify)
         check_workers(workers, grid)
         check_on(on, grid=grid, results=results)
-        check_shards(on, strategy, verify, mode)
+        check_shards(on, verify, mode)
         check_kept(results, name, resume)
         compiled = compiled_program(program, mode)
         name = run_name(self.name, compiled.bound) if name is None else name
@@ -153,7 +154,7 @@ class Collection(ViewSequence[View]):
         """
         check_workers(workers)
         check_on(on)
-        check_shards(on, "adaptive", None, mode)
+        check_shards(on, None, mode)
         compiled = compiled_program(program, mode)
         return explain_run(self._space, self._stored, compiled, workers, on)
 

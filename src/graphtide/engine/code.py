@@ -13,6 +13,7 @@ process, whoever asks.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from graphtide.engine.lanes.sections import lanes_section, lean_section, single_
 from graphtide.engine.lanes.write import why_not_lanes
 from graphtide.engine.sections import selecting_section
 from graphtide.engine.synchronous.sections import plain_section, synchronous_section
-from graphtide.plan.given_facts import with_given_facts
+from graphtide.plan.given_facts import given_expression, with_given_facts
 from graphtide.plan.program_analysis import (
     Selection,
     explain_analysis,
@@ -53,6 +54,14 @@ def _selecting(program: VertexProgram, found: Selection | None) -> str:
 def _settling(program: VertexProgram, found: Selection | None) -> str:
     assert found is not None
     return selecting_section(program, found, settles=True)
+
+
+def _settling_given(program: VertexProgram, found: Selection | None) -> str:
+    assert found is not None
+    assert found.initial is not None
+    message, initial = (given_expression(item) for item in (found.message, found.initial))
+    found = replace(found, message=message, initial=initial)
+    return selecting_section(with_given_facts(program), found, settles=True)
 
 
 _FOLLOWING = "selecting", "settling", "trimming", "fixpoint", "fixpoint_call", "stretch"
@@ -100,6 +109,8 @@ LANE_SUPERSTEPS = Role(
     ("lanes", "own_targets", "lane_supersteps"),
 )
 """Supersteps of a program that has that form."""
+OWN_TRIMMING = Role("own_trimming", _settling_given, ("selecting", "own_trimming"))
+"""What deleted edges take away from a selecting program, on a part of a graph."""
 _SINGLE = SINGLE, LEAN, LANE_SUPERSTEPS
 
 

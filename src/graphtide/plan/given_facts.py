@@ -51,17 +51,23 @@ def _body(body: Iterable[Statement]) -> Body:
 def _statement(statement: Statement) -> Statement:
     match statement:
         case AssignState(_, value, index) | Send(_, value, index):
-            index = None if index is None else _given(index)
-            return replace(statement, value=_given(value), index=index)
+            index = None if index is None else given_expression(index)
+            return replace(statement, value=given_expression(value), index=index)
         case AssignLocal(_, value):
-            return replace(statement, value=_given(value))
+            return replace(statement, value=given_expression(value))
         case If(condition, then, otherwise):
-            return If(_given(condition), _body(then), _body(otherwise))
+            return If(given_expression(condition), _body(then), _body(otherwise))
         case ForRange(_, start, stop, body):
-            return replace(statement, start=_given(start), stop=_given(stop), body=_body(body))
+            return replace(
+                statement,
+                start=given_expression(start),
+                stop=given_expression(stop),
+                body=_body(body),
+            )
 
 
-def _given(expression: Expression) -> Expression:
+def given_expression(expression: Expression) -> Expression:
+    """An expression with vertex properties in place of facts."""
     return rewrite(expression, _leaf)
 
 
@@ -70,6 +76,6 @@ def _leaf(leaf: Expression) -> Expression:
         case VertexFact(vertex, fact):
             return VertexProperty(vertex, f"({fact})", INT)
         case StateRef(index=index) | AccumulatorRef(index=index) if index is not None:
-            return replace(leaf, index=_given(index))
+            return replace(leaf, index=given_expression(index))
         case _:
             return leaf

@@ -10,7 +10,13 @@ import pyarrow.parquet as pq
 
 from graphtide.store.files import Damage
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import changed_rows, deleted_edges, put_changed, without_marks
+from graphtide.store.merged import (
+    TableName,
+    changed_rows,
+    deleted_edges,
+    put_changed,
+    without_marks,
+)
 from graphtide.store.read_edges import READ_EDGES
 
 BATCH_ROWS = 1 << 22
@@ -23,7 +29,7 @@ def edge_batches(
     """The edges that are there, in the order of their numbers, as they are in this state."""
     deleted, changed = deleted_edges(stored), changed_rows(stored, "edges", columns)
     first = 0
-    for batch in _written(stored, columns, rows or BATCH_ROWS):
+    for batch in written_batches(stored, "edges", columns, rows or BATCH_ROWS):
         table = batch.slice(0, max(0, stored.numbers - first))
         READ_EDGES.add(table.num_rows)
         table = put_changed(table, changed, first)
@@ -36,10 +42,12 @@ def edge_batches(
         yield table
 
 
-def _written(stored: StoredGraph, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    """All rows of the files, in their order."""
+def written_batches(
+    stored: StoredGraph, table: TableName, columns: Sequence[str], rows: int
+) -> Iterator[pa.Table]:
+    """All rows of the files of a table, in their order."""
     generation = stored.generation
-    for name, _ in generation.parts("edges"):
+    for name, _ in generation.parts(table):
         path = generation.file(name)
         try:
             with pq.ParquetFile(path) as file:

@@ -56,6 +56,7 @@ class KeptSupersteps:
     def __init__(self, parts: PartsOnDisk, bounds: Int64) -> None:
         self._folder = parts.folder / FOLDER
         self._bounds = bounds
+        self._notes: dict[Path, Note] = {}
 
     def attempt(self, name: str, first: int, behind: int) -> TaskFiles:
         """Where a task of an attempt writes, which has some shards."""
@@ -110,16 +111,23 @@ class KeptSupersteps:
     def _covered(self) -> Iterator[tuple[tuple[str, int, int], list[Note]]]:
         """By attempt, step and superstep the notes that cover all shards together, in order."""
         groups: dict[tuple[str, int, int], list[Note]] = {}
-        for path in self._folder.glob(f"*/*{_NOTE}"):
-            # A note that cannot be read any more is one that is lacking.
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                note = _read(path)
-                groups.setdefault((path.parent.name, note.step, note.superstep), []).append(note)
+        for path, note in self._there().items():
+            groups.setdefault((path.parent.name, note.step, note.superstep), []).append(note)
         for key, notes in sorted(groups.items()):
             notes.sort(key=lambda note: (note.first, note.behind))
             ends = [0, *(note.behind for note in notes)]
             if ends[-1] == len(self._bounds) - 1 and ends[:-1] == [n.first for n in notes]:
                 yield key, notes
+
+    def _there(self) -> dict[Path, Note]:
+        """All notes. Each is read once: nobody changes one, and whoever watches looks often."""
+        found: dict[Path, Note] = {}
+        for path in self._folder.glob(f"*/*{_NOTE}"):
+            # A note that cannot be read any more is one that is lacking.
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                found[path] = self._notes.get(path) or _read(path)
+        self._notes = found
+        return found
 
     def stop(self) -> None:
         """Ask all tasks to end."""

@@ -29,6 +29,7 @@ from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, PeerLostError, Sockets
 from graphtide.run.shards.opening import OpenedShards
 from graphtide.run.shards.tasks import row_bounds
+from graphtide.store import supersteps
 from graphtide.store.array_files import map_arrays, write_arrays
 from graphtide.store.supersteps import KeptSupersteps
 from tests.compiled import few_compiled
@@ -217,6 +218,22 @@ def test_what_not_all_have_kept_does_not_count(tmp_path: Path) -> None:
     assert not kept.files.stopped
 
 
+def test_who_watches_reads_each_note_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, plain, read = Kept(tmp_path, 10, 4), supersteps._read, []
+    monkeypatch.setattr(supersteps, "_read", lambda path: (read.append(path), plain(path))[1])
+    tasks = [kept.task("a", 2, task) for task in (0, 1)]
+    for step in range(3):
+        for task in tasks:
+            task.finish(step, {"x": pa.table({"step": [step]})}, {})
+        assert kept.files.reached() == (step + 1, 0)
+        assert len(read) == 2 * (step + 1), "a look took all notes again"
+    tasks[0].keep(3, 1, np.zeros((6, 1), np.int64))
+    tasks[1].keep(3, 1, np.zeros((4, 1), np.int64))
+    assert kept.files.reached() == (3, 1)
+    tasks[1].forget(3, 2)
+    assert kept.files.reached() == (3, 0), "what is gone does not count"
+
+
 def test_rows_become_files_of_shards(tmp_path: Path) -> None:
     """Batches that end anywhere; texts, moments and numbers, some of them missing."""
     table = pa.table(
@@ -338,7 +355,8 @@ def test_what_a_program_reads_comes_from_the_files(
         }
         for _ in range(60)
     ]
-    monkeypatch.setattr(opening, "program_vertex_table", lambda *_: pa.table({"town": towns}))
+    there = pa.table({"town": towns})
+    monkeypatch.setattr(opening, "program_vertex_table", lambda *given: there.take(given[2]))
     bound = Trips(source=0, since=days[1])
     compiled: Any = compiled_program(bound, "exact")
     first_day = dt.date(1970, 1, 1)

@@ -87,8 +87,13 @@ class MirrorExchange:
         }
         return self._take_in(rows, self.mesh.exchange(sent), told)[0]
 
-    def changed(self, rows: Int64, changed: Int32, told: Sequence[int]) -> tuple[Told, Int32]:
-        """Send the rows of own vertices that changed; returns mirrors, among them all that did."""
+    def changed(
+        self, rows: Int64, changed: Int32, told: Sequence[int], *, exact: bool = False
+    ) -> tuple[Told, Int32]:
+        """Send the rows of own vertices that changed; returns mirrors, among them all that did.
+
+        Where it is to be `exact`, no others.
+        """
         if MANY * len(changed) > self.owned:
             sent = {
                 task: self._message(rows.take(self._mirrored[task], axis=0), None, told)
@@ -96,7 +101,7 @@ class MirrorExchange:
             }
         else:
             sent = self._few(rows, changed, told)
-        return self._take_in(rows, self.mesh.exchange(sent), told)
+        return self._take_in(rows, self.mesh.exchange(sent), told, exact=exact)
 
     def _few(self, rows: Int64, changed: Int32, told: Sequence[int]) -> dict[int, list[Buffer]]:
         counts = self._start[changed + 1] - self._start[changed]
@@ -120,7 +125,12 @@ class MirrorExchange:
         return found if places is None else [*found, places]
 
     def _take_in(
-        self, rows: Int64, received: Mapping[int, NDArray[np.uint8]], told: Sequence[int]
+        self,
+        rows: Int64,
+        received: Mapping[int, NDArray[np.uint8]],
+        told: Sequence[int],
+        *,
+        exact: bool = False,
     ) -> tuple[Told, Int32]:
         each = {self.mesh.rank: np.array(told, np.int64)}
         changed = [np.empty(0, np.int64)]
@@ -137,6 +147,8 @@ class MirrorExchange:
             else:
                 # About half of them did: to find out which takes longer than it saves.
                 places = np.arange(first, first + len(given))
+                if exact:
+                    places = places[(rows[places] != given).any(axis=1)]
                 rows[first : first + len(given)] = given
             changed.append(places)
             each[task] = head[_TOLD : _TOLD + len(told)]

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from graphtide.engine.code import LANE_SUPERSTEPS, SUPERSTEPS, ProgramCode
 from graphtide.engine.lanes.graph import no_rows
 from graphtide.engine.lanes.runs import lane_work
+from graphtide.engine.shards.live_edges import empty_slabs
 from graphtide.engine.shards.local_graph import Version
 from graphtide.engine.synchronous.arrays import Widths, empty_progress, empty_work
 from graphtide.engine.synchronous.ending import Ending
 from graphtide.engine.synchronous.facts import synchronous_facts
 from graphtide.kernels.blocks import Block
-from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.lanes.records import CHANGED, PLACES, LaneContext, LaneCourse, LaneRows
 from graphtide.kernels.lanes.records import ITERATION as LANE_ITERATION
 from graphtide.kernels.synchronous.records import ACTIVE, EVERYBODY, ITERATION, Context, Course
@@ -73,6 +74,9 @@ class Form(Protocol):
     def count(self, changed: int) -> None:
         """So many vertices of `changed` have changed, mirrors included."""
 
+    def let_gather(self, vertices: Int32) -> None:
+        """Have these vertices alone gather in the first superstep, from states of another run."""
+
 
 def chosen_form(given: Inputs, widths: Widths) -> Form:
     """The form in lanes where a program has it."""
@@ -88,6 +92,7 @@ class PlainForm:
         program, ending = given.program, given.ending
         self._module = given.code.module(SUPERSTEPS)
         self._owned, self._reach = given.owned, given.version.reach
+        self._next_reach = self._reach
         parcels = len(program.accumulators) if synchronous_facts(program).hoisted else 0
         self._work = empty_work(given.vertices, widths, parcels)
         self._fault, self._progress = np.zeros(3, np.int64), empty_progress()
@@ -114,7 +119,8 @@ class PlainForm:
 
     def step(self) -> Stepped:
         """Run the superstep after the last."""
-        given = self._context, self._reach, self._work, self._course
+        given = self._context, self._next_reach, self._work, self._course
+        self._next_reach = self._reach
         self._module.run_superstep(*given, self._owned)
         there, index, length = self._fault.tolist()
         moves = int(self._course.counts[0])
@@ -124,6 +130,13 @@ class PlainForm:
         """So many vertices have changed."""
         self._progress[ACTIVE] = changed
 
+    def let_gather(self, vertices: Int32) -> None:
+        """Have these vertices alone gather in the first superstep."""
+        self.changed[: len(vertices)] = vertices
+        self.count(len(vertices))
+        self._next_reach = _reaching_nobody(len(self.changed))
+        self._module.make_all_parcels(self._context, self._work)
+
 
 class LaneForm:
     """A program without arrays, loops and the like: what it keeps between is in registers."""
@@ -132,6 +145,7 @@ class LaneForm:
         program, version = given.program, given.version
         self._module = given.code.module(LANE_SUPERSTEPS)
         self._owned, self._reach = given.owned, version.reach
+        self._next_reach = self._reach
         self._work = lane_work(program, given.vertices, 1)
         self._work.mark.fill(0)
         self._work.states.whole.fill(0)
@@ -170,13 +184,26 @@ class LaneForm:
 
     def step(self) -> Stepped:
         """Run the superstep after the last."""
-        given = self._context, self._reach, self._work, self._course
+        given = self._context, self._next_reach, self._work, self._course
+        self._next_reach = self._reach
         self._module.run_lane_superstep(*given, self._owned)
         return Stepped(int(self._progress[CHANGED]), int(self._progress[_MOVED]), (0, 0, 0))
 
     def count(self, changed: int) -> None:
         """So many vertices have changed."""
         self._progress[CHANGED] = changed
+
+    def let_gather(self, vertices: Int32) -> None:
+        """Have these vertices alone gather in the first superstep."""
+        self.changed[: len(vertices)] = vertices
+        self.count(len(vertices))
+        self._next_reach = _reaching_nobody(len(self.changed))
+        self._module.make_all_lane_parcels(self._context, self._work)
+
+
+def _reaching_nobody(vertices: int) -> Adjacency:
+    """The way to nobody: who is listed as changed then gathers, and has nothing to tell yet."""
+    return Adjacency(empty_slabs(vertices, 0), empty_slabs(vertices, 0))
 
 
 def _rows(slabs: Slabs, properties: Int64) -> LaneRows:

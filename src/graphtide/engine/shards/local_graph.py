@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.shards.live_edges import GAINED, LOST, Classes, LiveEdges, ShardEdges
 from graphtide.engine.shards.placement import Placement
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.shards.local_edges import take_live, turn_round
+from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]
@@ -37,37 +37,22 @@ MOST_EDGES = 2**31 - 1
 """Edges are numbered by 32 bits within a task."""
 
 
-class ShardEdges(NamedTuple):
-    """The edges of one shard in one way: those of its first vertex, of its second, and so on.
-
-    `start` has one entry more than there are vertices. `ends` are the other ends, by their places
-    in `table`, which lists vertices by number. `classes` are those of the collection.
-    """
-
-    start: Int64
-    ends: Int32
-    table: Int32
-    classes: Int32
-    properties: Mapping[str, NDArray[Any]]
-
-
 class Version(NamedTuple):
     """What is live in a view: along which edges own vertices gather, and whom a vertex reaches.
 
-    `places` says for each way, shard by shard, which edges of the shard are live. Edges are
-    numbered in that order, those of both ways one after the other. Degrees are those of own
-    vertices.
+    `live` are its classes. `reach` may have edges of other views as well. Degrees are those of own
+    vertices. `lost` and `gained` are the own vertices that gather along an edge less or more than
+    in the version that was made `before`, whose classes those are.
     """
 
     graph: Adjacency
     reach: Adjacency
-    places: Mapping[Way, Sequence[Int64]]
+    edges: int
     degrees: Mapping[Way, Int64]
-
-    @property
-    def edges(self) -> int:
-        """How many edges own vertices gather along."""
-        return sum(len(slabs.neighbour) for slabs in self.graph)
+    live: Classes
+    before: Classes
+    lost: Int32
+    gained: Int32
 
 
 @dataclass(frozen=True)
@@ -115,48 +100,60 @@ class LocalGraph:
         """All that it knows, by number."""
         return np.concatenate([self.own, self.mirrors])
 
-    def version(self, live: NDArray[np.bool_]) -> Version:
-        """The edges of some classes. O(edges)."""
-        graph: dict[str, Slabs] = {}
-        reach: dict[str, Slabs] = {}
-        places: dict[Way, Sequence[Int64]] = {}
-        degrees: dict[Way, Int64] = {}
+    def version(self, live: Classes) -> Version:
+        """The edges of some classes. Versions are made in place: the last one is gone."""
+        before = self._last.get("live", np.zeros_like(live))
+        self._last["live"] = live
+        kinds = LOST * (before & ~live) + GAINED * (live & ~before)
+        marks = np.zeros(self.owned, np.uint8)
         for way in WAYS:
-            shards = self.gathered.get(way, ())
-            first = len(graph["into"].neighbour) if graph else 0
-            slabs, places[way] = self._slabs(shards, live, first)
-            graph[way], degrees[way] = slabs, slabs.live.astype(np.int64)
-            turned = empty_slabs(self.vertices, len(slabs.neighbour))
-            turn_round(slabs, turned)
-            reach[way] = turned
-            if way in self.counted:
-                degrees[way] = _degrees(self.counted[way], live)
-        # A change of u reaches those that gather from it along edges into them: the way out.
+            marks |= self._edges[way].take(live, kinds.astype(np.uint8))
+        into, out = (self._edges[way] for way in WAYS)
+        reach = {way: self._edges[way].reach(self.vertices, live) for way in WAYS}
+        degrees = {way: self._degrees(way, live) for way in WAYS}
         return Version(
-            Adjacency(out=graph["out"], into=graph["into"]),
+            Adjacency(out=out.slabs, into=into.slabs),
+            # A change of u reaches those that gather from it along edges into them: the way out.
             Adjacency(out=reach["into"], into=reach["out"]),
-            places,
+            into.live + out.live,
             degrees,
+            live,
+            before,
+            np.flatnonzero(marks & LOST).astype(np.int32),
+            np.flatnonzero(marks & GAINED).astype(np.int32),
         )
 
-    def _slabs(
-        self, shards: Sequence[ShardEdges], live: NDArray[np.bool_], first_edge: int
-    ) -> tuple[Slabs, list[Int64]]:
-        count = sum(int(np.count_nonzero(live[item.classes])) for item in shards)
-        if first_edge + count > MOST_EDGES:
-            raise LimitError(
-                f"a task would have {first_edge + count:,} edges, and may have {MOST_EDGES:,}",
-                hint="run on more tasks",
-            )
-        slabs, places = empty_slabs(self.owned, count, first_edge), np.empty(count, np.int64)
-        first, at, found = 0, 0, []
-        for item in shards:
-            begin, numbers = at, self._numbers(item.table)
-            rows = item.start, item.ends, item.classes
-            at = take_live(rows, numbers, live, slabs, places, first, at)
-            first += len(item.start) - 1
-            found.append(places[begin:at])
-        return slabs, found
+    @cached_property
+    def _last(self) -> dict[str, Classes]:
+        """The classes of the last version."""
+        return {}
+
+    @cached_property
+    def _edges(self) -> dict[Way, LiveEdges]:
+        found: dict[Way, LiveEdges] = {}
+        first = 0
+        for way in WAYS:
+            shards = self.gathered.get(way, ())
+            numbers = [self._numbers(item.table) for item in shards]
+            count = first + sum(len(item.ends) for item in shards)
+            if count > MOST_EDGES:
+                raise LimitError(
+                    f"a task would have {count:,} edges, and may have {MOST_EDGES:,}",
+                    hint="run on more tasks",
+                )
+            found[way] = LiveEdges(shards, numbers, self.owned, first)
+            first = count
+        return found
+
+    def ends(self) -> tuple[Int32, Int32]:
+        """The own and the other ends of all edges, by number. O(edges)."""
+        own, other = zip(*(self._edges[way].ends() for way in WAYS), strict=True)
+        return np.concatenate(own), np.concatenate(other)
+
+    def _degrees(self, way: Way, live: Classes) -> Int64:
+        if way in self.counted:
+            return _degrees(self.counted[way], live)
+        return self._edges[way].slabs.live.astype(np.int64)
 
     def _numbers(self, table: Int32) -> Int32:
         """The numbers of some vertices in this task."""
@@ -173,20 +170,6 @@ class LocalGraph:
         """The mirrors as numbers that are in their order."""
         owners = self.placement.owners(self.mirrors).astype(np.int64)
         return owners * self.placement.vertices + self.mirrors
-
-
-def empty_slabs(vertices: int, entries: int, first_edge: int = 0) -> Slabs:
-    """Slabs of so many vertices that are to be filled; edges are numbered in their order."""
-    none = np.empty(0, np.int32)
-    return Slabs(
-        start=np.zeros(vertices, np.int64),
-        live=np.zeros(vertices, np.int32),
-        used=none,
-        room=none,
-        neighbour=np.empty(entries, np.int32),
-        edge=np.arange(first_edge, first_edge + entries, dtype=np.int32),
-        slot=none,
-    )
 
 
 def _degrees(shards: Sequence[ShardEdges], live: NDArray[np.bool_]) -> Int64:

@@ -7,9 +7,7 @@ they all know when the run ends; it ends when a run on the whole graph would.
 Results are those of a run on the whole graph, sums of floats but for their order: it is that of the
 shards, which no number of tasks changes.
 
-A program that selects, and whose messages never overtake their source, may go on from the results
-of a view that the next one contains. These are no better than the next ones, and more edges only
-make messages better: both runs sink to the same results, bit by bit.
+Views that follow each other are `following`.
 """
 
 from __future__ import annotations
@@ -21,37 +19,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import FIELD_TYPES, GrowingParameters, read_block
+from graphtide.engine.binding import GrowingParameters, read_block
 from graphtide.engine.code import program_code
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.forms import Form, Inputs, chosen_form
-from graphtide.engine.shards.local_graph import WAYS, LocalGraph, Version, Way
+from graphtide.engine.shards.local_graph import LocalGraph, Version
+from graphtide.engine.shards.reading import DEGREES, GivenData, Known, edge_values, members
 from graphtide.engine.synchronous.ending import MOST_ITERATIONS, Ending, run_ending
 from graphtide.engine.synchronous.results import Columns, typed_parameters
 from graphtide.engine.synchronous.row_layout import row_layout
 from graphtide.engine.vertex_data import VertexData
 from graphtide.kernels.blocks import Block
 from graphtide.model.errors import InputError, LimitError
-from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.given_facts import FACTS, with_given_facts
 from graphtide.plan.program_reads import edge_properties, vertex_properties
-from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
+from graphtide.plan.programs import ParameterKind, VertexProgram
 
 Int64 = NDArray[np.int64]
-
-GATHERED_ALONG: dict[Direction, tuple[Way, ...]] = {
-    Direction.OUT: ("into",),
-    Direction.IN: ("out",),
-    Direction.BOTH: WAYS,
-}
-"""The edges that vertices gather along, by the direction of messages."""
-
-DEGREES: dict[str, tuple[Way, ...]] = {
-    "in_degree": ("into",),
-    "out_degree": ("out",),
-    "degree": WAYS,
-}
-"""The edges that each degree counts."""
 
 MOVES, LENGTH, INDEX, KEEP, KEPT = range(5)
 """What tasks tell each other with every superstep: how many vertices moved; one more than the
@@ -74,35 +58,6 @@ class Keeping:
 NEVER = Keeping(lambda: False, lambda superstep, rows: None, lambda superstep: None)
 
 
-class GivenData:
-    """What the data say of the vertices that a task knows, and the facts of them."""
-
-    def __init__(self, given: VertexData, facts: Mapping[str, Int64]) -> None:
-        self._given = given
-        self._facts = facts
-
-    def array(self, wanted: VertexProperty) -> NDArray[Any]:
-        """A property, or a fact under the name that it has as one."""
-        fact = self._facts.get(wanted.name)
-        return self._given.array(wanted) if fact is None else fact
-
-    def code(self, text: str) -> int:
-        """The code of a text."""
-        return self._given.code(text)
-
-    def plain(self, wanted: VertexProperty) -> NDArray[Any]:
-        """Nobody checks a part of a graph by itself."""
-        return self.array(wanted)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """The vertices that a task knows, as parameters are bound to them."""
-
-    vertices: int
-    vertex_data: VertexData
-
-
 class Supersteps:
     """A program on the shards of a task, run on one view after the other."""
 
@@ -117,11 +72,11 @@ class Supersteps:
         self._program = program
         self._given = with_given_facts(program)
         self._graph = graph
-        self._exchange = exchange
+        self.exchange = exchange
         self._data = data
         named = typed_parameters(program, parameters)
         self._parameters = tuple(
-            _members(graph.known, value) if item.kind is ParameterKind.VERTICES else value
+            members(graph.known, value) if item.kind is ParameterKind.VERTICES else value
             for item, value in zip(program.parameters, named.values(), strict=True)
         )
         self.ending: Ending = run_ending(program, named, None, None)
@@ -130,6 +85,8 @@ class Supersteps:
         self._widths = layout.state_width.value(named), layout.sums_width.value(named)
         self.supersteps = 0
         """How many the last run had."""
+        wanted = edge_properties(self._given)
+        self._edge_values = tuple(edge_values(graph, *item) for item in wanted.items())
 
     def run(
         self,
@@ -139,25 +96,25 @@ class Supersteps:
     ) -> Int64:
         """The states of own vertices that the program ends with, a row each.
 
-        Goes on from the states of own vertices at a superstep, if any were `kept`: 0 stands for
-        the results of a view that this one contains, of a program that `follows`.
+        Goes on from the states of own vertices at a superstep, if any were `kept`.
         """
-        run = _Run(self, version)
+        run = self.on(version)
         if kept is None:
             run.begin()
         else:
             run.go_on(*kept)
-        while run.goes_on():
-            run.step(keeping)
+        run.finish(keeping)
         self.supersteps = run.form.superstep
         return run.form.rows[: self._graph.owned].copy()
 
+    def on(self, version: Version, *, levels: bool = False) -> ViewRun:
+        """A run on one view that is to begin, or to go on; with the levels of vertices."""
+        return ViewRun(self, version, levels=levels)
+
     @property
     def follows(self) -> bool:
-        """True where a view can go on from the results of one that it contains."""
-        found = program_code(self._program).selection
-        ends_by_itself = not self.ending.bounded and self.ending.settle == 0
-        return found is not None and found.settles and ends_by_itself
+        """True where a view can go on from the results of another one."""
+        return can_follow(self._program, self.ending)
 
     def values(self, rows: Int64) -> dict[str, NDArray[Any]]:
         """Rows of states by field."""
@@ -165,25 +122,65 @@ class Supersteps:
         return {name: np.ascontiguousarray(columns.values(rows, name)) for name in columns.names()}
 
 
-class _Run:
-    """One run on one view."""
+def can_follow(program: VertexProgram, ending: Ending) -> bool:
+    """True of programs that select and end by themselves: a view goes on from another one."""
+    found = program_code(program).selection
+    ends_by_itself = not ending.bounded and ending.settle == 0
+    return found is not None and found.settles and ends_by_itself
 
-    def __init__(self, of: Supersteps, version: Version) -> None:
+
+class ViewRun:
+    """One run on one view.
+
+    `level` is the superstep in which each vertex last changed, of all that the task knows, counted
+    on from earlier views; None where nobody asked for it, or where it is not known any more.
+    """
+
+    def __init__(self, of: Supersteps, version: Version, *, levels: bool) -> None:
         self._of = of
         self._owned = of._graph.owned
-        self.form: Form = chosen_form(self._inputs(version), of._widths)
+        self.inputs = self._inputs(version)
+        self.form: Form = chosen_form(self.inputs, of._widths)
+        self.level = np.zeros(of._graph.vertices, np.int64) if levels else None
+        self._before = 0
         self._moves = 1
         self._kept = 0
+
+    @property
+    def clock(self) -> int:
+        """A level that none is above."""
+        return self._before + self.form.superstep
 
     def begin(self) -> None:
         """The state of superstep 0, of own vertices and mirrors alike."""
         self.form.begin()
+        self._before = 0
+        if self.level is not None:
+            self.level.fill(0)
 
     def go_on(self, superstep: int, rows: Int64) -> None:
-        """The states of a superstep: everybody gathers anew behind it, which changes nothing."""
-        self.form.rows[: self._owned] = rows
-        self._of._exchange.everything(self.form.rows)
+        """What was kept of a superstep: everybody gathers anew behind it, which changes nothing."""
+        exchange, width = self._of.exchange, self.form.rows.shape[1]
+        self.form.rows[: self._owned] = rows[:, :width]
+        exchange.everything(self.form.rows)
         self.form.superstep = self._kept = superstep
+        if self.level is not None and rows.shape[1] > width:
+            self.level[: self._owned] = rows[:, width]
+            highest = int(self.level.max(initial=0))
+            told = exchange.everything(self.level.reshape(-1, 1), (highest,))
+            self._before = max(int(item[0]) for item in told.each.values())
+        else:
+            self.level = None
+
+    def go_on_from(self, rows: Int64, level: Int64, clock: int) -> None:
+        """The states of all vertices that the task knows, of another view."""
+        self.form.rows[:] = rows
+        self.level, self._before = level, clock
+
+    def finish(self, keeping: Keeping) -> None:
+        """All supersteps up to the end."""
+        while self.goes_on():
+            self.step(keeping)
 
     def goes_on(self) -> bool:
         """False where all tasks together are at the end."""
@@ -204,16 +201,24 @@ class _Run:
         wrong = (length + 1, index) if fault else (0, 0)
         told = moves, *wrong, int(keeping.due()), self._kept
         own = form.changed[:active].copy()
-        found, changed = self._of._exchange.changed(form.rows, own, told)
+        levels = self.level is not None
+        found, changed = self._of.exchange.changed(form.rows, own, told, exact=levels)
         self._check_faults(found.each)
+        if self.level is not None:
+            self.level[own] = self.level[changed] = self.clock
         form.changed[active : active + len(changed)] = changed
         form.count(active + len(changed))
         self._moves = int(found.total[MOVES])
         keeping.forget(min(int(item[KEPT]) for item in found.each.values()))
         # Where the run is at its end, its results are kept next.
         if found.each[0][KEEP] and self.goes_on():
-            keeping.keep(form.superstep, form.rows[: self._owned])
+            keeping.keep(form.superstep, self._own_rows())
             self._kept = form.superstep
+
+    def _own_rows(self) -> Int64:
+        """The states of own vertices, and their levels in one more word."""
+        rows = self.form.rows[: self._owned]
+        return rows if self.level is None else np.column_stack([rows, self.level[: self._owned]])
 
     def _check_faults(self, each: Mapping[int, Int64]) -> None:
         for told in each.values():
@@ -228,10 +233,9 @@ class _Run:
         """All that a form takes: what the program reads beside the graph is in blocks."""
         of = self._of
         data = GivenData(of._data, self._facts(version))
-        known = _Known(of._graph.vertices, data)
+        known = Known(of._graph.vertices, data)
         parameters = GrowingParameters(known, of._given, of._parameters)
-        wanted = edge_properties(of._given)
-        properties = tuple(edge_values(of._graph, version, *item) for item in wanted.items())
+        properties = of._edge_values
         read, alone = read_block(properties, parameters), Block(properties)
         code = program_code(of._program)
         sizes = of._graph.vertices, of._graph.owned
@@ -247,29 +251,6 @@ class _Run:
                 rows = np.zeros((graph.vertices, 1), np.int64)
                 for way in ways:
                     rows[: graph.owned, 0] += version.degrees[way]
-                self._of._exchange.everything(rows)
+                self._of.exchange.everything(rows)
                 known[fact] = rows.reshape(-1)
         return {name: known[fact] for name, fact in read.items()}
-
-
-def edge_values(graph: LocalGraph, version: Version, name: str, type_: ValueType) -> NDArray[Any]:
-    """An edge property of all live edges of a task, by their numbers."""
-    kind = FIELD_TYPES.get(type_, np.int64)
-    found: list[NDArray[Any]] = [np.empty(0, kind)]
-    for way in WAYS:
-        for item, places in zip(graph.gathered.get(way, ()), version.places[way], strict=True):
-            found.append(item.properties[name][places].astype(kind))
-    return np.concatenate(found)
-
-
-def ways_needed(program: VertexProgram) -> tuple[tuple[Way, ...], tuple[Way, ...]]:
-    """The ways whose edges a program gathers along, and those that it needs for degrees alone."""
-    gathered = GATHERED_ALONG[program.direction]
-    wanted = {FACTS[name] for name in vertex_properties(with_given_facts(program)) if name in FACTS}
-    needed = {way for fact in wanted for way in DEGREES.get(fact, ())}
-    return gathered, tuple(way for way in WAYS if way in needed and way not in gathered)
-
-
-def _members(known: Int64, value: Any) -> NDArray[np.bool_]:
-    """Which of the vertices here are in a set of vertices."""
-    return np.isin(known, np.asarray(list(value), np.int64))

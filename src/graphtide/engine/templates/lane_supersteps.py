@@ -34,6 +34,14 @@ def begin_own_lane(context: LaneContext, work: LaneWork) -> None:
 
 
 @bare_kernel
+def make_all_lane_parcels(context: LaneContext, work: LaneWork) -> None:
+    """What everybody tells all neighbours alike, from states that no superstep has made."""
+    if hoisted():
+        for vertex in range(len(work.changed)):
+            make_parcel(context, vertex, work)
+
+
+@bare_kernel
 def run_lane_superstep(
     context: LaneContext, reach: Adjacency, work: LaneWork, course: LaneCourse, owned: int
 ) -> None:

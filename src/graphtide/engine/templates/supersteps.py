@@ -33,6 +33,13 @@ from graphtide.kernels.synchronous.records import (
 
 
 @bare_kernel
+def make_all_parcels(context: Context, work: Work) -> None:
+    """What everybody tells all neighbours alike, from states that no superstep has made."""
+    if hoisted():
+        make_parcels(context, work, 0, EVERYBODY)
+
+
+@bare_kernel
 def run_superstep(
     context: Context, reach: Adjacency, work: Work, course: Course, owned: int
 ) -> None:

@@ -2,7 +2,7 @@
 
 A shard names the other ends of its edges by their places in a table of its own, so that bringing
 them into the numbers of a task is one look-up an edge. Edges that are not in a view are left out
-here, once a view, and no superstep asks for them again.
+here, and no superstep asks for them again.
 """
 
 from __future__ import annotations
@@ -18,31 +18,47 @@ Int64 = NDArray[np.int64]
 
 
 @kernel
-def take_live(
+def mark_rows(
+    start: Int64, classes: Int32, kinds: NDArray[np.uint8], marks: NDArray[np.uint8]
+) -> None:
+    """Let the mark of each vertex have the bits that the classes of its edges have in `kinds`.
+
+    Vertices are looked for only where an edge has any, which takes a third of the time.
+    """
+    row = 0
+    for place in range(len(classes)):
+        kind = kinds[classes[place]]
+        if kind != 0:
+            while start[row + 1] <= place:
+                row += 1
+            marks[row] |= kind
+
+
+@kernel
+def take_rows(
     shard: tuple[Int64, Int32, Int32],
     numbers: Int32,
     live: NDArray[np.bool_],
     slabs: Slabs,
-    places: Int64,
-    first: int,
-    at: int,
-) -> int:
-    """Append the live edges of a shard to the slabs of its vertices, which begin with `first`.
+    places: tuple[int, int, int],
+    rows: NDArray[np.int64],
+) -> None:
+    """Have the live edges of some vertices of a shard in front of their slabs, in their order.
 
     `shard` is where the edges of each vertex begin, the other ends, and the classes; `numbers` are
-    those of the other ends in the task. `places` gets where in the shard each edge stands. `at` is
-    the first free entry; returns the one behind the last.
+    those of the other ends in the task. `places` are the number of the shard's first vertex, where
+    its slab begins, and the number of the first edge of all shards.
     """
     start, ends, classes = shard
-    for row in range(len(start) - 1):
-        slabs.start[first + row] = at
+    first, begin, first_edge = places
+    for row in rows:
+        at = begin + start[row]
         for place in range(start[row], start[row + 1]):
             if live[classes[place]]:
                 slabs.neighbour[at] = numbers[ends[place]]
-                places[at] = place
+                slabs.edge[at] = first_edge + begin + place
                 at += 1
-        slabs.live[first + row] = at - slabs.start[first + row]
-    return at
+        slabs.live[first + row] = at - begin - start[row]
 
 
 @kernel

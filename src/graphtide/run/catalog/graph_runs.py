@@ -67,6 +67,21 @@ class Answered:
     seconds: float
 
 
+def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resume: bool) -> None:
+    """InputError for words that do not go together."""
+    if on not in (None, "shards"):
+        raise InputError(
+            f"on cannot be {on!r} for a whole graph",
+            hint="use 'shards', or leave it out; sub-plans on Spark need a collection of views",
+        )
+    given = {"lean": lean is not None} if on else {"name": name is not None, "resume": resume}
+    for word in (word for word, there in given.items() if there):
+        raise InputError(
+            f"`{word}` goes {'without' if on else 'only with'} on='shards'",
+            hint="tasks hold shards of the graph" if on else "no other run of a graph is stored",
+        )
+
+
 def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> Answered:
     """Run a program from scratch on a graph of the catalog."""
     reason = _why_slabs(catalog, stored, request)

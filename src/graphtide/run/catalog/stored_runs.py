@@ -245,6 +245,7 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
     from graphtide.run.shards.runs import ShardsInHand
 
     hand = ShardsInHand(space, stored, request.compiled, request.workers)
+    hand.check_strategy(request.strategy)
     request = replace(request, compiled=hand.compiled)
 
     def go(base: Values, parts: Parts) -> None:

@@ -252,15 +252,10 @@ def check_on(on: str | None, *, grid: object = None, results: bool = True) -> No
             )
 
 
-def check_shards(on: str | None, strategy: str, verify: int | None, mode: str = "auto") -> None:
+def check_shards(on: str | None, verify: int | None, mode: str = "auto") -> None:
     """InputError if a run on shards is asked for what only a whole graph has."""
     if on != "shards":
         return
-    if strategy == "differential":
-        raise InputError(
-            "on shards only views that contain the one before can follow it",
-            hint="leave out `strategy`: those do then, and the others are run from scratch",
-        )
     if mode == "fixpoint":
         raise InputError(
             "on shards every iteration of a program is run: there is no fixpoint mode",

@@ -27,6 +27,7 @@ from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import ARROW_TYPES, edge_table, live_edges, vertex_table
+from graphtide.store.vertex_rows import vertices_at
 
 _TOLD = 3
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
@@ -183,12 +184,18 @@ def _known_edges(
     return KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)
 
 
-def program_vertex_table(stored: StoredGraph, needed: Conditions) -> pa.Table:
-    """The vertex properties that a program reads, and nothing else."""
+def program_vertex_table(
+    stored: StoredGraph, needed: Conditions, numbers: NDArray[Any] | None = None
+) -> pa.Table:
+    """The vertex properties that a program reads, and nothing else: of some vertices, or of all."""
     needed.check_vertex_names(name for name in stored.schema.vertex_properties() if name != "id")
     labelled = bool(stored.schema.vertex_labels)
     places = {name: "_label" if labelled and name == "label" else name for name in needed.vertices}
     if not places:
         return NO_TABLE
-    table = vertex_table(stored, list(places.values()))
+    columns = list(places.values())
+    if numbers is None:
+        table = vertex_table(stored, columns)
+    else:
+        table = vertices_at(stored, columns, numbers)
     return pa.table({name: typed_column(table.column(place)) for name, place in places.items()})

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges, Way
+from graphtide.engine.shards.live_edges import ShardEdges
+from graphtide.engine.shards.local_graph import LocalGraph, Way
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import ways_needed
+from graphtide.engine.shards.reading import ways_needed
 from graphtide.engine.vertex_data import NO_TEXT
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.programs import VertexProgram
@@ -75,9 +75,8 @@ class OpenedShards:
         return self._maps[way, shard]
 
     def _vertex_data(self, graph: LocalGraph) -> VertexColumns:
-        table = program_vertex_table(self._source, self._needed)
-        if table.num_columns:
-            table = table.take(pa.array(graph.known))
+        """What the program reads of the vertices that the task knows; others are read past."""
+        table = program_vertex_table(self._source, self._needed, graph.known)
         return VertexColumns(table, graph.vertices)
 
     def _properties(

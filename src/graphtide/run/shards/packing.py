@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.shards.local_graph import ShardEdges
+from graphtide.engine.shards.live_edges import ShardEdges
 
 
 def pack_shard(

@@ -21,9 +21,12 @@ import pyarrow as pa
 
 from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import MirrorExchange
-from graphtide.engine.shards.local_graph import LocalGraph, ShardEdges
+from graphtide.engine.shards.live_edges import ShardEdges
+from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import Supersteps, ways_needed
+from graphtide.engine.shards.reading import ways_needed
+from graphtide.engine.shards.supersteps import Supersteps, can_follow
+from graphtide.engine.synchronous.ending import run_ending
 from graphtide.engine.synchronous.results import typed_parameters
 from graphtide.engine.synchronous.row_layout import row_layout
 from graphtide.model.cache import cache_root
@@ -107,6 +110,23 @@ class ShardsInHand:
         # Whatever Spark cannot do is refused before anything is written.
         assert self.tasks > 0
 
+    @property
+    def follows(self) -> bool:
+        """True where views can go on from the one before."""
+        program = self.compiled.bound.program
+        named = typed_parameters(program, self.parameters)
+        return can_follow(program, run_ending(program, named, None, None))
+
+    def check_strategy(self, strategy: Strategy) -> None:
+        """InputError if views are to follow each other that cannot."""
+        program = self.compiled.bound.program
+        if strategy == "differential" and not self.follows:
+            raise InputError(
+                f"on shards views follow each other only where a program selects and ends by "
+                f"itself, and {program.name} does not",
+                hint="leave out `strategy`: every view is run from scratch then",
+            )
+
     def base(self) -> Values:
         """The results of the empty version, by one task here; compiles what tasks run."""
         vertices = self._known.resident.vertices
@@ -129,7 +149,9 @@ class ShardsInHand:
         named = typed_parameters(bound.program, self.parameters)
         width = row_layout(bound.program, plain=True).state_width.value(named)
         views = f"{bound} on {counted(len(self.steps), 'view')}, superstep by superstep"
-        return f"{views}\n{explained_shards(bound.program, vertices, edges, tasks, width)}"
+        way = "from the last one, as far as its results stay" if self.follows else "from scratch"
+        told = explained_shards(bound.program, vertices, edges, tasks, width)
+        return f"{views}\neach view {way}\n{told}"
 
     @cached_property
     def tasks(self) -> int:
@@ -170,7 +192,7 @@ class ShardsInHand:
             parameters=self.parameters,
             views=tuple(live_classes(self._plan)),
             first=taking.finished,
-            follows=strategy != "scratch",
+            strategy=strategy,
             keep_every=settings.keep_every,
             secret=secrets.token_bytes(32),
         )

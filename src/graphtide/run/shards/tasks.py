@@ -28,11 +28,13 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import change_between
 from graphtide.engine.shards.exchange import MirrorExchange
+from graphtide.engine.shards.following import Following
 from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.supersteps import Keeping, Supersteps
 from graphtide.model.errors import GraphtideError, StoreError
 from graphtide.run.catalog.spark_tasks import Report, StoppedError, open_ordered, this_code
+from graphtide.run.collection.facts import Strategy
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.shards.joining import Door, join
@@ -53,7 +55,8 @@ class ShardOrder:
     """A run on shards as its tasks are told of it.
 
     `views` are the classes that are live at each step of its plan; `secret` is known to its tasks
-    alone. Steps before `first` are finished. A view `follows` the one before it where it can.
+    alone. Steps before `first` are finished. Where a program can, a view follows the one before it
+    if that is worth it, never or always, as the strategy says.
     """
 
     folder: Path
@@ -65,7 +68,7 @@ class ShardOrder:
     parameters: tuple[Any, ...]
     views: tuple[NDArray[np.bool_], ...]
     first: int
-    follows: bool
+    strategy: Strategy
     keep_every: float
     secret: bytes = field(repr=False)
     made_by: str = field(default_factory=lambda: this_code())
@@ -105,17 +108,16 @@ class _Task:
         steps = Supersteps(program, self.order.parameters, graph, exchange, data)
         files = self.kept.attempt(plan["attempt"], *self._shards)
         nothing = np.zeros(len(self.order.views[0]), np.bool_)
-        last = nothing, steps.run(graph.version(nothing))
-        base = steps.values(last[1])
+        base = steps.values(steps.run(graph.version(nothing)))
+        strategy = self.order.strategy
+        follows, always = strategy != "scratch", strategy == "differential"
+        following = Following(steps, graph, follows=follows, always=always)
         for step in plan["left"]:
-            view, live = _View(self, graph, steps, files, step, mesh), self.order.views[step]
             start = None
             if step == plan["left"][0] and plan["kept"] is not None:
                 attempt, superstep = plan["kept"]
                 start = superstep, self.kept.rows(attempt, step, superstep, *self._shards)
-            elif self.order.follows and steps.follows and last[0].any() and (last[0] <= live).all():
-                start = 0, last[1]
-            last = live, view.run(base, start)
+            _View(self, graph, steps, files, step, mesh).run(following, base, start)
 
 
 class _View:
@@ -136,15 +138,16 @@ class _View:
         self._took = 0.0
 
     def run(
-        self, base: dict[str, Any], start: tuple[int, NDArray[np.int64]] | None
-    ) -> NDArray[np.int64]:
-        """Run the program, and keep its results; returns the states that it ends with."""
+        self,
+        following: Following,
+        base: dict[str, Any],
+        start: tuple[int, NDArray[np.int64]] | None,
+    ) -> None:
+        """Run the program, and keep its results."""
         began, worked, waited = time(), process_time(), self._mesh.waited
-        live = self._task.order.views[self._step]
-        version = self._graph.version(live)
         keeping = Keeping(self._due, self._keep, self._forget)
-        rows = self._steps.run(version, keeping, start)
-        found = self._steps.values(rows)
+        ran = following.run(self._task.order.views[self._step], keeping, start)
+        found = self._steps.values(ran.rows)
         changes = {name: change_between(base[name], found[name]) for name in found}
         own = self._graph.own.astype(np.int32)
         tables = {
@@ -164,15 +167,17 @@ class _View:
             "ended": time(),
             "processor": process_time() - worked,
             "waited": self._mesh.waited - waited,
-            "edges": version.edges,
+            "edges": ran.edges,
             "changed": max(map(len, changes.values()), default=0),
-            "supersteps": self._steps.supersteps,
-            "follows": start is not None and start[0] == 0,
+            "supersteps": ran.supersteps,
+            "follows": ran.followed,
+            "rounds": ran.rounds,
+            "fallen": ran.fallen,
+            "sent": ran.sent,
             "mirrors": len(self._graph.mirrors),
         }
         self._files.finish(self._step, tables, told)
         self._files.forget(self._step + 1, 0)
-        return rows
 
     def _due(self) -> bool:
         """Whether a superstep is to be kept; also ends the task where the run has ended."""

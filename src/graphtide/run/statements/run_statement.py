@@ -15,6 +15,7 @@ from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import run_name
@@ -27,12 +28,13 @@ from graphtide.run.statements.run_answers import left_off, run_answer, save_resu
 from graphtide.run.statements.run_strategy import chosen_strategy, forced_splits, option_notes
 from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection, open_collection
+from graphtide.store.graph import open_graph
 
 
 def carry_out_run(space: Workspace, statement: s.Run) -> Answer[Made]:
     """Run the computation of a statement, and answer with its summary."""
     check_run(statement)
-    stored = open_collection(space.catalog, statement.collection)
+    stored = _views_of(space, statement)
     statement = said_outright(graph_behind(space.catalog, stored).schema, statement)
     chosen = chosen_computation(statement)
     notes = (*chosen.notes, *option_notes(statement, len(stored.views)))
@@ -42,13 +44,21 @@ def carry_out_run(space: Workspace, statement: s.Run) -> Answer[Made]:
     return run_answer(run, (*notes, *_saved(run, statement)))
 
 
+def _views_of(space: Workspace, statement: s.Run) -> StoredCollection:
+    """The collection that is named; on shards, the view of all edges of a graph of the name."""
+    catalog, name = space.catalog, statement.collection
+    if statement.on == "shards" and not catalog.has_collection(name) and catalog.has_graph(name):
+        return whole_view(space, open_graph(catalog, name))
+    return open_collection(catalog, name)
+
+
 def _run_program(
     space: Workspace, stored: StoredCollection, statement: s.Run, program: Bound
 ) -> RunContents:
     """Run a program as a statement says, under its name or that which `collection.run` gives."""
     strategy = chosen_strategy(statement)
     request = RunRequest(
-        statement.name or run_name(statement.collection, program),
+        statement.name or run_name(stored.name, program),
         compiled_program(program, "auto"),
         strategy.name,
         statement.resume,
@@ -87,7 +97,7 @@ def check_run(statement: s.Run) -> None:
             )
     chosen = chosen_strategy(statement)
     try:
-        check_shards(statement.on, chosen.name, chosen.verify)
+        check_shards(statement.on, chosen.verify)
     except InputError as error:
         raise language_error(error.what, statement.place("on"), error.hint) from None
     if statement.results == "noresults" and statement.on is not None:
