@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from graphtide.plan.expressions import EdgeProperty, Expression, Joined
 from graphtide.plan.programs import Direction, subexpressions
@@ -87,11 +88,13 @@ class Order:
     levels: tuple[Level, ...]
 
 
+@lru_cache(maxsize=256)
 def order_of_root(walk: Walk, position: str) -> Order:
     """All walks that have a known vertex at a position."""
     return _Ordering(walk, [position], None).order()
 
 
+@lru_cache(maxsize=256)
 def order_of_term(walk: Walk, factor: Factor) -> Order:
     """All walks in which a factor is what has changed."""
     match factor:
