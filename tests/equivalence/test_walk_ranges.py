@@ -11,10 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import graphtide as gt
+from graphtide.kernels.walks.ends import FEW
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.walk_facts import walk_facts
+from graphtide.plan.walk_orders import order_of_term
+from graphtide.plan.walk_terms import terms_of
 from tests.equivalence.walk_cases import ONE, OUT, History, infinite_product, rings, triangles
 from tests.oracle.machine_numbers import Int
 from tests.property.range_plans import range_programs
@@ -153,3 +157,44 @@ def test_products_in_doubt_are_those_of_the_new_version() -> None:
     for number in range(1, 40):
         with np.errstate(all="ignore"):
             follow(program, number)
+
+
+@pytest.mark.interpreted
+def test_a_far_end_behind_more_edges_than_are_looked_through_is_found() -> None:
+    """More later edges than that lead to the first vertex from elsewhere, and one from the third.
+
+    They come before the first edge does, with it, and behind it.
+    """
+    later = [(3, 0, 10 + at) for at in range(FEW + 5)]
+    closing, step, first = (2, 0, 5), (1, 2, 3), (0, 1, 1)
+    for batches in (
+        ([*later, closing, step], [first]),
+        ([step, *later], [closing, first]),
+        ([first, step], [closing, *later]),
+    ):
+        graph = gt.Graph(**columns(batches[0]), vertices=range(4))
+        live = graph.maintain(gt.algorithms.Rings(length=3))
+        live._kept.maintainer.walks.anew_share = 0
+        live.advance(insert=columns(batches[1]))
+        assert live["total"] == 1
+        live.advance(delete=columns([first]))
+        assert live["total"] == 0
+        live.rollback()
+        assert live["total"] == 1
+
+
+def columns(rows: list[tuple[int, int, int]]) -> dict[str, Any]:
+    src, dst, time = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    return {"src": src, "dst": dst, "time": time.astype(np.float64)}
+
+
+def test_a_ring_goes_on_only_from_who_is_at_an_end_of_its_closing_step() -> None:
+    """Of a ring of four whose changed edge is the first or the last, which closing steps meet."""
+    (walk,) = walk_facts(rings(4)).walks
+    first, *_, last = terms_of(walk)
+    for term in (first, last):
+        head, *inner = order_of_term(term.walk, term.factor).levels
+        (probe,) = head.probes
+        assert inner[-1].hop == probe.hop
+        (waiting,) = (level for level in inner if level.awaited == (probe,))
+        assert {waiting.position, probe.near} == {probe.hop.origin, probe.hop.vertex}

@@ -10,7 +10,12 @@ from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from tests.equivalence.walk_cases import BOTH, COUNT, ONE, OUT, SUM, less
 
-MIN, OR = p.AccumulatorKind.MIN, p.AccumulatorKind.OR
+MIN, MAX, OR, PRODUCT = (
+    p.AccumulatorKind.MIN,
+    p.AccumulatorKind.MAX,
+    p.AccumulatorKind.OR,
+    p.AccumulatorKind.PRODUCT,
+)
 FAR = x.Const(99, x.INT)
 
 
@@ -165,4 +170,47 @@ def spread() -> w.WalkProgram:
             w.When(has, (w.SendGlobal("least", x.VertexFact("u", "id")),)),
         ),
         update=(p.AssignState("has", taken),),
+    )
+
+
+def doubtful() -> w.WalkProgram:
+    """Walks along edges of rising kind that go on from state to state, and send what no
+    accumulator can give back: products with 0 and infinity, least and greatest values.
+    """
+    kinds = (x.EdgeProperty("kind", x.INT, edge) for edge in ("e", "f"))
+    weight = x.EdgeProperty("weight", x.FLOAT, "f")
+    own = x.EdgeProperty("kind", x.INT, "e")
+    wanted = x.Boolean("and", (x.Compare("<", *kinds), x.Compare("<=", read("u"), read("w"))))
+    sends = (
+        w.SendGlobal("whole_product", weight),
+        w.SendGlobal("whole_least", weight),
+        w.SendGlobal("whole_most", own),
+        w.SendAt("w", "least", own),
+        w.SendAt("v", "product", weight),
+        w.SendAt("u", "seen", ONE),
+    )
+    inner = w.Step("v", OUT, "w", "f", (w.When(wanted, sends),))
+    few = x.Compare("<", x.GlobalRef("whole_most", x.INT), x.Const(2, x.INT))
+    more = x.Binary("+", x.AccumulatorRef("seen", x.INT), x.Choice(few, ONE, x.Const(0, x.INT)))
+    low = x.Compare("<", x.AccumulatorRef("least", x.INT), x.Const(1, x.INT))
+    level = x.Binary("+", x.Binary("+", read("v"), more), x.Choice(low, ONE, x.Const(0, x.INT)))
+    return program(
+        "Doubtful",
+        (p.StateField("level", x.INT, 0), p.StateField("times", x.FLOAT, 1.0)),
+        accumulators=(
+            p.Accumulator("least", MIN, x.INT),
+            p.Accumulator("product", PRODUCT, x.FLOAT),
+            p.Accumulator("seen", COUNT, x.INT),
+        ),
+        globals=(
+            p.Accumulator("whole_product", PRODUCT, x.FLOAT),
+            p.Accumulator("whole_least", MIN, x.FLOAT),
+            p.Accumulator("whole_most", MAX, x.INT),
+        ),
+        traverse=(w.Step("u", OUT, "v", "e", (inner,)),),
+        update=(
+            p.AssignState("level", x.Binary("%", level, x.Const(3, x.INT))),
+            p.AssignState("times", x.AccumulatorRef("product", x.FLOAT)),
+        ),
+        iterations=4,
     )

@@ -114,6 +114,7 @@ def _levels_text(levels: tuple[Level, ...]) -> str:
         tests = [condition_text(item) for item in (*level.conditions, *level.late)]
         tests += [_name(item) for item in level.checks]
         tests += [f"{_hop_text(item.hop)} has a range" for item in level.probes]
+        tests += [f"{level.position} is at an end of {item.hop.edge}" for item in level.awaited]
         text = found + (f" [{', '.join(tests)}]" if tests else "")
         parts.append(text)
     return "; then ".join(parts)

@@ -11,12 +11,15 @@ its array must not be looked at before.
 Where conditions bound a property of the edge that a hop goes along (`walk_ranges`), its loop runs
 over a range of a row in the order of that property. A term first looks whether such ranges are
 empty that it knows from the beginning: where times rise, what comes last has nothing behind it.
+Where such a range is that of a closing step, whoever binds the step's other end asks whether that
+is among the far ends of the range, before it goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from graphtide.plan.expressions import EdgeProperty, Expression, Joined
 from graphtide.plan.programs import Direction, subexpressions
@@ -72,6 +75,9 @@ class Level:
     """In which range of an ordered row the edges of the hop are."""
     probes: tuple[Probe, ...] = ()
     """Hops whose ranges must not be empty, or the loops inside find nothing."""
+    awaited: tuple[Probe, ...] = ()
+    """Those that a later loop goes along between two known positions, of which this is the second:
+    only who is at the far end of an edge in the range is worth going on from."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +88,13 @@ class Order:
     levels: tuple[Level, ...]
 
 
+@lru_cache(maxsize=256)
 def order_of_root(walk: Walk, position: str) -> Order:
     """All walks that have a known vertex at a position."""
     return _Ordering(walk, [position], None).order()
 
 
+@lru_cache(maxsize=256)
 def order_of_term(walk: Walk, factor: Factor) -> Order:
     """All walks in which a factor is what has changed."""
     match factor:
@@ -130,7 +138,10 @@ class _Ordering:
         while (found := self._next()) is not None:
             levels.append(found)
         rest = tuple(item for item in probes if len(levels) > 1 and item.hop != levels[1].hop)
-        return Order(self.walk, (replace(levels[0], probes=rest), *levels[1:]))
+        closing = [level.hop for level in levels if level.position is None]
+        awaited = [item for item in rest if item.hop in closing]
+        inner = (replace(level, awaited=_leading_to(level.position, awaited)) for level in levels)
+        return Order(self.walk, (replace(next(inner), probes=rest), *inner))
 
     def _probes(self) -> tuple[Probe, ...]:
         """Ranges that are known from the beginning: a walk in time often ends at the last edge."""
@@ -215,6 +226,11 @@ class _Ordering:
 
     def _near(self, item: HopFactor | JoinFactor) -> str:
         return next(end for end in _ends(item) if end in self.bound)
+
+
+def _leading_to(position: str | None, probes: list[Probe]) -> tuple[Probe, ...]:
+    """The probes whose far end a position is."""
+    return tuple(item for item in probes if position in _ends(HopFactor(item.hop)) and position)
 
 
 def _demanded(item: HopFactor | JoinFactor) -> bool:

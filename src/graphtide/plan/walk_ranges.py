@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from graphtide.plan.expressions import (
@@ -69,12 +70,31 @@ class Range:
 class Implied:
     """A comparison that all walks satisfy. `through` are edges that it follows from: where one of
     them is known, what is known of it says more.
+
+    What is found out about it is kept: every loop of every term asks.
     """
 
     condition: Compare
     through: frozenset[str] = frozenset()
 
+    @cached_property
+    def edges(self) -> set[str]:
+        """The edges whose properties it reads."""
+        return _edges_in(self.condition)
 
+    @cached_property
+    def positions(self) -> set[str]:
+        """The positions that it reads something of."""
+        return _positions_in(self.condition)
+
+    @cached_property
+    def bounds(self) -> dict[str, tuple[str, Bound]]:
+        """What it says of a property of each edge that it bounds, whose name comes first."""
+        found = {edge: _bound(self.condition, edge) for edge in self.edges}
+        return {edge: bound for edge, bound in found.items() if bound is not None}
+
+
+@lru_cache(maxsize=256)
 def implied(conditions: tuple[Expression, ...]) -> tuple[Implied, ...]:
     """The comparisons among conditions, and those that follow from them."""
     found = {item: Implied(item) for one in conditions for item in _comparisons(one)}
@@ -82,7 +102,7 @@ def implied(conditions: tuple[Expression, ...]) -> tuple[Implied, ...]:
     waiting = list(found.values())
     while waiting and len(found) < _MOST:
         known = waiting.pop(0)
-        for edge, other in _exchanges(known.condition, before):
+        for edge, other in _exchanges(known, before):
             further = _put(known.condition, edge, other)
             through = known.through | {edge}
             if further not in found:
@@ -101,12 +121,11 @@ def range_of(
     found: dict[str, list[Bound]] = {}
     varying: set[str] = set()
     for item in conditions:
-        own = _bound(item.condition, edge)
-        if own is None or not _is_known(item, edge, edges, positions):
+        if edge not in item.bounds or not _is_known(item, edge, edges, positions):
             continue
-        name, bound = own
+        name, bound = item.bounds[edge]
         found.setdefault(name, []).append(bound)
-        if _edges_in(item.condition) - {edge} or _positions_in(item.condition):
+        if item.edges - {edge} or item.positions:
             varying.add(name)
     if not varying:
         return None
@@ -119,12 +138,8 @@ def range_of(
 
 
 def _is_known(item: Implied, edge: str, edges: set[str], positions: set[str]) -> bool:
-    condition = item.condition
-    return (
-        _edges_in(condition) <= edges | {edge}
-        and not item.through & edges
-        and _positions_in(condition) <= positions
-    )
+    known = item.edges <= edges | {edge} and item.positions <= positions
+    return known and not item.through & edges
 
 
 def _comparisons(condition: Expression) -> Iterator[Compare]:
@@ -228,19 +243,15 @@ def _before(conditions: dict[Compare, Implied]) -> set[tuple[str, str, str]]:
         found |= further
 
 
-def _exchanges(condition: Compare, before: set[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
+def _exchanges(known: Implied, before: set[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
     """An edge of a comparison, and another for which the same must hold."""
-    edges = _edges_in(condition)
-    if len({item.name for item in _reads(condition)}) != 1:
+    if len({item.name for item in _reads(known.condition)}) != 1:
         return
-    for edge in sorted(edges):
-        found = _bound(condition, edge)
-        if found is None:
-            continue
-        name, bound = found
+    for edge in sorted(known.bounds):
+        name, bound = known.bounds[edge]
         for same, early, late in sorted(before):
             nearer, other = (early, late) if bound.lower else (late, early)
-            if same == name and nearer == edge and other not in edges:
+            if same == name and nearer == edge and other not in known.edges:
                 yield edge, other
 
 

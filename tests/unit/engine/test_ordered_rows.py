@@ -91,6 +91,19 @@ def test_a_window_that_moves_on_costs_what_comes_and_goes() -> None:
     assert kept.rows.record.pool[TOP] <= len(kept.rows.record.entries)
 
 
+def test_rooms_that_rows_left_serve_others() -> None:
+    """Rows grow one behind the other: what a row leaves is large enough for those that follow."""
+    kept = Kept(list(range(900)), vertices=9)
+    kept.build([])
+    by_source = sorted(range(900), key=lambda edge: (kept.src[edge], edge))
+    for first in range(0, 900, 7):
+        kept.change(by_source[first : first + 7], [])
+        if first % 49 == 0:
+            kept.check()
+    kept.check()
+    assert kept.rows.record.pool[TOP] < 2.5 * 2 * 900
+
+
 def test_many_in_no_order_are_sorted_before_they_come() -> None:
     picked = random.Random(5)
     kinds = [picked.randrange(10**6) for _ in range(3000)]

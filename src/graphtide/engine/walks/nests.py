@@ -100,7 +100,9 @@ class Nest:
         return []
 
     def _tests(self, level: Level, asked: Sequence[str]) -> list[str]:
-        texts = [*(self._write(item) for item in level.conditions), *asked]
+        bit = f"bit_of(at_{level.position})"
+        texts = [f"(ends_of_{item.hop.edge} & {bit} != 0)" for item in level.awaited]
+        texts += [*(self._write(item) for item in level.conditions), *asked]
         texts += [joined_text(atom_of(item), self.versions) for item in level.checks]
         texts += [self._write(item) for item in level.late]
         return [line for text in texts for line in unless(text)]
@@ -282,18 +284,20 @@ class Nest:
         hop, stretch, entry = level.hop, f"stretch_{number}", f"entry_{number}"
         assert hop is not None
         row = row_text(self.names, wanted.property, f"near_{number}", stretch)
+        search = searching(self.names, number, f"edge_{hop.edge}", wanted, self._write)
         lines = [
             f"for {stretch} in range({_stretches(ways, True)}):",
             f"    if way_{number} & ({stretch} + 1) == 0:",
             "        continue",
             f"    begin_{number}, end_{number} = row_bounds(walking.ordered, {row})",
-            *indented(searching(self.names, number, f"edge_{hop.edge}", wanted, self._write)),
-            *indented(self._counting(f"end_{number} - begin_{number}")),
-            f"    for place_{number} in range(begin_{number}, end_{number}):",
+            *indented(search.lines),
+            f"    for place_{number} in range(end_{number} - 1, begin_{number} - 1, -1):",
         ]
         inside = [
             f"{entry} = walking.ordered.entries[place_{number}]",
             f"edge_{hop.edge} = {entry} >> SHIFT",
+            *self._counting("1"),
+            *search.stopping,
         ]
         if level.position is None:
             inside += unless(f"({entry} & NEIGHBOUR == far_{number})")
@@ -301,21 +305,40 @@ class Nest:
             inside.append(f"at_{level.position} = {entry} & NEIGHBOUR")
         asked = []
         if self.mode is not Mode.RUN:
-            hidden = "EDGE_CAME" if self.edge_versions.get(hop, "NEW") == "OLD" else "EDGE_LEFT"
-            asked = [f"(walking.pairs.marks[edge_{hop.edge}] & {hidden} == 0)"]
+            asked = [f"(walking.pairs.marks[edge_{hop.edge}] & {self._hidden(hop)} == 0)"]
         return lines + indented([*inside, *self.body(number, asked)], 2)
 
+    def _hidden(self, hop: Hop) -> str:
+        """The mark of entries that rows hold and the version of a hop has not."""
+        return "EDGE_CAME" if self.edge_versions.get(hop, "NEW") == "OLD" else "EDGE_LEFT"
+
     def _probe(self, probe: Probe) -> list[str]:
-        """Go on to the next where a range of a later loop is empty, whatever the version."""
-        name = f"of_{probe.hop.edge}"
+        """Go on to the next where a range of a later loop has nothing that its version has.
+
+        Where an inner level waits for the hop, the bits of all far ends are taken on the way.
+        """
+        name, edge = f"of_{probe.hop.edge}", f"edge_{probe.hop.edge}"
         forward = (probe.near == probe.hop.origin) == (probe.hop.way is Direction.OUT)
         side = "0" if forward else "1"
         row = row_text(self.names, probe.range.property, f"at_{probe.near}", side)
-        edge = f"edge_{probe.hop.edge}"
+        search = searching(self.names, name, edge, probe.range, self._write)
+        taking = [f"ends_{name} = EVERYBODY", "break"]
+        if any(probe in level.awaited for level in self.order.levels):
+            taking = [f"ends_{name} |= bit_of(entry_{name} & NEIGHBOUR)"]
         return [
             f"begin_{name}, end_{name} = row_bounds(walking.ordered, {row})",
-            *searching(self.names, name, edge, probe.range, self._write),
-            *unless(f"begin_{name} < end_{name}"),
+            *search.lines,
+            f"ends_{name} = np.int64(0)",
+            f"for place_{name} in range(end_{name} - 1, begin_{name} - 1, -1):",
+            f"    entry_{name} = walking.ordered.entries[place_{name}]",
+            f"    {edge} = entry_{name} >> SHIFT",
+            *indented(search.stopping),
+            f"    if end_{name} - place_{name} > FEW:",
+            f"        ends_{name} = EVERYBODY",
+            "        break",
+            f"    if walking.pairs.marks[{edge}] & {self._hidden(probe.hop)} == 0:",
+            *indented(taking, 2),
+            *unless(f"ends_{name} != 0"),
         ]
 
     def _leaves(self) -> list[str]:

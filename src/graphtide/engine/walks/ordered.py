@@ -16,10 +16,12 @@ from graphtide.engine.binding import edge_array
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.walks.ordered import (
+    FREE,
     INTO_ROW,
     MOST,
     MOVED,
     OUT_ROW,
+    POOL_WORDS,
     TOP,
     lay_rows,
     move_rows,
@@ -37,6 +39,8 @@ PATIENCE = 64
 """Edges may move so many entries each before they are sorted. 25,000 that come to a row of 100,000
 in no order would move a billion; sorted, they move each entry once."""
 _SPARE = 1024
+_WASTE = 3
+"""So many times as large as all entries a pool may be before its free rooms are given up."""
 _NO_END = np.iinfo(np.int64).max
 
 
@@ -52,7 +56,7 @@ class OrderedRows:
         self._start = GrowingArray(np.zeros(0, np.int64))
         self._gap, self._size, self._room = (GrowingArray(np.zeros(0, np.int32)) for _ in range(3))
         self._entries = np.zeros(0, np.int64)
-        self._pool = np.zeros(3, np.int64)
+        self._pool = np.zeros(POOL_WORDS, np.int64)
         self._widest = np.zeros(len(facts.ordered), np.float64)
         self.replaced = False
         """Whether arrays were replaced since the caller last set it to False."""
@@ -76,7 +80,7 @@ class OrderedRows:
         ends = self._graph.ends(live)
         self._entries = np.empty((len(live) + len(live) // 8) * self._width + _SPARE, np.int64)
         self.replaced = True
-        self._pool[TOP], self._pool[MOST] = 0, _NO_END
+        self._pool[TOP], self._pool[MOST], self._pool[FREE:] = 0, _NO_END, 0
         for number, (name, type_) in enumerate(self._properties):
             lay_rows(self._words(), self._width, number)
             keys = edge_array(self._graph, name, type_)
@@ -117,12 +121,21 @@ class OrderedRows:
             self._reserve(room_for(int(self._size.view[row]) + len(edges)))
 
     def _reserve(self, more: int) -> None:
-        """Have so many words free at the end of the pool; rows that have moved leave no holes."""
-        if self._pool[TOP] + more <= len(self._entries):
+        """Have so many words free at the end of the pool.
+
+        A pool that is mostly free rooms is taken over without them. Any other is doubled: what is
+        not written to costs no memory.
+        """
+        used = int(self._pool[TOP])
+        if used + more <= len(self._entries):
             return
         total = int(self._size.view.sum())
-        larger = np.empty(total + total // 8 + total // 4 + more + _SPARE, np.int64)
-        move_rows(self._words(), larger, self._start.length)
+        if used > _WASTE * total + _SPARE:
+            larger = np.empty(2 * (total + more) + _SPARE, np.int64)
+            move_rows(self._words(), larger, self._start.length)
+        else:
+            larger = np.empty(2 * (used + more) + _SPARE, np.int64)
+            larger[:used] = self._entries[:used]
         self._entries, self.replaced = larger, True
 
 

@@ -1,13 +1,16 @@
 """The text that finds a range of an ordered row, and that keeps rows in order.
 
-Before a loop over a row, its two ends are moved to where entries no longer miss a bound. The search
-goes from the end of the row in steps that double, and then by halves: a walk mostly wants the
-latest. A bound that is added up in ints holds back where the sum could leave them.
+Before a loop over a row, its end is moved to where entries are no longer too large. The search goes
+from the end of the row in steps that double, and then by halves: a walk mostly wants the latest.
+From there the loop goes down, and ends at the first entry that is too small: looking for that entry
+before the loop took longer than the loop. A bound that is added up in ints holds back where the sum
+could leave them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from graphtide.engine.walks.names import WalkNames
 from graphtide.plan.expressions import EdgeProperty, Expression
@@ -24,10 +27,20 @@ def row_text(names: WalkNames, name: str, vertex: str, side: str) -> str:
     return f"{vertex} * {2 * len(names.ordered)} + {2 * names.ordered.index(name)} + {side}"
 
 
+@dataclass(frozen=True)
+class Search:
+    """How a range is found in a row: `lines` move `end_n` to its upper end, and `stopping` ends a
+    loop that goes down from there at an entry below the range.
+    """
+
+    lines: list[str]
+    stopping: list[str]
+
+
 def searching(
     names: WalkNames, number: int | str, edge: str, wanted: Range, write: Write
-) -> list[str]:
-    """Narrow `begin_n` and `end_n` to a range; `edge` is what bounds call the edge of an entry."""
+) -> Search:
+    """The search of a range; `edge` is what bounds call the edge of an entry."""
     lines: list[str] = []
     texts: dict[Bound, str] = {}
     for at, bound in enumerate(wanted.bounds):
@@ -41,10 +54,8 @@ def searching(
     if too_large:
         lines += _search(number, edge, f"not ({' or '.join(too_large)})")
         lines.append(f"end_{number} = low_{number}")
-    if too_small:
-        lines += _search(number, edge, " or ".join(too_small))
-        lines.append(f"begin_{number} = low_{number}")
-    return lines
+    stopping = [f"if {' or '.join(too_small)}:", "    break"] if too_small else []
+    return Search(lines, stopping)
 
 
 def ordering_kernels(names: WalkNames) -> list[str]:

@@ -174,6 +174,7 @@ class RoundsRun(WalkRun):
         self.state.make_ready(len(delta.sources))
         counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, self.state.vertices
         counts[records.LOOKED], counts[records.BUDGET] = 0, self._allowed()
+        counts[records.DOUBT] = 0  # An advance that was broken off and undone may have left it.
         if self._lists.shape[1] < self.state.vertices:
             self._lists = np.empty((2, with_spare(self.state.vertices)), np.int32)
         self._apart = empty_touched((0, 0))

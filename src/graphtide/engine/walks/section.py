@@ -28,6 +28,7 @@ from graphtide.kernels.blocks import array_at
 from graphtide.kernels.synchronous.program_words import float_moved
 from graphtide.kernels.walks.beside import ask_rows, gather_beside, is_beside
 from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
+from graphtide.kernels.walks.ends import EVERYBODY, FEW, bit_of
 from graphtide.kernels.walks.faults import within
 from graphtide.kernels.walks.ordered import NEIGHBOUR, SHIFT, enter_edges, leave_edges
 from graphtide.kernels.walks.ordered import note_widest, row_bounds

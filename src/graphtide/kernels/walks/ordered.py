@@ -2,8 +2,9 @@
 
 For a property that walks bound, each vertex has two rows: its out-edges and its in-edges, sorted by
 the property and then by number. An entry is one word, the edge above the neighbour. Rows lie in a
-pool, each with some room behind it and a gap before it; a row that is full slides into its gap or
-moves to the end of the pool. An edge whose property is NaN satisfies no bound and is in no row.
+pool, each with some room behind it and a gap before it. A row that is full slides into its gap, or
+moves to a larger room: one that another row has left, or one at the end of the pool. An edge whose
+property is NaN satisfies no bound and is in no row.
 
 While a batch is followed, rows hold what came and what left: marks of edges tell the two versions
 apart (`records`). So the edges of either version are side by side in one order.
@@ -26,9 +27,12 @@ from graphtide.kernels.walks.records import Int32, Int64, Ordered, walking_at
 SHIFT = np.int64(32)
 NEIGHBOUR = np.int64(0xFFFFFFFF)
 OUT_ROW, INTO_ROW = 0, 1
-TOP, MOVED, MOST = 0, 1, 2
+TOP, MOVED, MOST, FREE = 0, 1, 2, 3
 """What `Ordered.pool` holds: words of the pool in use, words that the last call moved, and how many
-it may move before it gives the rest of its edges back to be sorted."""
+it may move before it gives the rest of its edges back to be sorted; then, for each power of two,
+one more than where a free room of at least so many words begins, or 0. A free room's first word
+leads to the next in the same way."""
+POOL_WORDS = FREE + 40
 
 
 @joined_kernel
@@ -45,11 +49,46 @@ def row_bounds(ordered: Ordered, row: int) -> Any:
 
 
 def room_for(entries: int) -> int:
-    """The room that a row of so many entries gets when it moves."""
-    return entries + entries // 4 + 2
+    """The room that a row of so many entries gets when it moves: a power of two."""
+    room = 2
+    while room * 7 < entries * 8:
+        room *= 2
+    return room
 
 
 _room_for = joined_kernel(room_for)
+
+
+@joined_kernel
+def kind_of(room: int) -> int:
+    """Which power of two words a room has at least."""
+    kind = 0
+    while 2 << kind <= room:
+        kind += 1
+    return kind
+
+
+@joined_kernel
+def take_room(ordered: Ordered, room: int) -> Any:
+    """Where a room of a power of two words begins from now on; -1 where the pool has none."""
+    pool, kind = ordered.pool, FREE + kind_of(room)
+    if pool[kind] > 0:
+        begin = pool[kind] - 1
+        pool[kind] = ordered.entries[begin]
+        return begin
+    if pool[TOP] + room > len(ordered.entries):
+        return np.int64(-1)
+    pool[TOP] += room
+    return pool[TOP] - room
+
+
+@joined_kernel
+def give_room(ordered: Ordered, begin: int, room: int) -> None:
+    """Let another row have a room."""
+    if room > 0:
+        kind = FREE + kind_of(room)
+        ordered.entries[begin] = ordered.pool[kind]
+        ordered.pool[kind] = begin + 1
 
 
 @joined_kernel
@@ -123,13 +162,16 @@ def make_room(ordered: Ordered, row: int, more: int) -> bool:
     if gap + size + more <= room:
         return True
     before = ordered.start[row]
-    if (size + more) * 8 > room * 7:
-        wanted, top = _room_for(size + more), ordered.pool[TOP]
-        if top + wanted > len(ordered.entries):
+    if (size + more) * 8 <= room * 7:
+        shift_entries(ordered, before + gap, before + gap + size, -gap)
+    else:
+        wanted = _room_for(size + more)
+        begin = take_room(ordered, wanted)
+        if begin < 0:
             return False
-        ordered.pool[TOP] = top + wanted
-        ordered.start[row], ordered.room[row] = top, wanted
-    shift_entries(ordered, before + gap, before + gap + size, ordered.start[row] - before - gap)
+        ordered.start[row], ordered.room[row] = begin, wanted
+        shift_entries(ordered, before + gap, before + gap + size, begin - before - gap)
+        give_room(ordered, before, room)
     ordered.gap[row] = 0
     return True
 
@@ -207,8 +249,9 @@ def take_out_run(ordered: Ordered, row: int, keys: Any, edges: Int32) -> None:
 
 @bare_kernel
 def move_rows(words: Int64, entries: Int64, rows: int) -> None:
-    """Take all rows over to another pool, one behind the other."""
+    """Take all rows over to another pool, one behind the other, without rooms that are free."""
     ordered, top = walking_at(words, 0).ordered, np.int64(0)
+    ordered.pool[FREE:] = 0
     for row in range(rows):
         begin, end = row_bounds(ordered, row)
         size = end - begin
