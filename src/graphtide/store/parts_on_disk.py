@@ -37,7 +37,7 @@ from graphtide.store.generation import (
     read_manifest,
     write_manifest,
 )
-from graphtide.store.parts import KeptParts, Made, Part, Parts
+from graphtide.store.parts import KeptParts, Made, Part, Parts, Span
 from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 
 PARTS = "parts"
@@ -93,7 +93,10 @@ class PartsOnDisk:
         """Who made a part: one, or several who made it together."""
         found = self.generations[part].manifest.get(_MADE) or ()
         several = found if all(isinstance(item, list) for item in found) else [found]
-        return tuple(Made(*item) for item in several)
+        return tuple(
+            Made(*item[:5], tuple(Span(*span) for spans in item[5:] for span in spans))
+            for item in several
+        )
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece, in folders of their own: as many as were begun, if any.

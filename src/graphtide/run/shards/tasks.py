@@ -38,6 +38,7 @@ from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, Sockets
 from graphtide.run.shards.opening import OpenedShards
+from graphtide.run.shards.timeline import Timeline
 from graphtide.store.behind import graph_behind
 from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.shards import open_shards
@@ -134,15 +135,20 @@ class _View:
         self._files, self._step, self._mesh = files, step, mesh
         self._looked = self._last = monotonic()
         self._took = 0.0
+        self._superstep = 0
+        self._timeline = Timeline(lambda: mesh.waited)
 
     def run(
         self, base: dict[str, Any], start: tuple[int, NDArray[np.int64]] | None
     ) -> NDArray[np.int64]:
         """Run the program, and keep its results; returns the states that it ends with."""
+        self._timeline = Timeline(lambda: self._mesh.waited)
         began, worked, waited = time(), process_time(), self._mesh.waited
+        self._superstep = 0 if start is None else start[0]
         live = self._task.order.views[self._step]
         version = self._graph.version(live)
         keeping = Keeping(self._due, self._keep, self._forget)
+        self._timeline.skip()
         rows = self._steps.run(version, keeping, start)
         found = self._steps.values(rows)
         changes = {name: change_between(base[name], found[name]) for name in found}
@@ -169,13 +175,19 @@ class _View:
             "supersteps": self._steps.supersteps,
             "follows": start is not None and start[0] == 0,
             "mirrors": len(self._graph.mirrors),
+            "spans": self._timeline.spans(),
         }
         self._files.finish(self._step, tables, told)
         self._files.forget(self._step + 1, 0)
         return rows
 
     def _due(self) -> bool:
-        """Whether a superstep is to be kept; also ends the task where the run has ended."""
+        """Whether a superstep is to be kept; also ends the task where the run has ended.
+
+        It is asked when a superstep is computed, and what is to be forgotten is told when all tasks
+        have heard of it.
+        """
+        self._timeline.computed()
         now = monotonic()
         if now - self._looked > _LOOK_EVERY:
             self._looked = now
@@ -188,8 +200,11 @@ class _View:
         self._files.keep(self._step, superstep, rows)
         self._last = monotonic()
         self._took = self._last - began
+        self._timeline.skip()
 
     def _forget(self, superstep: int) -> None:
+        self._superstep += 1
+        self._timeline.exchanged(self._superstep)
         self._files.forget(self._step, superstep)
 
 
