@@ -6,12 +6,12 @@ run by two: the thread that asked for it, which prepares and joins, and the busi
 Caches and memory that two threads share slow both down, and so are part of it. The clock is told
 in the notes. Runs of one and of two take turns; medians.
 
-The part `lean` runs programs from scratch over a lean graph by threads, `growth` tells what an edge
-takes as graphs grow, and `billion` runs over a billion edges: both only if they are named. Files of
-the latter go where TMPDIR says.
+The part `lean` runs programs from scratch over a lean graph by threads, below `graph.run`, and
+`door` through it. `growth` tells what an edge takes as graphs grow, and `billion` runs over a
+billion edges: both only if they are named. Files of the latter go where TMPDIR says.
 
 The part `spark` runs the same views by tasks on a cluster of two processes of this machine, in a
-process of its own. The part `shards` is in `cluster_parts`.
+process of its own. The part `shards` is in `cluster_parts`, GraphX beside it in `cluster_graphx`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import cluster_billion, cluster_lean, data
+from bench import cluster_billion, cluster_door, cluster_lean, data
 from bench.cluster_parts import shards
 from bench.figures import Figure
 from bench.runs_collections import Views, expanding, removals
 from bench.runs_graphs import read_edges
 from bench.runs_programs import COMPONENTS, PATHS, RANKS, tasks
 
-PARTS = ("threads", "lean", "growth", "spark", "shards", "billion")
+PARTS = ("threads", "lean", "door", "growth", "spark", "shards", "graphx", "billion")
 FASTER, ROUNDS = 1.6, 3
 AUTHORS, COMMUNITIES = "com-dblp.txt.gz", "com-dblp-communities.txt.gz"
 WINDOWS = "sx-mathoverflow.txt.gz"
@@ -57,14 +57,18 @@ def _figures(*, quick: bool, part: str | None) -> list[Figure]:
         found += threads(quick)
     if part in (None, "lean"):
         found += cluster_lean.lean(quick)
+    if part in (None, "door"):
+        found += cluster_door.door(quick)
     if part == "growth":
         found += cluster_lean.growth(quick)
     if part == "billion":
         found += _billion(quick)
     if part in (None, "spark") and not (quick and part is None):
-        found += _spark(quick)
+        found += _elsewhere("bench.cluster_spark", quick)
     if part in (None, "shards"):
         found += shards(quick)
+    if part in (None, "graphx") and not (quick and part is None):
+        found += _elsewhere("bench.cluster_graphx", quick)
     return found
 
 
@@ -192,10 +196,10 @@ def _billion(quick: bool) -> list[Figure]:
         return [Figure(**item) for item in json.loads(report.read_text())]
 
 
-def _spark(quick: bool) -> list[Figure]:
+def _elsewhere(module: str, quick: bool) -> list[Figure]:
     """The figures of a process of its own: one process has one Spark."""
     with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
         report = Path(folder) / "figures.json"
-        words = [sys.executable, "-m", "bench.cluster_spark", str(report), *["quick"] * quick]
+        words = [sys.executable, "-m", module, str(report), *["quick"] * quick]
         subprocess.run(words, check=True)
         return [Figure(**item) for item in json.loads(report.read_text())]

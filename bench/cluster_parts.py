@@ -38,7 +38,7 @@ def shards(quick: bool) -> list[Figure]:
     """A superstep by one task and by two, beside SQL, and one in which nothing happens."""
     scale = 8 if quick else 18
     src, dst = rmat(scale)
-    graph = _Graph(1 << scale, src, dst)
+    graph = ShardedGraph(1 << scale, src, dst)
     rank = PageRank(iterations=5 if quick else 10)
     one, two = (graph.measured(rank, tasks, 1 if quick else ROUNDS) for tasks in (1, 2))
     note = (
@@ -61,7 +61,7 @@ class _Taken:
         self.superstep, self.clock, self.mirrors, self.sent = superstep, clock, mirrors, sent
 
 
-class _Graph:
+class ShardedGraph:
     """A graph in shards, in memory."""
 
     def __init__(self, vertices: int, src: NDArray[Any], dst: NDArray[Any]) -> None:
@@ -81,8 +81,7 @@ class _Graph:
         def go(task: int, mesh: Sockets) -> tuple[float, float, int, float]:
             graph = self._local(program, tasks, task)
             exchange = MirrorExchange(graph, mesh)
-            parameters = tuple(value for _, value in program.values)
-            steps = Supersteps(program.program, parameters, graph, exchange, NoData())
+            steps = _supersteps(program, graph, exchange)
             version = graph.version(np.ones(1, np.bool_))
             exchange.sent, worked, began = 0, time.thread_time(), time.perf_counter()
             steps.run(version)
@@ -93,6 +92,18 @@ class _Graph:
         found: list[tuple[float, float, int, float]] = together(tasks, go)
         return max(found)
 
+    def values(self, program: Any) -> dict[str, NDArray[Any]]:
+        """The results of every vertex, by one task."""
+
+        def go(task: int, mesh: Sockets) -> dict[str, NDArray[Any]]:
+            graph = self._local(program, 1, task)
+            steps = _supersteps(program, graph, MirrorExchange(graph, mesh))
+            found = steps.values(steps.run(graph.version(np.ones(1, np.bool_))))
+            order = np.argsort(graph.own)
+            return {name: column[order] for name, column in found.items()}
+
+        return together(1, go)[0]
+
     def _local(self, program: Any, tasks: int, task: int) -> LocalGraph:
         placement = Placement(self._vertices, SHARDS, tasks)
         own = placement.shards_of(task)
@@ -101,6 +112,11 @@ class _Graph:
             for ways in ways_needed(program.program)
         )
         return LocalGraph(placement, task, gathered, counted)
+
+
+def _supersteps(program: Any, graph: LocalGraph, exchange: MirrorExchange) -> Supersteps:
+    parameters = tuple(value for _, value in program.values)
+    return Supersteps(program.program, parameters, graph, exchange, NoData())
 
 
 def _packed(vertices: int, own: NDArray[Any], other: NDArray[Any]) -> list[ShardEdges]:
@@ -162,7 +178,7 @@ def _quiet(vertices: int, src: NDArray[Any], dst: NDArray[Any], quick: bool) -> 
     """Hops along a path that hangs beside the graph: one vertex changes in each superstep."""
     length = 50 if quick else TAIL
     path = np.arange(vertices, vertices + length, dtype=np.int32)
-    graph = _Graph(
+    graph = ShardedGraph(
         vertices + length, np.concatenate([src, path[:-1]]), np.concatenate([dst, path[1:]])
     )
     program = BFS(source=int(path[0]))
