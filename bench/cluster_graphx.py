@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.cluster_parts import ROUNDS, ShardedGraph
+from bench.cluster_parts import ROUNDS, by_one_task
 from bench.cluster_spark import java_seconds
 from bench.figures import Figure
 from bench.rmat import rmat
@@ -45,8 +45,8 @@ def measure(quick: bool) -> list[Figure]:
         return [_skipped("this PySpark comes without GraphX")]
     scale, turns = (8, 1) if quick else (18, TURNS)
     src, dst = rmat(scale)
-    graph = ShardedGraph(1 << scale, src, dst)
-    ours = graph.measured(PageRank(iterations=10), 1, 1 if quick else ROUNDS).superstep
+    program, rounds = PageRank(iterations=MANY), 1 if quick else ROUNDS
+    ours, values = by_one_task(1 << scale, src, dst, program, rounds)
     with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
         peer = GraphX(Path(folder), src, dst)
         try:
@@ -54,7 +54,7 @@ def measure(quick: bool) -> list[Figure]:
             ranks = peer.ranks(MANY)
         finally:
             peer.close()
-    apart = _apart(ranks, graph.values(PageRank(iterations=MANY))["rank"])
+    apart = _apart(ranks, values["rank"])
     if apart > SAME:
         raise AssertionError(f"GraphX has other ranks: {apart:.3g} apart")
     note = (

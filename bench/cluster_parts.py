@@ -38,7 +38,7 @@ def shards(quick: bool) -> list[Figure]:
     """A superstep by one task and by two, beside SQL, and one in which nothing happens."""
     scale = 8 if quick else 18
     src, dst = rmat(scale)
-    graph = ShardedGraph(1 << scale, src, dst)
+    graph = _Graph(1 << scale, src, dst)
     rank = PageRank(iterations=5 if quick else 10)
     one, two = (graph.measured(rank, tasks, 1 if quick else ROUNDS) for tasks in (1, 2))
     note = (
@@ -61,7 +61,7 @@ class _Taken:
         self.superstep, self.clock, self.mirrors, self.sent = superstep, clock, mirrors, sent
 
 
-class ShardedGraph:
+class _Graph:
     """A graph in shards, in memory."""
 
     def __init__(self, vertices: int, src: NDArray[Any], dst: NDArray[Any]) -> None:
@@ -81,7 +81,8 @@ class ShardedGraph:
         def go(task: int, mesh: Sockets) -> tuple[float, float, int, float]:
             graph = self._local(program, tasks, task)
             exchange = MirrorExchange(graph, mesh)
-            steps = _supersteps(program, graph, exchange)
+            parameters = tuple(value for _, value in program.values)
+            steps = Supersteps(program.program, parameters, graph, exchange, NoData())
             version = graph.version(np.ones(1, np.bool_))
             exchange.sent, worked, began = 0, time.thread_time(), time.perf_counter()
             steps.run(version)
@@ -92,18 +93,6 @@ class ShardedGraph:
         found: list[tuple[float, float, int, float]] = together(tasks, go)
         return max(found)
 
-    def values(self, program: Any) -> dict[str, NDArray[Any]]:
-        """The results of every vertex, by one task."""
-
-        def go(task: int, mesh: Sockets) -> dict[str, NDArray[Any]]:
-            graph = self._local(program, 1, task)
-            steps = _supersteps(program, graph, MirrorExchange(graph, mesh))
-            found = steps.values(steps.run(graph.version(np.ones(1, np.bool_))))
-            order = np.argsort(graph.own)
-            return {name: column[order] for name, column in found.items()}
-
-        return together(1, go)[0]
-
     def _local(self, program: Any, tasks: int, task: int) -> LocalGraph:
         placement = Placement(self._vertices, SHARDS, tasks)
         own = placement.shards_of(task)
@@ -112,11 +101,6 @@ class ShardedGraph:
             for ways in ways_needed(program.program)
         )
         return LocalGraph(placement, task, gathered, counted)
-
-
-def _supersteps(program: Any, graph: LocalGraph, exchange: MirrorExchange) -> Supersteps:
-    parameters = tuple(value for _, value in program.values)
-    return Supersteps(program.program, parameters, graph, exchange, NoData())
 
 
 def _packed(vertices: int, own: NDArray[Any], other: NDArray[Any]) -> list[ShardEdges]:
@@ -178,10 +162,29 @@ def _quiet(vertices: int, src: NDArray[Any], dst: NDArray[Any], quick: bool) -> 
     """Hops along a path that hangs beside the graph: one vertex changes in each superstep."""
     length = 50 if quick else TAIL
     path = np.arange(vertices, vertices + length, dtype=np.int32)
-    graph = ShardedGraph(
+    graph = _Graph(
         vertices + length, np.concatenate([src, path[:-1]]), np.concatenate([dst, path[1:]])
     )
     program = BFS(source=int(path[0]))
     found = graph.measured(program, 2, 1 if quick else 3)
     note = f"{length:,} supersteps of two tasks; {1e3 * found.superstep:.2g} ms of processor time"
     return Figure("a quiet superstep", 1e3 * found.clock, "at most", QUIET, "ms", note)
+
+
+def by_one_task(
+    vertices: int, src: NDArray[Any], dst: NDArray[Any], program: Any, rounds: int
+) -> tuple[float, dict[str, NDArray[Any]]]:
+    """What one task takes a superstep of a program, and its results by vertex."""
+    whole = _Graph(vertices, src, dst)
+
+    def go(task: int, mesh: Sockets) -> dict[str, NDArray[Any]]:
+        graph = whole._local(program, 1, task)
+        parameters = tuple(value for _, value in program.values)
+        exchange = MirrorExchange(graph, mesh)
+        steps = Supersteps(program.program, parameters, graph, exchange, NoData())
+        found = steps.values(steps.run(graph.version(np.ones(1, np.bool_))))
+        order = np.argsort(graph.own)
+        return {name: column[order] for name, column in found.items()}
+
+    (values,) = together(1, go)
+    return whole.measured(program, 1, rounds).superstep, values
