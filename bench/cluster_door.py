@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -120,11 +121,8 @@ def _watched() -> Iterator[list[Workers]]:
         seen.append(Workers(count))
         return seen[-1]
 
-    graph_runs.Workers = made  # type: ignore[assignment,misc]
-    try:
+    with mock.patch.object(graph_runs, "Workers", made):
         yield seen
-    finally:
-        graph_runs.Workers = Workers  # type: ignore[misc]
 
 
 def write_stored(root: Path, vertices: int, src: NDArray[Any], dst: NDArray[Any]) -> None:

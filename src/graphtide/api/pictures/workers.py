@@ -120,5 +120,5 @@ def _name_views(axes: Axes, first: float, rows: Sequence[Row]) -> None:
         place = began - first
         axes.axvline(place, color=GREY, linewidth=0.6, zorder=3)
         if len(begun) <= _MOST_NAMED:
-            text, beside = shortened(view, _NAME), {"textcoords": "offset points", "fontsize": 8}
-            axes.annotate(text, (place, -0.5), (2, 2), color=BLACK, **beside)
+            text, beside = shortened(view, _NAME), "offset points"
+            axes.annotate(text, (place, -0.5), (2, 2), textcoords=beside, fontsize=8, color=BLACK)
