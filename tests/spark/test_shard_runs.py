@@ -95,6 +95,25 @@ def check_supersteps(there: gt.Run, here: gt.Run, workers: set[str]) -> None:
         assert any(told in text for text in texts), texts
 
 
+def test_damaged_shards_are_made_again(
+    views: gt.Collection, caplog: pytest.LogCaptureFixture
+) -> None:
+    catalog = views._space.catalog
+    session = gt.session(catalog.root, spark=views._space.gateway.session)
+    whole = views.run(WCC, name="before", on="shards").to_arrow()
+    file = sorted(catalog.shards_folder("growing").glob("g-*/into-*.arrays"))[-1]
+    data = bytearray(file.read_bytes())
+    data[-65] ^= 1
+    file.write_bytes(data)
+    damaged = [row for row in session.check().to_pylist() if row["state"] == "damaged"]
+    assert [(row["kind"], row["name"]) for row in damaged] == [("shards", "growing")]
+    assert damaged[0]["file"] == str(file)
+    again = views.run(WCC, name="after", on="shards")
+    assert f"{file.name} has changed" in caplog.text
+    assert again.to_arrow().equals(whole)
+    assert set(session.check().column("state").to_pylist()) == {"ok"}
+
+
 def test_what_cannot_be_on_shards_is_refused(
     views: gt.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
