@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 ONCE := --max-worker-restart=0
 FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
-  tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py \
+  tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py tests/damage/test_derived.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
   edge_properties.py graph_runs.py memory_api.py pair_pieces.py pairs.py queries.py run_kill.py \
   run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)

@@ -6,12 +6,12 @@ run by two: the thread that asked for it, which prepares and joins, and the busi
 Caches and memory that two threads share slow both down, and so are part of it. The clock is told
 in the notes. Runs of one and of two take turns; medians.
 
-The part `lean` runs programs from scratch over a lean graph by threads, `growth` tells what an edge
-takes as graphs grow, and `billion` runs over a billion edges: both only if they are named. Files of
-the latter go where TMPDIR says.
+The part `lean` runs programs from scratch over a lean graph by threads, below `graph.run`, and
+`door` through it. `growth` tells what an edge takes as graphs grow, and `billion` runs over a
+billion edges: both only if they are named. Files of the latter go where TMPDIR says.
 
 The part `spark` runs the same views by tasks on a cluster of two processes of this machine, in a
-process of its own. The part `shards` is in `cluster_parts`.
+process of its own. The part `shards` is in `cluster_parts`, GraphX beside it in `cluster_graphx`.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import cluster_billion, cluster_lean, data
+from bench import cluster_billion, cluster_door, cluster_lean, data
 from bench.cluster_parts import shards
+from bench.cluster_peers import peers
+from bench.cluster_waiting import Waited, waiting
 from bench.figures import Figure
 from bench.runs_collections import Views, expanding, removals
 from bench.runs_graphs import read_edges
 from bench.runs_programs import COMPONENTS, PATHS, RANKS, tasks
 
-PARTS = ("threads", "lean", "growth", "spark", "shards", "billion")
+PARTS = ("threads", "lean", "door", "growth", "spark", "shards", "graphx", "peers", "billion")
 FASTER, ROUNDS = 1.6, 3
 AUTHORS, COMMUNITIES = "com-dblp.txt.gz", "com-dblp-communities.txt.gz"
 WINDOWS = "sx-mathoverflow.txt.gz"
@@ -57,14 +56,20 @@ def _figures(*, quick: bool, part: str | None) -> list[Figure]:
         found += threads(quick)
     if part in (None, "lean"):
         found += cluster_lean.lean(quick)
+    if part in (None, "door"):
+        found += cluster_door.door(quick)
     if part == "growth":
         found += cluster_lean.growth(quick)
     if part == "billion":
         found += _billion(quick)
     if part in (None, "spark") and not (quick and part is None):
-        found += _spark(quick)
+        found += _elsewhere("bench.cluster_spark", quick)
     if part in (None, "shards"):
         found += shards(quick)
+    if part in (None, "graphx") and not (quick and part is None):
+        found += _elsewhere("bench.cluster_graphx", quick)
+    if part in (None, "peers"):
+        found += peers(quick)
     return found
 
 
@@ -104,40 +109,6 @@ def window_views(quick: bool) -> Views | None:
     """2,351 windows of sx-mathoverflow that grow by a day."""
     table = read_edges(WINDOWS, directed=True)
     return None if table is None else expanding(table, "day", 365 if quick else 1)
-
-
-class Waited:
-    """Processor time that somebody waits for, and the clock."""
-
-    def __init__(self) -> None:
-        self.threads: list[float] = []
-        self.asking = self.clock = 0.0
-
-    @property
-    def seconds(self) -> float:
-        """Who asked, and the busiest of the threads."""
-        return self.asking + max(self.threads, default=0.0)
-
-
-@contextmanager
-def waiting() -> Iterator[Waited]:
-    """Watch this thread, and all that are begun in the block."""
-    found, plain = Waited(), threading.Thread.run
-
-    def watched(thread: threading.Thread) -> None:
-        try:
-            plain(thread)
-        finally:
-            found.threads.append(time.thread_time())
-
-    threading.Thread.run = watched  # type: ignore[assignment,method-assign]
-    asked, began = time.thread_time(), time.perf_counter()
-    try:
-        yield found
-    finally:
-        threading.Thread.run = plain  # type: ignore[method-assign]
-        found.asking = time.thread_time() - asked
-        found.clock = time.perf_counter() - began
 
 
 def _compared(name: str, views: Views, program: Any, more: Any, quick: bool) -> Figure:
@@ -192,10 +163,10 @@ def _billion(quick: bool) -> list[Figure]:
         return [Figure(**item) for item in json.loads(report.read_text())]
 
 
-def _spark(quick: bool) -> list[Figure]:
+def _elsewhere(module: str, quick: bool) -> list[Figure]:
     """The figures of a process of its own: one process has one Spark."""
     with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
         report = Path(folder) / "figures.json"
-        words = [sys.executable, "-m", "bench.cluster_spark", str(report), *["quick"] * quick]
+        words = [sys.executable, "-m", module, str(report), *["quick"] * quick]
         subprocess.run(words, check=True)
         return [Figure(**item) for item in json.loads(report.read_text())]

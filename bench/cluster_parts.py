@@ -232,3 +232,22 @@ def _repaired(vertices: int, src: NDArray[Any], dst: NDArray[Any], quick: bool) 
         name = f"{program.program.name}: states sent after {lost:,} edges went, of from scratch"
         found.append(Figure(name, one.sent / max(1, other.sent), "at most", SENT, "x", note))
     return found
+
+
+def by_one_task(
+    vertices: int, src: NDArray[Any], dst: NDArray[Any], program: Any, rounds: int
+) -> tuple[float, dict[str, NDArray[Any]]]:
+    """What one task takes a superstep of a program, and its results by vertex."""
+    whole = _Graph(vertices, src, dst)
+
+    def go(task: int, mesh: Sockets) -> dict[str, NDArray[Any]]:
+        graph = whole._local(program, 1, task)
+        parameters = tuple(value for _, value in program.values)
+        exchange = MirrorExchange(graph, mesh)
+        steps = Supersteps(program.program, parameters, graph, exchange, NoData())
+        found = steps.values(steps.run(graph.version(np.ones(1, np.bool_))))
+        order = np.argsort(graph.own)
+        return {name: column[order] for name, column in found.items()}
+
+    (values,) = together(1, go)
+    return whole.measured(program, 1, rounds).superstep, values

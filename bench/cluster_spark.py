@@ -45,9 +45,9 @@ def measure(quick: bool) -> list[Figure]:
         program = tasks(views.graph)[COMPONENTS].program
         stored.run(program, name="warm", on="spark", workers=2)
         whole = _thread_seconds(lambda: stored.run(program, name="here", workers=1))
-        before = _java_seconds()
+        before = java_seconds()
         far = stored.run(program, name="there", on="spark", workers=2)
-        java = _java_seconds() - before
+        java = java_seconds() - before
         found = _figures(far, whole, java, views.section)
         session.spark.stop()
     return found
@@ -90,7 +90,7 @@ def _thread_seconds(work: Any) -> float:
     return time.thread_time() - began
 
 
-def _java_seconds() -> float:
+def java_seconds() -> float:
     """Processor time of all Java processes below this one."""
     parents, ticks, java = {}, {}, set()
     for path in Path("/proc").glob("[0-9]*/stat"):

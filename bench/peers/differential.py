@@ -65,13 +65,21 @@ def find_peer(*, build: bool = True) -> Path:
 
 
 def measure(
-    peer: Path, algorithm: str, arcs: Arcs, batches: Sequence[Batch], source: int = 0
+    peer: Path,
+    algorithm: str,
+    arcs: Arcs,
+    batches: Sequence[Batch],
+    source: int = 0,
+    workers: int = 1,
 ) -> Outcome:
-    """Run an algorithm over the first version and all batches."""
+    """Run an algorithm over the first version and all batches.
+
+    Of several workers, the processor time is that of the busiest in each batch.
+    """
     with tempfile.TemporaryDirectory(prefix="graphtide-peer-") as folder:
         path = Path(folder, "stream")
         write_stream(path, arcs, batches)
-        command = [str(peer), algorithm, str(path), str(source)]
+        command = [str(peer), algorithm, str(path), str(source), str(workers)]
         done = run_program(command, RUN_SECONDS, "Differential Dataflow")
     if done.returncode != 0:
         raise AbsentError(f"skipped: Differential Dataflow failed: {last_line(done.stderr)}")

@@ -25,6 +25,13 @@ def test_lean_graphs_are_measured_by_one_thread_and_two() -> None:
 
 
 @pytest.mark.interpreted
+def test_runs_of_a_stored_graph_are_measured_from_the_call_to_the_results() -> None:
+    figures = cluster.run(quick=True, part="door")
+    assert len(figures) == 6
+    assert all(item.measured is not None for item in figures)
+
+
+@pytest.mark.interpreted
 def test_the_way_of_a_billion_edges_with_a_thousand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

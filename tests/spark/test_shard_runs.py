@@ -66,9 +66,52 @@ def test_shards_give_the_answers_of_a_run_here(
     far = views.run(PageRank, name="far", on="shards", workers=1).to_arrow()
     both = views.run(PageRank, name="both", on="shards").to_arrow()
     assert both.equals(far), "one task adds up in the order of two"
-    assert set(there.workers().column("worker").to_pylist()) == {
-        item.worker for item in watched.reports[:2]
-    }
+    workers = {item.worker for item in watched.reports[:2]}
+    assert set(there.workers().column("worker").to_pylist()) == workers
+    check_supersteps(there, here, workers)
+
+
+def check_supersteps(there: gt.Run, here: gt.Run, workers: set[str]) -> None:
+    """Every task tells of the same supersteps, in a row, within the time of its view."""
+    assert here.supersteps().num_rows == 0
+    found = there.supersteps().to_pylist()
+    for made in there.workers().to_pylist():
+        own = [
+            row for row in found if (row["worker"], row["view"]) == (made["worker"], made["view"])
+        ]
+        assert [row["superstep"] for row in own] == list(range(1, len(own) + 1))
+        at = made["began"] - 0.2
+        for row in own:
+            assert row["began"] >= at
+            at = row["began"] + row["computed"] + row["waited"] + row["transferred"] - 1e-5
+        assert at <= made["ended"] + 0.2
+    each = [[row["view"] for row in found if row["worker"] == worker] for worker in workers]
+    assert each[0] == each[1]
+    assert f"2 tasks, {len(each[0])} supersteps" in there.explain()
+    assert all(f"{worker}: computed" in there.explain() for worker in workers)
+    assert "superstep" not in here.explain()
+    for run, told in ((there, f"2 tasks, {len(each[0])} supersteps"), (here, "on 1 sub-plan")):
+        texts = [item.get_text() for item in run.picture(of="workers").figure.texts]
+        assert any(told in text for text in texts), texts
+
+
+def test_damaged_shards_are_made_again(
+    views: gt.Collection, caplog: pytest.LogCaptureFixture
+) -> None:
+    catalog = views._space.catalog
+    session = gt.session(catalog.root, spark=views._space.gateway.session)
+    whole = views.run(WCC, name="before", on="shards").to_arrow()
+    file = sorted(catalog.shards_folder("growing").glob("g-*/into-*.arrays"))[-1]
+    data = bytearray(file.read_bytes())
+    data[-65] ^= 1
+    file.write_bytes(data)
+    damaged = [row for row in session.check().to_pylist() if row["state"] == "damaged"]
+    assert [(row["kind"], row["name"]) for row in damaged] == [("shards", "growing")]
+    assert damaged[0]["file"] == str(file)
+    again = views.run(WCC, name="after", on="shards")
+    assert f"{file.name} has changed" in caplog.text
+    assert again.to_arrow().equals(whole)
+    assert set(session.check().column("state").to_pylist()) == {"ok"}
 
 
 def test_views_that_lose_edges_follow(views: gt.Collection) -> None:

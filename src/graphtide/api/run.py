@@ -109,6 +109,15 @@ class Run:
         """
         return worker_rows.workers_table(self._contents)
 
+    def supersteps(self) -> pa.Table:
+        """A row for some supersteps of one task: when, and how long it computed and waited.
+
+        Of a run on shards; others have none. `superstep` is the first of so many `supersteps`:
+        where a view has more than 256, neighbours share a row. `began` is in seconds of the epoch;
+        `computed`, `waited` (for other tasks) and `transferred` are seconds.
+        """
+        return worker_rows.supersteps_table(self._contents)
+
     def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
         """A result of every vertex (or pair) in one view, as an array in their order."""
         name = self._contents.field(field)
@@ -254,8 +263,9 @@ class Run:
         `of="summary"` is what was found view by view; `of="top"` the values of the `count`
         vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
         `reference`, a run from scratch, or beside what that was predicted to take; `of="workers"`
-        who made what when. Views whose names do not go up, such as outages, are bars and dots
-        rather than lines, unless `bars` says otherwise.
+        who made what when, coloured by sub-plan, or by superstep for a run on shards. Views whose
+        names do not go up, such as outages, are bars and dots rather than lines, unless `bars` says
+        otherwise.
         """
         if reference is not None and not isinstance(reference, Run):
             raise InputError(

@@ -73,6 +73,16 @@ def prepare_output(*, debug: bool) -> None:
     if not debug and not logging.getLogger().handlers:
         # The gateway to the JVM logs an interrupt with its traceback before it lets it through.
         logging.getLogger().addHandler(logging.NullHandler())
+    ours = logging.getLogger("graphtide")
+    if not any(isinstance(item, _Notes) for item in ours.handlers):
+        ours.addHandler(_Notes(logging.WARNING))
+
+
+class _Notes(logging.Handler):
+    """What has been mended on the way, and others may want to know of."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"note: {visible(record.getMessage())}", file=sys.stderr)
 
 
 def _close_output() -> None:

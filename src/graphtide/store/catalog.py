@@ -35,6 +35,14 @@ class Catalog:
         """The names of all runs, finished or not, sorted."""
         return _committed_names(self.root / "runs")
 
+    def lean_graphs(self) -> list[str]:
+        """The names of the graphs that have a lean graph, sorted."""
+        return _committed_names(self.root / "lean")
+
+    def sharded(self) -> list[str]:
+        """The names of the collections that have shards, sorted."""
+        return _committed_names(self.root / "shards")
+
     def graph_folder(self, name: str) -> Path:
         """Where the graph of that name is, or would be."""
         return self.root / "graphs" / folder_name(check_name(name, "graph"))

@@ -1,7 +1,8 @@
 """The check of whole stores: it reads and compares every file, and says what can be saved.
 
 The check trusts no earlier comparison: it reads every file again. It reports an item that it cannot
-even open as damaged, and goes on with the others.
+even open as damaged, and goes on with the others. What follows from other items, lean graphs and
+shards, is checked as well, under the names of those.
 """
 
 from __future__ import annotations
@@ -16,14 +17,20 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.collection import stored_collection
 from graphtide.store.commit import open_committed, saved_generations
 from graphtide.store.files import Damage, find_damage, find_strays
-from graphtide.store.generation import Generation
+from graphtide.store.generation import MANIFEST, Generation
 from graphtide.store.graph import open_graph, stored_graph
 from graphtide.store.results import stored_run
+from graphtide.store.supersteps import damaged_supersteps
 
-ItemKind = Literal["graph", "collection", "run"]
+ItemKind = Literal["graph", "lean graph", "collection", "shards", "run"]
 
 # So many files are read between two reports.
 _BATCH = 16
+
+_AGAIN = {
+    "lean graph": "all of it is in the graph: the next run on it makes it again",
+    "shards": "all of them are in the collection: the next run on shards makes them again",
+}
 
 Read = Callable[[int], None]
 """Called with the number of bytes that have been read."""
@@ -40,7 +47,12 @@ class Item:
     @property
     def what(self) -> str:
         """As errors call it."""
-        return f"the {self.kind} '{self.name}'"
+        return f"the {self.kind} {'of ' * self.follows}'{self.name}'"
+
+    @property
+    def follows(self) -> bool:
+        """True where all that is in it follows from the graph, or collection, of that name."""
+        return self.kind in ("lean graph", "shards")
 
 
 @dataclass(frozen=True)
@@ -53,15 +65,15 @@ class Checked:
 
 
 def all_items(catalog: Catalog) -> list[Item]:
-    """Everything in a catalog: graphs, then collections and views, then runs."""
-    return [
-        *(Item("graph", name, catalog.graph_folder(name)) for name in catalog.graphs()),
-        *(
-            Item("collection", name, catalog.collection_folder(name))
-            for name in catalog.collections()
-        ),
-        *(Item("run", name, catalog.run_folder(name)) for name in catalog.runs()),
-    ]
+    """Everything in a catalog: graphs, collections and views, runs, and what follows from them."""
+    kinds: tuple[tuple[ItemKind, list[str], Callable[[str], Path]], ...] = (
+        ("graph", catalog.graphs(), catalog.graph_folder),
+        ("collection", catalog.collections(), catalog.collection_folder),
+        ("run", catalog.runs(), catalog.run_folder),
+        ("lean graph", catalog.lean_graphs(), catalog.lean_folder),
+        ("shards", catalog.sharded(), catalog.shards_folder),
+    )
+    return [Item(kind, name, folder(name)) for kind, names, folder in kinds for name in names]
 
 
 def stored_bytes(item: Item) -> int:
@@ -77,13 +89,15 @@ def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
     try:
         generations = _generations(item)
         damages = [damage for part in generations for damage in _check(part, read)]
+        if item.kind == "run":
+            damages += damaged_supersteps(generations[0].path)
         if not damages:
             _open(item, generations[0])
             return Checked(item)
     except StoreError as error:
         told = error.what.removeprefix(f"{item.what} is damaged: ")
         problem = Damage(Path(error.where or item.folder), told)
-        return Checked(item, (problem,), error.hint or "")
+        return Checked(item, (problem,), _AGAIN[item.kind] if item.follows else error.hint or "")
     return Checked(item, tuple(damages), _saved(catalog, item, generations, damages))
 
 
@@ -104,6 +118,9 @@ def _open(item: Item, generation: Generation) -> None:
             stored_collection(item.name, generation)
         case "run":
             stored_run(item.name, generation).steps()
+        case "lean graph" | "shards":
+            if generation.manifest.get("kind") != item.kind:
+                raise generation.damaged(Damage(generation.path / MANIFEST, "is of something else"))
 
 
 def _check(generation: Generation, read: Read) -> Iterator[Damage]:
@@ -128,6 +145,8 @@ def _saved(
             return _saved_collection(catalog, generations[0])
         case "run":
             return _saved_run(generations, damages)
+        case "lean graph" | "shards":
+            return _AGAIN[item.kind]
 
 
 def _saved_graph(item: Item, generation: Generation, damages: list[Damage]) -> str:
@@ -164,6 +183,8 @@ def _saved_run(generations: list[Generation], damages: list[Damage]) -> str:
     folders = {damage.file.parent for damage in damages}
     parts = generations[1:]
     whole = sum(part.path not in folders for part in parts)
+    if generations[0].path not in folders and whole == len(parts):
+        return "what is finished is whole: resume it, and what is damaged is computed again"
     collection = generations[0].manifest.get("run", {}).get("collection")
     told = f"{whole:,} of {len(parts):,} parts of its results are whole"
     return f"{told}; run it again on '{collection}'"

@@ -31,7 +31,7 @@ from graphtide.store.lean_sorting import Block, column_name, sort_edges
 from graphtide.store.mapped import mapped_array
 
 MOST_VERTICES = 1 << 31
-_REMEDY = "delete this folder: it is made again from the graph"
+_REMEDY = "run a program on the graph: its lean graph is made again then"
 
 
 def write_lean_graph(

@@ -15,10 +15,24 @@ import pyarrow as pa
 from graphtide.model.errors import InputError
 
 
+class Span(NamedTuple):
+    """Some supersteps in a row of one task, from which on, and what they took.
+
+    `began` is counted from the beginning of the view. All times are in microseconds.
+    """
+
+    superstep: int
+    supersteps: int
+    began: int
+    computed: int
+    waited: int
+    transferred: int
+
+
 class Made(NamedTuple):
     """Who made a part, and from when to when (seconds of the epoch), in how much processor time.
 
-    `sub_plan` is the number of the one that its steps belong to.
+    `sub_plan` is the number of the one that its steps belong to; `spans` are what supersteps took.
     """
 
     worker: str
@@ -26,6 +40,7 @@ class Made(NamedTuple):
     began: float
     ended: float
     processor: float
+    spans: Sequence[Span] = ()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +38,7 @@ from graphtide.store.generation import (
     read_manifest,
     write_manifest,
 )
-from graphtide.store.parts import KeptParts, Made, Part, Parts
+from graphtide.store.parts import KeptParts, Made, Part, Parts, Span
 from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 
 PARTS = "parts"
@@ -93,7 +94,7 @@ class PartsOnDisk:
         """Who made a part: one, or several who made it together."""
         found = self.generations[part].manifest.get(_MADE) or ()
         several = found if all(isinstance(item, list) for item in found) else [found]
-        return tuple(Made(*item) for item in several)
+        return tuple(map(_made, several))
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece, in folders of their own: as many as were begun, if any.
@@ -294,6 +295,12 @@ class PartsOnDisk:
             raise run.damaged(read)
         files = inventory_from(read[0]["files"])
         return Generation(path, *read, files, run.what, run.remedy, within=run.path)
+
+
+def _made(told: Sequence[Any]) -> Made:
+    """Who made a part, as a manifest holds it; spans came later than the rest."""
+    spans = told[5] if len(told) > 5 else ()
+    return Made(*told[:5])._replace(spans=tuple(Span(*span) for span in spans))
 
 
 def _piece_name(number: int) -> str:

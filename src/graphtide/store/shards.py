@@ -18,9 +18,9 @@ from functools import cached_property
 from pathlib import Path
 
 from graphtide.model.checksums import checksums_by_threads
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import DamagedError, NotFoundError, StoreError
 from graphtide.store.catalog import Catalog
-from graphtide.store.commit import begin, open_committed
+from graphtide.store.commit import begin, is_committed, open_committed, remove
 from graphtide.store.files import FileFacts
 from graphtide.store.generation import Generation, files_below
 
@@ -59,11 +59,21 @@ def open_shards(catalog: Catalog, collection: str, identity: str) -> StoredShard
         generation = open_committed(catalog.shards_folder(collection), what)
     except NotFoundError:
         return None
-    generation = generation.with_remedy("delete the folder of the shards: they are made again")
+    generation = generation.with_remedy("run it again: the shards are made again then")
     manifest = generation.manifest
     if manifest.get("kind") != "shards" or manifest.get("collection") != identity:
         return None
     return StoredShards(generation, identity, manifest["shards"], manifest["vertices"])
+
+
+def discard_damaged(catalog: Catalog, collection: str, error: DamagedError) -> bool:
+    """Remove the shards that an error is about, to be made again; False if it is about others."""
+    folder = catalog.shards_folder(collection)
+    if error.where is None or not Path(error.where).is_relative_to(folder):
+        return False
+    if is_committed(folder):
+        remove(folder, f"the shards of '{collection}'")
+    return True
 
 
 def write_shards(

@@ -5,7 +5,8 @@ together. A task writes a file with the states of its own vertices, or one for e
 their results, and then a note that lists them with their checksums, in one rename. A superstep, or
 a view, counts where the notes of one attempt cover all shards. So a task may be killed at any
 moment, and nobody has to agree with anybody: whoever comes next finds the last superstep that all
-have kept, with any number of tasks, because states are looked up by shard.
+have kept, with any number of tasks, because states are looked up by shard. What is damaged is as if
+nobody had kept it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,16 @@ from numpy.typing import NDArray
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import StoreError
 from graphtide.store.array_files import map_arrays, write_arrays
-from graphtide.store.files import FileFacts, find_damage, inventory_from, take_inventory
-from graphtide.store.parts_on_disk import PartsOnDisk, write_differences
+from graphtide.store.files import (
+    Damage,
+    FileFacts,
+    find_damage,
+    find_missing,
+    inventory_from,
+    take_inventory,
+)
+from graphtide.store.generation import damaged_error
+from graphtide.store.parts_on_disk import PARTS, PartsOnDisk, write_differences
 from graphtide.store.pointer import sync_path, write_synced
 from graphtide.store.seal import seal, unseal
 
@@ -63,10 +72,13 @@ class KeptSupersteps:
         return TaskFiles(self._folder / name, first, behind)
 
     def results(self) -> dict[int, list[Note]]:
-        """The notes of every view that is finished, by step."""
+        """The notes of every view that is finished, by step.
+
+        Files count by their sizes: whoever reads the results compares what is in them.
+        """
         found: dict[int, list[Note]] = {}
         for (_, step, superstep), notes in self._covered():
-            if superstep == _DONE and step not in found:
+            if superstep == _DONE and step not in found and not any(map(_incomplete, notes)):
                 found[step] = notes
         return found
 
@@ -101,6 +113,7 @@ class KeptSupersteps:
             low, high = max(first, note.first), min(behind, note.behind)
             if low < high:
                 (name,) = note.files
+                _check_whole(note)
                 arrays = map_arrays(note.path.parent / name)
                 width = int(arrays["width"][0])
                 rows = arrays["rows"].reshape(-1, width)
@@ -203,6 +216,36 @@ class TaskFiles:
 
     def _errors(self) -> Any:
         return disk_errors("what a task keeps of a run", self._folder, "make room, and resume")
+
+
+def damaged_supersteps(run: Path) -> list[Damage]:
+    """The files in the folder of a run, kept by tasks, that are not as they were written.
+
+    A note that is gone is one that no task has written. Tasks may be at work meanwhile: they remove
+    a note before its files.
+    """
+    found: list[Damage] = []
+    for path in sorted((run / PARTS / FOLDER).glob(f"*/*{_NOTE}")):
+        try:
+            damages = find_damage(path.parent, _read(path).files, again=True)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            damages = [Damage(path, f"has changed: {error}")]
+        found += damages if path.exists() else []
+    return found
+
+
+def _incomplete(note: Note) -> bool:
+    return bool(find_missing(note.path.parent, note.files))
+
+
+def _check_whole(note: Note) -> None:
+    damages = find_damage(note.path.parent, note.files)
+    if damages:
+        raise damaged_error(
+            "what tasks have kept of a run",
+            damages[0],
+            "resume the run: it goes on from what was kept before, or begins the view again",
+        )
 
 
 def _read(path: Path) -> Note:

@@ -65,12 +65,13 @@ pub fn arrange(edges: Pairs<'_>, probe: &ProbeHandle<u32>) -> Release {
     })
 }
 
-/// A collection that never changes.
+/// A collection that never changes; the first of the workers hands it over.
 fn constant<'scope, I>(scope: Scope<'scope, u32>, items: I) -> VecCollection<'scope, u32, I::Item>
 where
     I: IntoIterator<Item: Data> + 'static,
 {
-    let (input, collection) = scope.new_collection_from(items);
+    let first = scope.index() == 0;
+    let (input, collection) = scope.new_collection_from(items.into_iter().filter(move |_| first));
     input.close();
     collection
 }

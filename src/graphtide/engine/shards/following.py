@@ -80,6 +80,7 @@ class Following:
             run.begin()
         else:
             rounds, fallen, followed = self._follow(run, last, version, keeping)
+        keeping.begin()
         run.finish(keeping)
         if run.level is not None:
             self._last = _Last(live, run.form.rows.copy(), run.level, run.clock)

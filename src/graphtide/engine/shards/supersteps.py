@@ -47,12 +47,14 @@ be kept, which the first task decides; the last superstep that this task has kep
 class Keeping:
     """How supersteps are kept: `due` is asked in the first task, `keep` writes the own states.
 
-    `forget` is told the last superstep that all tasks have kept.
+    `forget` is told the last superstep that all tasks have kept; `begin` is called before the first
+    superstep of a view, when edges are in place and what went has fallen.
     """
 
     due: Callable[[], bool]
     keep: Callable[[int, Int64], None]
     forget: Callable[[int], None]
+    begin: Callable[[], None] = lambda: None
 
 
 NEVER = Keeping(lambda: False, lambda superstep, rows: None, lambda superstep: None)

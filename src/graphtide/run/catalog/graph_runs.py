@@ -129,7 +129,7 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
     known = load_vertices(stored, needed)
     needed.check_vertices(known)
     parameters = vertex_parameters(compiled.bound, known.ids)
-    lean, made = lean_graph_of(catalog, stored, list(needed.properties))
+    lean, made, damage = lean_graph_of(catalog, stored, list(needed.properties))
     _check_edges(lean, needed, known)
     ready, count = perf_counter(), request.workers or usable_cores()
     settles = compiled.choice.mode == "fixpoint"
@@ -140,12 +140,14 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
         values = run.values(workers)
     ended = perf_counter()
     verb = "made and read" if made else "read"
+    mended = (f"it was made again from the graph: {damage}",) if damage else ()
     told = (
         f"over the lean graph: {lean.bytes / max(1, lean.edges):.3g} bytes an edge, mapped from "
         f"{catalog.lean_folder(stored.name)}",
         f"{verb} in {ready - began:.3g} s, run in {ended - ready:.3g} s by {count} "
         f"thread{'s' * (count != 1)}: {run.way}"
         + (f", {run.iterations:,} iterations" if run.iterations else ""),
+        *mended,
     )
     return Answered(compiled, values, _stored(known), None, told, ended - ready)
 

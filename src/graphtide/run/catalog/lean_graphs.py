@@ -1,11 +1,13 @@
 """The lean graph of a stored graph: made of its tables when it is first needed, and kept beside it.
 
 It belongs to one state of the graph and holds the edge properties that programs have asked for so
-far. Where the graph has gone on, or a program reads another property, it is made anew.
+far. Where the graph has gone on, or a program reads another property, it is made anew; and so it is
+where its files are damaged, since the graph has all that is in it.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,10 +16,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.kernels.graph.compressed import LeanGraph
-from graphtide.model.errors import InputError
+from graphtide.model.errors import DamagedError, InputError
 from graphtide.model.schema import PropertyType
 from graphtide.run.live.edge_rows import property_column
 from graphtide.store.catalog import Catalog
+from graphtide.store.commit import remove
 from graphtide.store.edge_batches import edge_batches
 from graphtide.store.graph import StoredGraph
 from graphtide.store.lean import lean_facts, read_lean_graph, write_lean_graph
@@ -31,35 +34,51 @@ LEAN_TYPES: dict[PropertyType, Any] = {
 """The properties that a lean graph can hold."""
 
 
+_log = logging.getLogger("graphtide")
+
+
 class Found(NamedTuple):
-    """A lean graph, and whether it had to be made."""
+    """A lean graph, whether it had to be made, and what was wrong with the one before if it was."""
 
     lean: LeanGraph
     made: bool
+    damage: str = ""
 
 
 def lean_graph_of(catalog: Catalog, stored: StoredGraph, columns: Sequence[str]) -> Found:
     """The lean graph of a state of a graph, with these edge properties at least."""
-    folder = catalog.lean_folder(stored.name)
-    known = _columns_there(catalog, stored)
-    made = known is None or not set(columns) <= set(known)
-    if made:
-        wanted = list(dict.fromkeys([*(known or ()), *columns]))
-        types = {item.name: LEAN_TYPES.get(item.type) for item in stored.schema.edge}
-        write_lean_graph(
-            folder,
-            stored.vertices,
-            stored.edges,
-            _blocks(stored, wanted),
-            {name: types[name] for name in wanted},
-            {"identity": stored.identity},
-        )
-    return Found(read_lean_graph(folder), made)
+    folder, damage = catalog.lean_folder(stored.name), ""
+    known: list[str] | None = None
+    try:
+        known = _columns_there(catalog, stored)
+        if known is not None and set(columns) <= set(known):
+            return Found(read_lean_graph(folder), made=False)
+    except DamagedError as error:
+        damage = error.what
+        _log.warning("%s; it is made again from the graph '%s'", damage, stored.name)
+        remove(folder, f"the lean graph of '{stored.name}'")
+    _make(catalog, stored, list(dict.fromkeys([*(known or ()), *columns])))
+    return Found(read_lean_graph(folder), made=True, damage=damage)
+
+
+def _make(catalog: Catalog, stored: StoredGraph, columns: list[str]) -> None:
+    types = {item.name: LEAN_TYPES.get(item.type) for item in stored.schema.edge}
+    write_lean_graph(
+        catalog.lean_folder(stored.name),
+        stored.vertices,
+        stored.edges,
+        _blocks(stored, columns),
+        {name: types[name] for name in columns},
+        {"identity": stored.identity},
+    )
 
 
 def is_there(catalog: Catalog, stored: StoredGraph, columns: Sequence[str]) -> bool:
-    """Whether a lean graph with these properties need not be made."""
-    known = _columns_there(catalog, stored)
+    """Whether there is a lean graph with these properties; a damaged one counts, and is mended."""
+    try:
+        known = _columns_there(catalog, stored)
+    except DamagedError:
+        return True
     return known is not None and set(columns) <= set(known)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
 from graphtide.engine.changes import Values
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import DamagedError, NotFoundError, StoreError
 from graphtide.optimize.strategy import Chooser
 from graphtide.run.catalog.stored_versions import edgeless_versions, stored_versions
 from graphtide.run.catalog.workspace import Workspace
@@ -32,7 +33,9 @@ from graphtide.store.merged import edge_table
 from graphtide.store.parts import Parts, PartsInMemory, RecordOnly
 from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
+from graphtide.store.shards import discard_damaged
 
+_log = logging.getLogger("graphtide")
 SHARDED = "tasks hold shards of the graph, and run iteration by iteration"
 """Why a run on shards is in the mode that it is in."""
 
@@ -251,7 +254,14 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
     def go(base: Values, parts: Parts) -> None:
         assert isinstance(parts, PartsOnDisk)
         checksum = open_run(space.catalog, request.name).generation.checksum
-        hand.run(parts, request.name, checksum, request.settings, request.strategy)
+        given = parts, request.name, checksum, request.settings, request.strategy
+        try:
+            hand.run(*given)
+        except DamagedError as error:
+            if not discard_damaged(space.catalog, stored.name, error):
+                raise
+            _log.warning("%s; they are made again from the collection", error.what)
+            hand.run(*given)
 
     facts = _facts(stored, request, None, SHARDED, visited="|shards")
     return _Work(hand, facts, go)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +23,18 @@ _SCHEMA = pa.schema(
         ("processor", pa.float64()),
     ]
 )
+_SUPERSTEPS = pa.schema(
+    [
+        ("worker", pa.string()),
+        ("view", pa.string()),
+        ("superstep", pa.int64()),
+        ("supersteps", pa.int64()),
+        ("began", pa.float64()),
+        ("computed", pa.float64()),
+        ("waited", pa.float64()),
+        ("transferred", pa.float64()),
+    ]
+)
 _LISTED = 8
 
 
@@ -33,15 +46,33 @@ def workers_table(contents: RunContents) -> pa.Table:
     for part, (first, behind) in enumerate(pairwise([*firsts, differences.finished])):
         for made in parts.made(part):
             told = made.worker, made.sub_plan, steps.label(first), behind - first
-            rows.append((*told, *made[2:]))
-    columns = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
-    arrays = [pa.array(column, item.type) for column, item in zip(columns, _SCHEMA, strict=True)]
-    return pa.table(arrays, schema=_SCHEMA)
+            rows.append((*told, made.began, made.ended, made.processor))
+    return _table(rows, _SCHEMA)
+
+
+def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(column, item.type) for column, item in zip(columns, schema, strict=True)]
+    return pa.table(arrays, schema=schema)
+
+
+def supersteps_table(contents: RunContents) -> pa.Table:
+    """A row for some supersteps in a row of one task: of a run on shards, nothing of others."""
+    differences, steps = contents.differences, contents.steps
+    firsts, rows = differences.first_steps.tolist(), []
+    for part, first in enumerate(firsts):
+        for made in differences.parts.made(part):
+            for span in made.spans:
+                began, *took = (item / 1e6 for item in span[2:])
+                told = made.worker, steps.label(first), span.superstep, span.supersteps
+                rows.append((*told, made.began + began, *took))
+    return _table(rows, _SUPERSTEPS)
 
 
 def explained_workers(contents: RunContents) -> Iterator[str]:
-    """A line for each worker of a run whose plan was cut, those first that worked longest."""
+    """A line for each worker of a run that several made, those first that worked longest."""
     if not contents.facts.cuts:
+        yield from _explained_tasks(contents)
         return
     rows = workers_table(contents).group_by("worker")
     table = rows.aggregate([("steps", "sum"), ("processor", "sum")])
@@ -51,5 +82,27 @@ def explained_workers(contents: RunContents) -> Iterator[str]:
     for row in table.take(order).to_pylist()[:_LISTED]:
         steps, seconds = counted(row["steps_sum"], "step"), row["processor_sum"]
         yield f"    {row['worker']}: {steps}, {seconds:.3g} s of processor time"
+    yield from _left_out(table)
+
+
+def _explained_tasks(contents: RunContents) -> Iterator[str]:
+    """A line for each task of a run on shards, those first that computed longest."""
+    parts = "computed", "waited", "transferred"
+    rows = supersteps_table(contents)
+    if not rows.num_rows:
+        return
+    sums = [(name, "sum") for name in ("supersteps", *parts)]
+    table = rows.group_by("worker").aggregate(sums)
+    order = pc.sort_indices(table, sort_keys=[("computed_sum", "descending")])
+    listed = table.take(order).to_pylist()
+    most = max(row["supersteps_sum"] for row in listed)
+    yield f"  {counted(len(listed), 'task')}, {counted(most, 'superstep')}"
+    for row in listed[:_LISTED]:
+        computed, waited, moved = (f"{row[f'{name}_sum']:.3g} s" for name in parts)
+        yield f"    {row['worker']}: computed {computed}, waited {waited}, transfer {moved}"
+    yield from _left_out(table)
+
+
+def _left_out(table: pa.Table) -> Iterator[str]:
     if table.num_rows > _LISTED:
         yield f"    ... and {table.num_rows - _LISTED:,} more"

@@ -43,7 +43,7 @@ class Sockets:
         self.size = len(peers) + 1
         self._peers = {peer: _Peer(peer, connection) for peer, connection in peers.items()}
         self.waited = 0.0
-        """Seconds that went by until all others had sent."""
+        """Seconds that went by until the last of the others had begun to send."""
 
     def exchange(self, sent: Mapping[int, Sequence[NDArray[Any]]]) -> dict[int, NDArray[np.uint8]]:
         """Send arrays to each other task, and take in what each of them sends."""
@@ -53,7 +53,7 @@ class Sockets:
         for peer in self._peers.values():
             peer.send()
         self._wait()
-        self.waited += monotonic() - began
+        self.waited += max((peer.heard - began for peer in self._peers.values()), default=0.0)
         return {rank: peer.received for rank, peer in self._peers.items()}
 
     def _wait(self) -> None:
@@ -100,6 +100,8 @@ class _Peer:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.number = connection.fileno()
         self.received = np.empty(0, np.uint8)
+        self.heard = 0.0
+        """When its message began to come in."""
         self._sending: list[memoryview] = []
         self._taking: memoryview | None = None
         self._heading: memoryview | None = None
@@ -160,7 +162,7 @@ class _Peer:
             self._taking = None
             return
         (length,) = _LENGTH.unpack(self._head)
-        self._heading = None
+        self._heading, self.heard = None, monotonic()
         if length == _FAILED:
             raise PeerFailedError(f"task {self.rank} has failed")
         self.received = np.empty(length, np.uint8)

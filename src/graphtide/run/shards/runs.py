@@ -261,7 +261,14 @@ class _Taking:
             for name in told[0]["fields"]
         }
         made = [
-            Made(item["worker"], 0, item["began"], item["ended"], item["processor"])
+            Made(
+                item["worker"],
+                0,
+                item["began"],
+                item["ended"],
+                item["processor"],
+                item.get("spans", ()),
+            )
             for item in told
         ]
         self._parts.take_in(record, fields, made)

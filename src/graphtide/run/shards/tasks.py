@@ -40,6 +40,7 @@ from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, Sockets
 from graphtide.run.shards.opening import OpenedShards
+from graphtide.run.shards.timeline import Timeline
 from graphtide.store.behind import graph_behind
 from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.shards import open_shards
@@ -136,6 +137,8 @@ class _View:
         self._files, self._step, self._mesh = files, step, mesh
         self._looked = self._last = monotonic()
         self._took = 0.0
+        self._superstep = 0
+        self._timeline = Timeline(lambda: mesh.waited)
 
     def run(
         self,
@@ -144,8 +147,10 @@ class _View:
         start: tuple[int, NDArray[np.int64]] | None,
     ) -> None:
         """Run the program, and keep its results."""
+        self._timeline = Timeline(lambda: self._mesh.waited)
         began, worked, waited = time(), process_time(), self._mesh.waited
-        keeping = Keeping(self._due, self._keep, self._forget)
+        self._superstep = 0 if start is None else start[0]
+        keeping = Keeping(self._due, self._keep, self._forget, self._timeline.skip)
         ran = following.run(self._task.order.views[self._step], keeping, start)
         found = self._steps.values(ran.rows)
         changes = {name: change_between(base[name], found[name]) for name in found}
@@ -175,12 +180,18 @@ class _View:
             "fallen": ran.fallen,
             "sent": ran.sent,
             "mirrors": len(self._graph.mirrors),
+            "spans": self._timeline.spans(),
         }
         self._files.finish(self._step, tables, told)
         self._files.forget(self._step + 1, 0)
 
     def _due(self) -> bool:
-        """Whether a superstep is to be kept; also ends the task where the run has ended."""
+        """Whether a superstep is to be kept; also ends the task where the run has ended.
+
+        It is asked when a superstep is computed, and what is to be forgotten is told when all tasks
+        have heard of it.
+        """
+        self._timeline.computed()
         now = monotonic()
         if now - self._looked > _LOOK_EVERY:
             self._looked = now
@@ -193,8 +204,11 @@ class _View:
         self._files.keep(self._step, superstep, rows)
         self._last = monotonic()
         self._took = self._last - began
+        self._timeline.skip()
 
     def _forget(self, superstep: int) -> None:
+        self._superstep += 1
+        self._timeline.exchanged(self._superstep)
         self._files.forget(self._step, superstep)
 
 

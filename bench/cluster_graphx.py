@@ -1,0 +1,144 @@
+"""A superstep on shards beside one of GraphX: the part `graphx` of `python -m bench cluster`.
+
+Called by `bench.cluster` in a process of its own. GraphX comes with PySpark and cannot be called
+from Python: its loader and its PageRank are called in the JVM. It has one thread, one partition and
+its edges in memory; what counts is processor time of the JVM, collecting garbage included, of a run
+of six iterations without that of one: loading and the first iteration cost more than others. Ours
+is what one task takes a superstep, in the same process. Both must find the same ranks.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.cluster_parts import ROUNDS, by_one_task
+from bench.cluster_spark import java_seconds
+from bench.figures import Figure
+from bench.rmat import rmat
+from graphtide.algorithms import PageRank
+from graphtide.spark.session import open_session
+
+NAME, SECTION = "a superstep of PageRank beside GraphX", "on shards"
+FASTER, FEW, MANY, TURNS = 100.0, 1, 6, 2
+SAME = 1e-9
+
+
+class Took(NamedTuple):
+    """Seconds of a superstep: processor time, and by the clock."""
+
+    processor: float
+    clock: float
+
+
+def measure(quick: bool) -> list[Figure]:
+    """A superstep of ours and one of GraphX, on the graph of the part `shards`."""
+    if not _comes_with_spark():
+        return [_skipped("this PySpark comes without GraphX")]
+    scale, turns = (8, 1) if quick else (18, TURNS)
+    src, dst = rmat(scale)
+    program, rounds = PageRank(iterations=MANY), 1 if quick else ROUNDS
+    ours, values = by_one_task(1 << scale, src, dst, program, rounds)
+    with tempfile.TemporaryDirectory(prefix="graphtide-bench-") as folder:
+        peer = GraphX(Path(folder), src, dst)
+        try:
+            theirs = peer.superstep(turns)
+            ranks = peer.ranks(MANY)
+        finally:
+            peer.close()
+    apart = _apart(ranks, values["rank"])
+    if apart > SAME:
+        raise AssertionError(f"GraphX has other ranks: {apart:.3g} apart")
+    note = (
+        f"{1e3 * theirs.processor:,.0f} ms there ({1e3 * theirs.clock:,.0f} by the clock), "
+        f"{1e3 * ours:.3g} here, processor time, {len(src):,} edges; ranks {apart:.1g} apart"
+    )
+    return [Figure(NAME, theirs.processor / ours, "at least", FASTER, "x", note, SECTION)]
+
+
+class GraphX:
+    """A graph in GraphX, by way of the gateway to the JVM."""
+
+    def __init__(self, folder: Path, src: NDArray[Any], dst: NDArray[Any]) -> None:
+        self._session = open_session("local[1]", memory="4g")
+        context: Any = self._session.sparkContext
+        self._java: Any = context._jvm
+        self._folder = folder
+        _write(folder / "edges.txt", src, dst)
+        level = self._java.org.apache.spark.storage.StorageLevel.MEMORY_ONLY()
+        load = self._java.org.apache.spark.graphx.GraphLoader.edgeListFile
+        path, spark = str(folder / "edges.txt"), context._jsc.sc()
+        self._graph = load(spark, path, False, 1, level, level)
+        assert self._graph.edges().count() == len(src)
+
+    def superstep(self, turns: int) -> Took:
+        """What an iteration takes behind the first: the lower of some, behind one to warm up."""
+        self._run(2)
+        found = []
+        for _ in range(turns):
+            few, many = (self._timed(count) for count in (FEW, MANY))
+            each = [(more - less) / (MANY - FEW) for less, more in zip(few, many, strict=True)]
+            found.append(Took(*each))
+        return min(found)
+
+    def ranks(self, iterations: int) -> dict[int, float]:
+        """The rank of each vertex that has an edge."""
+        self._run(iterations).vertices().saveAsTextFile(str(self._folder / "ranks"))
+        lines = [
+            line.strip("()").split(",")
+            for part in sorted((self._folder / "ranks").glob("part-*"))
+            for line in part.read_text().splitlines()
+        ]
+        return {int(vertex): float(rank) for vertex, rank in lines}
+
+    def close(self) -> None:
+        """Stop Spark."""
+        self._session.stop()
+
+    def _timed(self, iterations: int) -> Took:
+        worked, began = java_seconds(), time.perf_counter()
+        self._run(iterations).vertices().count()
+        return Took(java_seconds() - worked, time.perf_counter() - began)
+
+    def _run(self, iterations: int) -> Any:
+        number = self._java.scala.reflect.ClassTag.Int()
+        run = self._java.org.apache.spark.graphx.lib.PageRank.run
+        return run(self._graph, iterations, 0.15, number, number)
+
+
+def _write(path: Path, src: NDArray[Any], dst: NDArray[Any]) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=False, delimiter=" ")
+    csv.write_csv(pa.table({"src": src, "dst": dst}), path, options)
+
+
+def _apart(theirs: dict[int, float], ours: NDArray[np.float64]) -> float:
+    """The greatest relative difference of ranks as shares: those of GraphX add up to a number."""
+    vertices = np.array(list(theirs))
+    one, other = np.array(list(theirs.values())), ours[vertices]
+    return float(np.max(np.abs(one / one.sum() * other.sum() / other - 1)))
+
+
+def _comes_with_spark() -> bool:
+    import pyspark
+
+    return any((Path(pyspark.__file__).parent / "jars").glob("spark-graphx_*.jar"))
+
+
+def _skipped(why: str) -> Figure:
+    return Figure(NAME, None, "at least", FASTER, "x", why, SECTION)
+
+
+if __name__ == "__main__":
+    figures = measure(len(sys.argv) > 2)
+    Path(sys.argv[1]).write_text(json.dumps([asdict(item) for item in figures]))
