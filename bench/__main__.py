@@ -42,7 +42,7 @@ def main() -> int:
         module = importlib.import_module(f"bench.{MODULES.get(name, name)}")
         if chosen.part is not None and chosen.part not in getattr(module, "PARTS", ()):
             parser.error(f"the benchmark {name} has no part {chosen.part}")
-        gc.freeze()  # Each figure begins with a collection: what was imported is not looked through.
+        gc.freeze()  # Each figure begins with a collection, which need not look through imports.
         part = {} if chosen.part is None else {"part": chosen.part}
         found = module.run(quick=chosen.quick, **part)
         print_figures(name + quick, found)
