@@ -9,7 +9,7 @@ later.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ _LARGE = 4096
 """So many records are worth to wait as they are."""
 
 
-@dataclass(frozen=True)
-class Fed:
+class Fed(NamedTuple):
     """Records with their diffs, one for all or one each, and their versions, likewise."""
 
     records: Columns | Int64
@@ -59,7 +58,7 @@ class Fed:
         return words
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Unread:
     """Columns of Arrow on their way to a port, with their diffs and versions."""
 
@@ -71,6 +70,11 @@ class Unread:
 
     def __len__(self) -> int:
         return self.columns.count
+
+    @property
+    def width(self) -> int:
+        """Words of a row."""
+        return len(self.read) + 2
 
     def rows(self) -> Int64:
         """Rows of words, column by column in memory."""
