@@ -118,6 +118,7 @@ rows_of = st.lists(
 )
 
 
+@pytest.mark.interpreted
 @given(rows_of)
 @settings(deadline=None, max_examples=60)
 def test_a_bucket_is_added_up_where_it_stands(rows: list[tuple[int, int, int]]) -> None:

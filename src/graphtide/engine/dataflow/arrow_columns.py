@@ -83,19 +83,27 @@ class Readers:
     def as_they_lie(self, given: list[Any], chosen: Schema) -> list[Read] | None:
         """How to read the columns that are chosen; None where not all are certain, or any is not
         to be read as it lies."""
-        types = [getattr(values, "type", None) for values in given]
-        if chosen is not self._chosen or types != self._types:
-            self._reads = self._found(given, types, chosen)
-            self._chosen, self._types = chosen, types
-        if self._reads is None or any(values.null_count for values in given):
+        if given and not is_arrow(given[0]):
             return None
-        return self._reads
+        try:
+            types = [values.type for values in given]
+        except AttributeError:  # Not all of them are Arrow's.
+            return None
+        if chosen is not self._chosen or types != self._types:
+            self._reads = self._found(types, chosen)
+            self._chosen, self._types = chosen, types
+        reads = self._reads
+        if reads is not None:
+            for values in given:
+                if values.null_count:
+                    return None
+        return reads
 
-    def _found(self, given: list[Any], types: list[Any], chosen: Schema) -> list[Read] | None:
+    def _found(self, types: list[Any], chosen: Schema) -> list[Read] | None:
         places = {name: place for place, (name, _) in enumerate(chosen)}
         found = []
         for number, (name, kind) in enumerate(self.schema):
-            if not is_arrow(given[number]) or not _fits(kind, types[number]):
+            if not _fits(kind, types[number]):
                 return None
             if name in places:
                 read = _reader(kind, types[number])

@@ -46,9 +46,10 @@ class Fed(NamedTuple):
     def rows(self, declared: Schema, read: Schema, texts: Texts) -> Int64 | Unread:
         """Rows of words of the columns that are read, version and diff; or what will be those."""
         if isinstance(self.records, Columns):
-            unread = Unread(self.records, self.diff, self.version, read, texts)
-            large = len(unread) >= _LARGE and isinstance(self.version, int) and self.waits
-            return unread if large else unread.rows()
+            large = self.records.count >= _LARGE and isinstance(self.version, int) and self.waits
+            if large:
+                return Unread(self.records, self.diff, self.version, read, texts)
+            return written(self.records, self.diff, self.version, read, texts)
         words = self.records
         if read != declared:
             places = [number for number, item in enumerate(declared) if item in read]
@@ -78,15 +79,22 @@ class Unread:
 
     def rows(self) -> Int64:
         """Rows of words, column by column in memory."""
-        words = np.empty((len(self.read) + 2, len(self)), np.int64)
-        self.write(words)
-        return words.T
+        return written(self.columns, self.diff, self.version, self.read, self.texts)
 
     def write(self, target: Int64) -> None:
         """Write the words of all columns, of the version and of the diff, each to a row."""
         self.columns.write(target, self.read, self.texts)
         target[-2] = self.version
         target[-1] = self.diff
+
+
+def written(columns: Columns, diff: Any, version: int | Int64, read: Schema, texts: Texts) -> Int64:
+    """Rows of words, version and diff, column by column in memory."""
+    words = np.empty((len(read) + 2, columns.count), np.int64)
+    columns.write(words, read, texts)
+    words[-2] = version
+    words[-1] = diff
+    return words.T
 
 
 def as_rows(given: Int64 | Unread) -> Int64:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Callable, Iterable, Sequence
+import math
+import struct
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,15 @@ _FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
 _DAYS = range(1 - _FIRST_DAY, datetime.date.max.toordinal() - _FIRST_DAY)
 _TYPES: dict[str, set[type]] = {
     "int": {int},
+    "float": {float},
     "bool": {bool},
     "str": {str},
     "date": {datetime.date},
     "decimal": {int, decimal.Decimal},
 }
+_NO_TYPES: set[type] = set()
 _NONE = type(None)
+_BELOW_SIGN = (1 << 63) - 1
 
 
 def few_words(column_type: ColumnType, values: Sequence[Any], texts: Texts) -> Int64 | None:
@@ -41,18 +46,16 @@ def few_words(column_type: ColumnType, values: Sequence[Any], texts: Texts) -> I
     missing = _NONE in types
     if missing and column_type.nullable:
         types.remove(_NONE)
-    if not types <= _TYPES.get(column_type.kind, set()):
+    if not types <= _TYPES.get(column_type.kind, _NO_TYPES):
         return None
+    there = [value for value in values if value is not None] if missing else values
     try:
-        there = [value for value in values if value is not None] if missing else values
-        words = np.array(_plain_words(column_type, there, texts), np.int64)
+        words = _plain_words(column_type, there, texts)
+        if column_type.nullable and NULL_WORD in words:
+            return None
+        return np.array(_spread(words, values) if missing else words, np.int64)
     except (ArithmeticError, ValueError):  # It does not fit, or is a decimal that is no number.
         return None
-    if not column_type.nullable:
-        return words
-    if NULL_WORD in words:
-        return None
-    return _spread(words, values) if missing else words
 
 
 def _plain_words(column_type: ColumnType, values: Sequence[Any], texts: Texts) -> Sequence[int]:
@@ -63,6 +66,8 @@ def _plain_words(column_type: ColumnType, values: Sequence[Any], texts: Texts) -
             return [value.toordinal() - _FIRST_DAY for value in values]
         case "decimal":
             return [_digits(value, column_type.scale) for value in values]
+        case "float":
+            return _ordered(values)
     return values
 
 
@@ -74,10 +79,17 @@ def _digits(value: int | decimal.Decimal, scale: int) -> int:
     return digits
 
 
-def _spread(words: Int64, values: Sequence[Any]) -> Int64:
+def _ordered(values: Sequence[float]) -> list[int]:
+    """Floats as words that order the way they do; one zero, one NaN."""
+    plain = [value + 0.0 if value == value else math.nan for value in values]
+    bits = struct.unpack(f"={len(plain)}q", struct.pack(f"={len(plain)}d", *plain))
+    return [word ^ _BELOW_SIGN if word < 0 else word for word in bits]
+
+
+def _spread(words: Sequence[int], values: Sequence[Any]) -> list[int]:
     """Words of those values that are there, in their places among those that are not."""
-    found = iter(words.tolist())
-    return np.array([NULL_WORD if value is None else next(found) for value in values], np.int64)
+    found = iter(words)
+    return [NULL_WORD if value is None else next(found) for value in values]
 
 
 def few_values(column_type: ColumnType, words: Sequence[int], texts: Texts) -> list[Any] | None:
@@ -92,22 +104,29 @@ def few_values(column_type: ColumnType, words: Sequence[int], texts: Texts) -> l
         case "bool":
             return [word != 0 for word in words]
         case "decimal":
-            return _decimals(words, -column_type.scale)
+            return _decimals(words, column_type.scale)
+        case "float":
+            return _floats(words)
         case "date" if min(words) in _DAYS and max(words) in _DAYS:
             return [datetime.date.fromordinal(word + _FIRST_DAY) for word in words]
     return None
 
 
-def _decimals(words: Iterable[int], exponent: int) -> list[Any]:
-    scaled: Callable[..., decimal.Decimal] = EXACT.scaleb
-    return [scaled(decimal.Decimal(word), exponent) for word in words]
+def _decimals(words: Iterable[int], scale: int) -> list[Any]:
+    unit, times = decimal.Decimal((0, (1,), -scale)), EXACT.multiply
+    return [times(decimal.Decimal(word), unit) for word in words]
+
+
+def _floats(words: Sequence[int]) -> list[Any]:
+    bits = [word ^ _BELOW_SIGN if word < 0 else word for word in words]
+    return list(struct.unpack(f"={len(bits)}d", struct.pack(f"={len(bits)}q", *bits)))
 
 
 def add_up_few(parts: Iterable[Int64]) -> list[tuple[tuple[int, ...], int, int]]:
     """Rows of words, version and diff, added up: words, version, diff, ascending by version."""
-    found: dict[tuple[int, ...], int] = {}
+    found: dict[tuple[int, tuple[int, ...]], int] = {}
     for part in parts:
-        for *words, version, diff in part.tolist():
-            key = (version, *words)
-            found[key] = found.get(key, 0) + diff
-    return [(key[1:], key[0], diff) for key, diff in sorted(found.items()) if diff != 0]
+        for row in part.tolist():
+            key = (row[-2], tuple(row[:-2]))
+            found[key] = found.get(key, 0) + row[-1]
+    return [(words, version, diff) for (version, words), diff in sorted(found.items()) if diff]

@@ -248,7 +248,8 @@ class Machine:
         """Replace the frontier whose address stands at a place; none at all for no versions."""
         block = int(self.words[place])
         if block and self.words[block] == len(versions):
-            self.words[block + 1 : block + 1 + len(versions)] = versions
+            for place, version in enumerate(versions, block + 1):
+                self.words[place] = version
             return
         self.release(block)
         self.words[place] = self.store([len(versions), *versions]) if versions else 0

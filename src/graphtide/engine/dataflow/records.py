@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -120,8 +121,9 @@ def _length(rows: Any) -> int:
 def _columns(rows: Any, readers: Readers) -> list[Any]:
     """The columns in the order of the schema."""
     names = readers.names
-    if isinstance(rows, dict) and rows.keys() == readers.all_names:
-        return [rows[name] for name in names]
+    if isinstance(rows, dict) and len(rows) == len(names):
+        with suppress(KeyError):
+            return [rows[name] for name in names]
     if isinstance(rows, list):
         return _columns_of_tuples(rows, names)
     if isinstance(rows, Mapping) or hasattr(rows, "column_names") or hasattr(rows, "columns"):

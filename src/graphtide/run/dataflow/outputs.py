@@ -44,6 +44,7 @@ class Output(StaysInDataflow):
         self._waiting: list[NDArray[np.int64]] = []
         self._waiting_rows = 0
         self._unread: list[NDArray[np.int64]] = []
+        self._told: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
     @property
     def _turns(self) -> Turns:
@@ -66,14 +67,21 @@ class Output(StaysInDataflow):
         return list(zip(found, times, rows[:, -1].tolist(), strict=True))
 
     def _few_changes(self, unread: list[NDArray[np.int64]]) -> list[Change]:
-        """The same where they are few, or none."""
+        """The same where they are few, or none.
+
+        What goes has often come with the last changes: those records are at hand.
+        """
         rows = add_up_few(unread) if unread else None
         if not rows:
             return []
-        words, versions, diffs = zip(*rows, strict=True)
-        found = few_records(words, self.schema, self.flow.host.texts)
-        times = versions if self.flow.host.coordinates == 1 else map(self.flow.clock.time, versions)
-        return list(zip(found, times, diffs, strict=True))
+        told = self._told
+        new = list({words for words, _, _ in rows if words not in told})
+        made = few_records(new, self.schema, self.flow.host.texts) if new else []
+        told.update(zip(new, made, strict=True))
+        time = self.flow.clock.time
+        found = [(told[words], time(version), diff) for words, version, diff in rows]
+        self._told = {words: told[words] for words, _, diff in rows if diff > 0}
+        return found
 
     @in_turn
     def records(self) -> dict[tuple[Any, ...], int]:
