@@ -46,7 +46,14 @@ def is_arrow(values: Any) -> bool:
 
 def is_certain(column_type: ColumnType, values: Any) -> bool:
     """True where every value of a column of Arrow has a word, by what Arrow says of it."""
-    return values.null_count == 0 and _fits(column_type, values.type)
+    return values.null_count == 0 and _fits(column_type, values.type) and not hides_nulls(values)
+
+
+def hides_nulls(values: Any) -> bool:
+    """True where the dictionary of a column of Arrow has a null, which its own count leaves out."""
+    if isinstance(values, pa.ChunkedArray):
+        return any(map(hides_nulls, values.chunks))
+    return isinstance(values, pa.DictionaryArray) and values.dictionary.null_count > 0
 
 
 @lru_cache(maxsize=256)
@@ -79,6 +86,7 @@ class Readers:
         self._chosen: Schema | None = None
         self._types: list[Any] = []
         self._reads: list[Read] | None = None
+        self._listed: list[int] = []
 
     def as_they_lie(self, given: list[Any], chosen: Schema) -> list[Read] | None:
         """How to read the columns that are chosen; None where not all are certain, or any is not
@@ -92,10 +100,14 @@ class Readers:
         if chosen is not self._chosen or types != self._types:
             self._reads = self._found(types, chosen)
             self._chosen, self._types = chosen, types
+            self._listed = [n for n, kind in enumerate(types) if pa.types.is_dictionary(kind)]
         reads = self._reads
         if reads is not None:
             for values in given:
                 if values.null_count:
+                    return None
+            for number in self._listed:
+                if hides_nulls(given[number]):
                     return None
         return reads
 
@@ -118,6 +130,8 @@ def encode_arrow(
 ) -> Int64:
     """The words of a column; an InputError where it cannot hold one of the values."""
     whole = in_one_piece(values)
+    if hides_nulls(whole):
+        whole = whole.dictionary_decode()
     if whole.null_count == 0:
         return _encode_there(name, column_type, whole, texts, others)
     if not column_type.nullable:

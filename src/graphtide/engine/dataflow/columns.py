@@ -29,7 +29,9 @@ def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts)
             return _encode_there(name, column_type, found, texts)
 
         words = encode_arrow(name, column_type, values, texts, others)
-        return _not_reserved(name, words, values.null_count) if column_type.nullable else words
+        if column_type.nullable and column_type.kind != "str":
+            return _not_reserved(name, words, values.null_count)
+        return words
     if isinstance(values, list) and len(values) <= FEW:
         few = few_words(column_type, values, texts)
         if few is not None:

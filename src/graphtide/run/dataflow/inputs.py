@@ -59,7 +59,7 @@ class InputCollection(Collection):
         columns = Columns(rows, self._readers)
         count = columns.count
         each = isinstance(diff, np.ndarray) and diff.ndim > 0
-        if each and (diff.shape != (count,) or diff.dtype.kind not in "iu"):
+        if each and (diff.shape != (count,) or (count > 0 and diff.dtype.kind not in "iu")):
             raise InputError(
                 f"{diff.size} diffs of type {diff.dtype} for {count} records",
                 hint="give one int a record",
