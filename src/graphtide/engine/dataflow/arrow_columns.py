@@ -189,7 +189,7 @@ def _ints(values: Any, _: Texts) -> Int64:
 
 
 def _days(values: Any, _: Texts) -> Int64:
-    days = np.frombuffer(values.buffers()[1], np.int32)
+    days: NDArray[Any] = np.frombuffer(values.buffers()[1], np.int32)
     return days[values.offset : values.offset + len(values)]
 
 

@@ -147,7 +147,7 @@ def _ordered(numbers: NDArray[np.float64]) -> Int64:
     strange = numbers != numbers
     if strange.any():
         bits[strange] = np.int64(0x7FF8 << 48)
-    return bits ^ (bits >> 63 & _BELOW_SIGN)  # type: ignore[no-any-return]
+    return bits ^ (bits >> 63 & _BELOW_SIGN)
 
 
 def decode_column(words: Int64, column_type: ColumnType, texts: Texts) -> NDArray[Any]:

@@ -174,14 +174,13 @@ class Machine:
         count = len(rows)
         if count == 0:
             return
-        unread = isinstance(rows, Unread)
-        width = rows.width if unread else rows.shape[1]
+        width = rows.width if isinstance(rows, Unread) else rows.shape[1]
         end = layout.LETTER_BODY + count * width
         letter = allocate(self.words, end)
         block = self.words[letter : letter + end]
         block[: layout.LETTER_BODY] = (0, operator, position, count, width - 2)
         target = block[layout.LETTER_BODY :].reshape(width, count)
-        if unread:
+        if isinstance(rows, Unread):
             rows.write(target)
         else:
             target[:] = rows.T
