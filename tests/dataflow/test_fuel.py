@@ -14,6 +14,7 @@ from graphtide.engine.dataflow import machine as machines
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.adding import add_up_bucket
+from graphtide.kernels.jit import INTERPRETED
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
@@ -119,6 +120,8 @@ rows_of = st.lists(
 )
 
 
+@pytest.mark.interpreted
+@pytest.mark.skipif(not INTERPRETED, reason="only kernels call it")
 @given(rows_of)
 @settings(deadline=None, max_examples=examples(60))
 def test_a_bucket_is_added_up_where_it_stands(rows: list[tuple[int, int, int]]) -> None:

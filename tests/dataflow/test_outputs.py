@@ -52,13 +52,18 @@ def test_changes_and_records_agree_in_any_order_of_reading(
 def test_reading_changes_costs_the_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten thousand records one changes at a time: so few rows are added up."""
     touched: list[int] = []
-    add_up = outputs.add_up
+    add_up, add_up_few = outputs.add_up, outputs.add_up_few
 
     def counted(rows: Any) -> Any:
         touched.append(len(rows))
         return add_up(rows)
 
+    def counted_few(parts: Any) -> Any:
+        touched.extend(map(len, parts))
+        return add_up_few(parts)
+
     monkeypatch.setattr(outputs, "add_up", counted)
+    monkeypatch.setattr(outputs, "add_up_few", counted_few)
     flow = Dataflow(memory=MEMORY)
     numbers = flow.input("numbers", a=int)
     output = numbers.output()

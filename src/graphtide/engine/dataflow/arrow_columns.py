@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.few import FEW
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.model.errors import InputError
+from graphtide.plan.dataflow import Schema
 from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
 
 Int64 = NDArray[np.int64]
@@ -26,18 +28,32 @@ Others = Callable[[NDArray[Any]], Int64]
 Reader = Callable[[Any, Texts], Int64]
 """Reads a column of Arrow, in one piece and without nulls, as it lies."""
 _WORD_DIGITS = 18
-_FEW = 64
-"""So many texts are looked up one by one, and their dictionary left alone."""
+ARROW = (pa.Array, pa.ChunkedArray)
+
+
+class Read(NamedTuple):
+    """The number of a column, its place among those that are chosen, and how to read it."""
+
+    number: int
+    place: int
+    read: Reader
 
 
 def is_arrow(values: Any) -> bool:
     """True for a column of Arrow."""
-    return isinstance(values, pa.Array | pa.ChunkedArray)
+    return isinstance(values, ARROW)
 
 
 def is_certain(column_type: ColumnType, values: Any) -> bool:
     """True where every value of a column of Arrow has a word, by what Arrow says of it."""
-    return values.null_count == 0 and _fits(column_type, values.type)
+    return values.null_count == 0 and _fits(column_type, values.type) and not hides_nulls(values)
+
+
+def hides_nulls(values: Any) -> bool:
+    """True where the dictionary of a column of Arrow has a null, which its own count leaves out."""
+    if isinstance(values, pa.ChunkedArray):
+        return any(map(hides_nulls, values.chunks))
+    return isinstance(values, pa.DictionaryArray) and values.dictionary.null_count > 0
 
 
 @lru_cache(maxsize=256)
@@ -61,19 +77,52 @@ def _fits(column_type: ColumnType, given: Any) -> bool:
 
 
 class Readers:
-    """How the columns of one input are read, remembered for tables of the same types."""
+    """How the columns of one input are read: found out once for tables of the same types."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Any, Reader | None, bool]] = {}
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.names = [name for name, _ in schema]
+        self.all_names = frozenset(self.names)
+        self._chosen: Schema | None = None
+        self._types: list[Any] = []
+        self._reads: list[Read] | None = None
+        self._listed: list[int] = []
 
-    def of(self, name: str, column_type: ColumnType, values: Any) -> tuple[Reader | None, bool]:
-        """How a column of Arrow without nulls is read as it lies, and whether it is certain."""
-        given = values.type
-        known = self._known.get(name)
-        if known is None or known[0] != given:
-            known = (given, _reader(column_type, given), _fits(column_type, given))
-            self._known[name] = known
-        return known[1], known[2]
+    def as_they_lie(self, given: list[Any], chosen: Schema) -> list[Read] | None:
+        """How to read the columns that are chosen; None where not all are certain, or any is not
+        to be read as it lies."""
+        if given and not is_arrow(given[0]):
+            return None
+        try:
+            types = [values.type for values in given]
+        except AttributeError:  # Not all of them are Arrow's.
+            return None
+        if chosen is not self._chosen or types != self._types:
+            self._reads = self._found(types, chosen)
+            self._chosen, self._types = chosen, types
+            self._listed = [n for n, kind in enumerate(types) if pa.types.is_dictionary(kind)]
+        reads = self._reads
+        if reads is not None:
+            for values in given:
+                if values.null_count:
+                    return None
+            for number in self._listed:
+                if hides_nulls(given[number]):
+                    return None
+        return reads
+
+    def _found(self, types: list[Any], chosen: Schema) -> list[Read] | None:
+        places = {name: place for place, (name, _) in enumerate(chosen)}
+        found = []
+        for number, (name, kind) in enumerate(self.schema):
+            if not _fits(kind, types[number]):
+                return None
+            if name in places:
+                read = _reader(kind, types[number])
+                if read is None:
+                    return None
+                found.append(Read(number, places[name], read))
+        return found
 
 
 def encode_arrow(
@@ -81,6 +130,8 @@ def encode_arrow(
 ) -> Int64:
     """The words of a column; an InputError where it cannot hold one of the values."""
     whole = in_one_piece(values)
+    if hides_nulls(whole):
+        whole = whole.dictionary_decode()
     if whole.null_count == 0:
         return _encode_there(name, column_type, whole, texts, others)
     if not column_type.nullable:
@@ -138,16 +189,23 @@ def _ints(values: Any, _: Texts) -> Int64:
 
 
 def _days(values: Any, _: Texts) -> Int64:
-    return values.view(pa.int32()).to_numpy()  # type: ignore[no-any-return]
+    days: NDArray[Any] = np.frombuffer(values.buffers()[1], np.int32)
+    return days[values.offset : values.offset + len(values)]
 
 
 def _texts(values: Any, texts: Texts) -> Int64:
     """Codes of texts, each of which is looked up once, however many values it is."""
-    if len(values) < _FEW:
-        return np.array([texts.code(text) for text in values.to_pylist()], np.int64)
-    listed = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    codes = np.array([texts.code(text) for text in listed.dictionary.to_pylist()], np.int64)
-    return codes[listed.indices.to_numpy()]  # type: ignore[no-any-return]
+    listed = values if isinstance(values, pa.DictionaryArray) else None
+    if listed is None:
+        if len(values) <= FEW:
+            return np.array([texts.code(text) for text in values.to_pylist()], np.int64)
+        listed = values.dictionary_encode()
+    dictionary, indices = listed.dictionary, listed.indices.to_numpy()
+    if len(dictionary) > max(2 * len(indices), FEW):
+        # Most of it is not asked for: those that are, are looked up one by one.
+        return np.array([texts.code(dictionary[at].as_py()) for at in indices.tolist()], np.int64)
+    codes = np.array([texts.code(text) for text in dictionary.to_pylist()], np.int64)
+    return codes[indices]  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.arrow_columns import encode_arrow, is_arrow
+from graphtide.engine.dataflow.few import EXACT, FEW, few_words
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
@@ -18,7 +19,6 @@ Int64 = NDArray[np.int64]
 _BELOW_SIGN = np.int64((1 << 63) - 1)
 _KINDS = {"int": "iu", "float": "iuf", "bool": "b", "str": "UO", "date": "MO", "timestamp": "MO"}
 _UNITS = {"date": "D", "timestamp": "us"}
-_EXACT = decimal.Context(prec=60)
 
 
 def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
@@ -29,7 +29,13 @@ def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts)
             return _encode_there(name, column_type, found, texts)
 
         words = encode_arrow(name, column_type, values, texts, others)
-        return _not_reserved(name, words, values.null_count) if column_type.nullable else words
+        if column_type.nullable and column_type.kind != "str":
+            return _not_reserved(name, words, values.null_count)
+        return words
+    if isinstance(values, list) and len(values) <= FEW:
+        few = few_words(column_type, values, texts)
+        if few is not None:
+            return few
     listed = _array(column_type, values)
     if not column_type.nullable:
         return _encode_there(name, column_type, listed, texts)
@@ -119,7 +125,7 @@ def _encode_decimals(name: str, column_type: ColumnType, array: NDArray[Any]) ->
 def decimal_word(name: str, column_type: ColumnType, value: Any) -> int:
     """A decimal or an int times the power of ten of its column."""
     if isinstance(value, int | decimal.Decimal) and not isinstance(value, bool):
-        scaled = _EXACT.scaleb(decimal.Decimal(value), column_type.scale)
+        scaled = EXACT.scaleb(decimal.Decimal(value), column_type.scale)
         if scaled.is_finite() and scaled == int(scaled) and abs(scaled) < 1 << 63:
             return int(scaled)
     raise InputError(
@@ -137,8 +143,11 @@ def _not_reserved(name: str, words: Int64, nulls: int = 0) -> Int64:
 
 def _ordered(numbers: NDArray[np.float64]) -> Int64:
     """Floats as words that order the way they do; one zero, one NaN."""
-    bits = np.where(np.isnan(numbers), np.int64(0x7FF8 << 48), (numbers + 0.0).view(np.int64))
-    return np.where(bits < 0, bits ^ _BELOW_SIGN, bits)
+    bits = (numbers + 0.0).view(np.int64)
+    strange = numbers != numbers
+    if strange.any():
+        bits[strange] = np.int64(0x7FF8 << 48)
+    return bits ^ (bits >> 63 & _BELOW_SIGN)
 
 
 def decode_column(words: Int64, column_type: ColumnType, texts: Texts) -> NDArray[Any]:
@@ -184,4 +193,4 @@ def _objects_of(listed: list[Any]) -> NDArray[Any]:
 
 def decimal_of(word: int, scale: int) -> decimal.Decimal:
     """The decimal that a word stands for."""
-    return _EXACT.scaleb(decimal.Decimal(word), -scale)
+    return EXACT.scaleb(decimal.Decimal(word), -scale)

@@ -82,6 +82,12 @@ class Crew:
         for (machine, its_port), part in zip(self.shards(port), parts, strict=True):
             machine.feed(its_port, part)
 
+    def has_rows(self, port: int) -> bool:
+        """True where rows wait in a port of any machine."""
+        if len(self.machines) == 1:
+            return bool(self.machines[0].words[port + layout.PORT_COUNT])
+        return any(machine.words[at + layout.PORT_COUNT] for machine, at in self.shards(port))
+
     def take(self, port: int) -> Int64:
         """The rows that wait in a port outside of all loops, of all machines, taken out."""
         if len(self.machines) == 1:

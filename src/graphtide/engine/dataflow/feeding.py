@@ -9,7 +9,7 @@ later.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ _LARGE = 4096
 """So many records are worth to wait as they are."""
 
 
-@dataclass(frozen=True)
-class Fed:
+class Fed(NamedTuple):
     """Records with their diffs, one for all or one each, and their versions, likewise."""
 
     records: Columns | Int64
@@ -47,9 +46,10 @@ class Fed:
     def rows(self, declared: Schema, read: Schema, texts: Texts) -> Int64 | Unread:
         """Rows of words of the columns that are read, version and diff; or what will be those."""
         if isinstance(self.records, Columns):
-            unread = Unread(self.records, self.diff, self.version, read, texts)
-            large = len(unread) >= _LARGE and isinstance(self.version, int) and self.waits
-            return unread if large else unread.rows()
+            large = self.records.count >= _LARGE and isinstance(self.version, int) and self.waits
+            if large:
+                return Unread(self.records, self.diff, self.version, read, texts)
+            return written(self.records, self.diff, self.version, read, texts)
         words = self.records
         if read != declared:
             places = [number for number, item in enumerate(declared) if item in read]
@@ -59,7 +59,7 @@ class Fed:
         return words
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Unread:
     """Columns of Arrow on their way to a port, with their diffs and versions."""
 
@@ -72,17 +72,29 @@ class Unread:
     def __len__(self) -> int:
         return self.columns.count
 
+    @property
+    def width(self) -> int:
+        """Words of a row."""
+        return len(self.read) + 2
+
     def rows(self) -> Int64:
         """Rows of words, column by column in memory."""
-        words = np.empty((len(self.read) + 2, len(self)), np.int64)
-        self.write(words)
-        return words.T
+        return written(self.columns, self.diff, self.version, self.read, self.texts)
 
     def write(self, target: Int64) -> None:
         """Write the words of all columns, of the version and of the diff, each to a row."""
         self.columns.write(target, self.read, self.texts)
         target[-2] = self.version
         target[-1] = self.diff
+
+
+def written(columns: Columns, diff: Any, version: int | Int64, read: Schema, texts: Texts) -> Int64:
+    """Rows of words, version and diff, column by column in memory."""
+    words = np.empty((len(read) + 2, columns.count), np.int64)
+    columns.write(words, read, texts)
+    words[-2] = version
+    words[-1] = diff
+    return words.T
 
 
 def as_rows(given: Int64 | Unread) -> Int64:

@@ -211,8 +211,13 @@ class Host:
         self.frontier = frontier
         for dweller in self.dwellers:
             dweller.ran = True
+        if self._checkers:
+            self._check(before, frontier)
+
+    def _check(self, before: list[int], frontier: list[int]) -> None:
+        """Compare what was computed for the versions between two frontiers with plain Python."""
         checkers = list(self._checkers.values())
-        due = versions_of(checkers, self._shape(), before, frontier) if checkers else []
+        due = versions_of(checkers, self._shape(), before, frontier)
         for checker in checkers:
             checker.check(due)
 

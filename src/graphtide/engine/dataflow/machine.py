@@ -21,7 +21,6 @@ from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_wo
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
 from graphtide.kernels.dataflow.seen import drop_seen, new_seen
-from graphtide.kernels.dataflow.sending import send_bucket, send_columns
 from graphtide.kernels.dataflow.times import shape_of
 from graphtide.kernels.dataflow.traces import add_reader, drop_trace, new_trace, remove_reader
 from graphtide.model.errors import GraphtideError, InputError, LimitError
@@ -60,6 +59,7 @@ class Machine:
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
         self._to_send: list[tuple[int, Int64 | Unread]] = []
+        self._last_letter = 0
         self.before_run: Callable[[], None] = _nothing
         """Called before the machine runs, and before it goes on behind an operator of Python's."""
         self.workers = workers
@@ -156,34 +156,42 @@ class Machine:
         self.words[address : address + len(rows) * width].reshape(-1, width)[:] = rows
 
     def send_later(self, operator: int, rows: Int64 | Unread) -> None:
-        """Let rows go along the edges of an input, outside of loops, when the next run begins.
-
-        Column by column, which is how programs take them: rows in that order are only copied, and
-        what is not yet read is written there.
-        """
-        self.set_field(operator, layout.OP_IN, self.field(operator, layout.OP_IN) + len(rows))
+        """Let rows go along the edges of an input, outside of loops, when the next run begins."""
         self._to_send.append((operator, rows))
 
     def _send_all(self) -> None:
-        while self._to_send:
-            operator, rows = self._to_send.pop(0)
-            count, width = len(rows), self._width(operator)
-            block = int(allocate(self.words, max(count * width, 1)))
-            target = self.words[block : block + count * width].reshape(width, count)
-            if isinstance(rows, Unread):
-                rows.write(target)
-            else:
-                target[:] = rows.T
-            send_columns(self.words, operator, block, count, width - 2)
+        for operator, rows in self._to_send:
+            self.words[operator + layout.OP_IN] += len(rows)
+            self.send(operator, rows, 0)
+        self._to_send.clear()
 
-    def _width(self, operator: int) -> int:
-        """Words of a row at the port of an operator."""
-        return self.field(self.field(operator, layout.OP_PORT), layout.PORT_WIDTH)
+    def send(self, operator: int, rows: Int64 | Unread, position: int) -> None:
+        """Send rows along the edges of an operator, as soon as the run goes on.
+
+        They are written column by column, which is how programs take them: rows that lie so are
+        only copied, and what is not yet read is written there.
+        """
+        count = len(rows)
+        if count == 0:
+            return
+        width = rows.width if isinstance(rows, Unread) else rows.shape[1]
+        end = layout.LETTER_BODY + count * width
+        letter = allocate(self.words, end)
+        block = self.words[letter : letter + end]
+        block[: layout.LETTER_BODY] = (0, operator, position, count, width - 2)
+        target = block[layout.LETTER_BODY :].reshape(width, count)
+        if isinstance(rows, Unread):
+            rows.write(target)
+        else:
+            target[:] = rows.T
+        behind = self._last_letter + layout.LETTER_NEXT if self.words[layout.OUTGOING] else None
+        self.words[layout.OUTGOING if behind is None else behind] = letter
+        self._last_letter = letter
 
     def take(self, port: int, position: int = 0) -> Int64:
         """The rows that wait at the least position of a port if it is this one, taken out."""
         width = int(self.words[port + layout.PORT_WIDTH])
-        bucket = int(take_bucket(self.words, port, position))
+        bucket = take_bucket(self.words, port, position)
         if bucket == 0:
             return np.empty((0, width), np.int64)
         rows = self._rows(bucket, width)
@@ -197,16 +205,6 @@ class Machine:
         if self.field(port, layout.PORT_COUNT) == 0:
             return np.empty((0, width), np.int64)
         return self._rows(self.field(self.field(port, layout.PORT_LIST), 1), width)
-
-    def send(self, operator: int, rows: Int64, position: int) -> None:
-        """Send rows of data words, version and diff along the edges of an operator."""
-        if len(rows) == 0:
-            return
-        size = rows.size + layout.BUCKET_ROWS
-        bucket = int(allocate(self.words, size))
-        self.words[bucket + layout.BUCKET_COUNT] = len(rows)
-        self.words[bucket + layout.BUCKET_ROWS : bucket + size] = rows.reshape(-1)
-        send_bucket(self.words, operator, bucket, position, rows.shape[1] - 2)
 
     def new_outboxes(self, operator: int) -> int:
         """A port for every worker, for rows that wait for an operator there; its own for this one.
@@ -247,7 +245,12 @@ class Machine:
 
     def set_frontier(self, place: int, versions: Sequence[int]) -> None:
         """Replace the frontier whose address stands at a place; none at all for no versions."""
-        self.release(int(self.words[place]))
+        block = int(self.words[place])
+        if block and self.words[block] == len(versions):
+            for place, version in enumerate(versions, block + 1):
+                self.words[place] = version
+            return
+        self.release(block)
         self.words[place] = self.store([len(versions), *versions]) if versions else 0
 
     def run(self) -> None:
@@ -357,8 +360,8 @@ class Machine:
     def give_back(self) -> None:
         """Return the pages of free blocks to the system, once much has been freed."""
         words = self.words
-        kept = max(_WORTH_GIVING_BACK, int(words[layout.HELD_WORDS]) // _PART_KEPT)
-        if words[layout.FREED_WORDS] < kept:
+        freed = words[layout.FREED_WORDS]
+        if freed < _WORTH_GIVING_BACK or freed < words[layout.HELD_WORDS] // _PART_KEPT:
             return
         words[layout.FREED_WORDS] = 0
         for size_class in range(layout.LARGE_CLASS, layout.END_OF_FREE_LISTS - layout.FREE_LISTS):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.arrow_columns import Readers, in_one_piece, is_arrow, is_certain
 from graphtide.engine.dataflow.columns import decode_column, encode_column
+from graphtide.engine.dataflow.few import FEW, few_values
 from graphtide.engine.dataflow.texts import Texts as Texts
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Schema
 
 Int64 = NDArray[np.int64]
+_ROW = (tuple, list)
 
 
 def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
@@ -22,19 +25,22 @@ def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
 
     Columns come as a mapping of names to arrays, or as a table with `column_names` or `columns`.
     """
-    return Columns(rows, schema).words(schema, texts)
+    return Columns(rows, Readers(schema)).words(schema, texts)
 
 
 class Columns:
     """Rows that have been given and are not words yet: their columns, all of one length."""
 
-    def __init__(self, rows: Any, schema: Schema, readers: Readers | None = None) -> None:
-        columns = _columns(rows, schema)
-        self._readers = readers or Readers()
-        self.count = len(columns[0]) if columns else _length(rows)
-        self.schema = schema
-        self._given = {name: values for (name, _), values in zip(schema, columns, strict=True)}
-        for name, values in self._given.items():
+    def __init__(self, rows: Any, readers: Readers) -> None:
+        self._readers = readers
+        self._given = given = _columns(rows, readers)
+        self.count = len(given[0]) if given else _length(rows)
+        if len(set(map(len, given))) > 1:
+            self._refuse_lengths()
+
+    def _refuse_lengths(self) -> None:
+        """Say which column is longer or shorter than the first one."""
+        for name, values in zip(self._readers.names, self._given, strict=True):
             if len(values) != self.count:
                 raise InputError(
                     f"Column {name!r} has {len(values)} values, the first one {self.count}",
@@ -45,8 +51,8 @@ class Columns:
     def certain(self) -> bool:
         """True where all are columns of Arrow, which nobody changes, and fit by their types."""
         return all(
-            is_arrow(self._given[name]) and is_certain(kind, self._given[name])
-            for name, kind in self.schema
+            is_arrow(values) and is_certain(kind, values)
+            for (_, kind), values in zip(self._readers.schema, self._given, strict=True)
         )
 
     def words(self, chosen: Schema, texts: Texts) -> Int64:
@@ -60,20 +66,23 @@ class Columns:
 
         An InputError where any column cannot hold one of its values, chosen or not.
         """
-        places = {name: number for number, (name, _) in enumerate(chosen)}
-        for name, kind in self.schema:
-            values, place = self._given[name], places.get(name)
-            read, certain = None, False
-            if is_arrow(values) and values.null_count == 0:
-                read, certain = self._readers.of(name, kind, values)
-            if place is None and certain:
+        given = self._given
+        reads = self._readers.as_they_lie(given, chosen)
+        if reads is None:
+            self._write_each(target, chosen, texts)
+        elif self.count > 0:
+            for number, place, read in reads:
+                target[place] = read(in_one_piece(given[number]), texts)
+
+    def _write_each(self, target: Int64, chosen: Schema, texts: Texts) -> None:
+        """The same, column by column and value by value, where that has to be."""
+        places = {name: place for place, (name, _) in enumerate(chosen)}
+        for (name, kind), values in zip(self._readers.schema, self._given, strict=True):
+            if name not in places and is_arrow(values) and is_certain(kind, values):
                 continue
-            if read is not None and certain:
-                words = read(in_one_piece(values), texts)
-            else:
-                words = encode_column(name, kind, values, texts)
-            if place is not None:
-                target[place] = words
+            words = encode_column(name, kind, values, texts)
+            if name in places:
+                target[places[name]] = words
 
 
 def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:
@@ -86,20 +95,40 @@ def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:
 
 def records(words: Int64, schema: Schema, texts: Texts) -> list[tuple[Any, ...]]:
     """The rows of words as tuples of Python values."""
+    if 0 < len(words) <= FEW:
+        return few_records(words.tolist(), schema, texts)
     columns = [column.tolist() for column in decode(words, schema, texts)]
     return list(zip(*columns, strict=True)) if columns else [()] * len(words)
+
+
+def few_records(
+    rows: Sequence[Sequence[int]], schema: Schema, texts: Texts
+) -> list[tuple[Any, ...]]:
+    """The same of a few rows, one at least, which may have more words behind."""
+    columns: list[Any] = []
+    for (_, column_type), words in zip(schema, zip(*rows, strict=True), strict=False):
+        values = few_values(column_type, words, texts)
+        if values is None:
+            values = decode_column(np.array(words, np.int64), column_type, texts).tolist()
+        columns.append(values)
+    return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
 
 
 def _length(rows: Any) -> int:
     return len(rows) if hasattr(rows, "__len__") else len(list(rows))
 
 
-def _columns(rows: Any, schema: Schema) -> list[Any]:
+def _columns(rows: Any, readers: Readers) -> list[Any]:
     """The columns in the order of the schema."""
-    names = [name for name, _ in schema]
+    names = readers.names
+    if isinstance(rows, dict) and len(rows) == len(names):
+        with suppress(KeyError):
+            return [rows[name] for name in names]
+    if isinstance(rows, list):
+        return _columns_of_tuples(rows, names)
     if isinstance(rows, Mapping) or hasattr(rows, "column_names") or hasattr(rows, "columns"):
         given = list(getattr(rows, "column_names", getattr(rows, "columns", rows)))
-        if set(given) != set(names):
+        if set(given) != readers.all_names:
             raise InputError(
                 f"The columns are {', '.join(map(str, given))}",
                 hint=f"give {', '.join(names)}",
@@ -107,15 +136,16 @@ def _columns(rows: Any, schema: Schema) -> list[Any]:
         return [rows[name] for name in names]
     if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == len(names):
         return [rows[:, number] for number in range(len(names))]
-    return _columns_of_tuples(rows, names)
+    return _columns_of_tuples(list(rows), names)
 
 
-def _columns_of_tuples(rows: Iterable[Sequence[Any]], names: list[str]) -> list[Any]:
-    listed = list(rows)
-    for row in listed:
-        if not isinstance(row, tuple | list) or len(row) != len(names):
+def _columns_of_tuples(rows: list[Sequence[Any]], names: list[str]) -> list[Any]:
+    for row in rows:
+        if not isinstance(row, _ROW) or len(row) != len(names):
             raise InputError(
                 f"{row!r} is not a record of {len(names)} columns",
                 hint=f"give a list of tuples ({', '.join(names)})",
             )
-    return [[row[number] for row in listed] for number in range(len(names))]
+    if 0 < len(rows) <= FEW:
+        return list(map(list, zip(*rows, strict=True)))
+    return [[row[number] for row in rows] for number in range(len(names))]

@@ -8,7 +8,7 @@ that a batch of very many versions is fed at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ Int64 = NDArray[np.int64]
 _LARGE = 4096
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Rows for a port: of one version, or each of its own, which stands in the last word but one.
 
     `version` is None where rows have versions of their own.
@@ -59,13 +58,14 @@ class Waiting:
         versions: set[int] = set()
         staying: list[Part] = []
         for part in self._parts:
-            if part.version is None:
+            port, version, rows = part
+            if version is None:
                 self._divide(part, frontier, due, versions, staying)
-            elif self._stays_open(part.version, frontier):
+            elif self._stays_open(version, frontier):
                 staying.append(part)
             else:
-                due.setdefault(part.port, []).append(part.rows)
-                versions.add(part.version)
+                due.setdefault(port, []).append(rows)
+                versions.add(version)
         self._parts = staying
         listed = [(port, rows) for port, parts in due.items() for rows in _joined(parts)]
         return listed, versions
@@ -90,11 +90,15 @@ class Waiting:
             due.setdefault(part.port, []).append(rows[~waits])
 
     def _stays_open(self, version: int, frontier: Sequence[int]) -> bool:
+        if self._shape == 0:
+            return version >= frontier[0]
         return any(not_after(bound, version, self._shape) for bound in frontier)
 
 
 def _joined(parts: list[Int64 | Unread]) -> list[Int64 | Unread]:
     """Parts that are large as they are, all others as one, which costs a copy."""
+    if len(parts) == 1:
+        return parts
     large = [rows for rows in parts if len(rows) >= _LARGE]
     small = [as_rows(rows) for rows in parts if len(rows) < _LARGE]
     return large if not small else [*large, small[0] if len(small) == 1 else np.concatenate(small)]

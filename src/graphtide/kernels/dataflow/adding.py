@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from graphtide.kernels.dataflow.layout import BUCKET_COUNT, BUCKET_ROWS, Memory
 from graphtide.kernels.dataflow.memory import allocate_zeros, copy_words, free
-from graphtide.kernels.jit import bare_kernel, joined_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 _SPREAD = -7046029254386353131
 
 
-@bare_kernel
+@inner_kernel
 def add_up_bucket(memory: Memory, bucket: int, width: int) -> None:
     """Leave one row of so many words for all that differ in their last word alone, the diff."""
     count = memory[bucket + BUCKET_COUNT]

@@ -34,9 +34,8 @@ NOWHERE = (1 << 62) - 1
 """The first position of a port that is empty: after all others."""
 
 
-@bare_kernel
 def new_port(memory: Memory, data_words: int) -> int:
-    """A port for rows of so many data words."""
+    """A port for rows of so many data words. For Python alone: it is not compiled."""
     port = allocate_zeros(memory, PORT_WORDS)
     memory[port + PORT_WIDTH] = data_words + 2
     memory[port + PORT_ROOM] = 8

@@ -22,13 +22,11 @@ from graphtide.kernels.dataflow.layout import (
 )
 from graphtide.kernels.dataflow.memory import bit_length
 from graphtide.kernels.dataflow.wide import (
-    day_of,
     first_limb,
     limb_part,
-    month_of,
+    part_of_date,
     product_overflows,
     sum_overflows,
-    year_of,
 )
 from graphtide.kernels.jit import Index, bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
@@ -277,12 +275,8 @@ def _run_wide(
             found = 1 if other == -(1 << 63) else sum_overflows(one, -other)
         elif operation == OVERFLOW_MULTIPLY:
             found = product_overflows(one, other)
-        elif operation == YEAR:
-            found = year_of(one)
-        elif operation == MONTH:
-            found = month_of(one)
-        elif operation == DAY:
-            found = day_of(one)
+        elif YEAR <= operation <= DAY:
+            found = part_of_date(one, operation - YEAR)
         elif operation == LIMB:
             found = first_limb(one)
         else:

@@ -73,7 +73,7 @@ from graphtide.kernels.dataflow.memory import free
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position, take_bucket
 from graphtide.kernels.dataflow.reduce import reduce
 from graphtide.kernels.dataflow.seen import send_unseen
-from graphtide.kernels.dataflow.sending import send_batch, send_bucket
+from graphtide.kernels.dataflow.sending import send_batch, send_bucket, send_letters
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.dataflow.traces import announce, batch_at, count_batches, settle_fresh
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
@@ -85,6 +85,7 @@ def run(memory: Memory, schedule: int) -> int:
 
     STRANDED, which is a mistake of the schedule, where something waits that nobody will come to.
     """
+    send_letters(memory)
     while True:
         counter = memory[COUNTER]
         at = schedule + counter * SCHEDULE_WORDS

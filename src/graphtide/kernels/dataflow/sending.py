@@ -40,9 +40,16 @@ from graphtide.kernels.dataflow.layout import (
     EDGE_ROUND_SHIFT,
     EDGE_SIGN,
     FRAME_WIDTH,
+    LETTER_BODY,
+    LETTER_COLUMNS,
+    LETTER_NEXT,
+    LETTER_OPERATOR,
+    LETTER_POSITION,
+    LETTER_ROWS,
     OP_EDGES,
     OP_FLOOR,
     OP_OUT,
+    OUTGOING,
     PROGRAM_BODY,
     PROGRAM_DELAY,
     PROGRAM_FAULT,
@@ -63,7 +70,7 @@ from graphtide.kernels.dataflow.ports import new_row, new_rows
 from graphtide.kernels.dataflow.programs import STEP_WORDS, run_program
 from graphtide.kernels.dataflow.summing import send_sums
 from graphtide.kernels.dataflow.times import upper_bound
-from graphtide.kernels.jit import Index, bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.jit import Index, inner_kernel, joined_kernel
 
 
 @inner_kernel
@@ -220,7 +227,7 @@ def send_batch(memory: Memory, operator: int, trace: int, batch: int) -> None:
     flush(memory, operator, columns)
 
 
-@bare_kernel
+@inner_kernel
 def send_bucket(memory: Memory, operator: int, bucket: int, position: int, columns: int) -> None:
     """Send all rows of a bucket, as they are, along the edges of an operator. Frees the bucket."""
     row = bucket + BUCKET_ROWS
@@ -238,26 +245,37 @@ def send_bucket(memory: Memory, operator: int, bucket: int, position: int, colum
     free(memory, bucket)
 
 
-@bare_kernel
-def send_columns(memory: Memory, operator: int, block: int, rows: int, columns: int) -> None:
-    """Send records that stand column by column in a block along the edges of an operator.
+@inner_kernel
+def send_letters(memory: Memory) -> None:
+    """Send what Python has written since the run last stopped, in the order in which it came.
 
-    Behind the columns of the record stand those of the version and the diff. All are outside of
-    loops. Frees the block.
+    The run does that itself, so that there is one way from Python into all that sending needs: one
+    more took a second to compile.
     """
-    stage = memory[STAGE]
+    while memory[OUTGOING] != 0:
+        letter = memory[OUTGOING]
+        memory[OUTGOING] = memory[letter + LETTER_NEXT]
+        _send_letter(memory, letter)
+        free(memory, letter)
+
+
+@joined_kernel
+def _send_letter(memory: Memory, letter: int) -> None:
+    """Send records that stand column by column in a letter along the edges of its operator."""
+    operator, position = memory[letter + LETTER_OPERATOR], memory[letter + LETTER_POSITION]
+    rows, columns = memory[letter + LETTER_ROWS], memory[letter + LETTER_COLUMNS]
+    stage, body = memory[STAGE], letter + LETTER_BODY
     for first in range(0, rows, CHUNK):
         here = min(CHUNK, rows - first)
         for column in range(columns + 1):
-            _copy_column(memory, block + column * rows + first, stage + column * CHUNK, here)
+            _copy_column(memory, body + column * rows + first, stage + column * CHUNK, here)
         positions = stage + (columns + 1) * CHUNK
         for row in range(here):
-            memory[positions + row] = 0
-        diffs = block + (columns + 1) * rows + first
+            memory[positions + row] = position
+        diffs = body + (columns + 1) * rows + first
         _copy_column(memory, diffs, positions + CHUNK, here)
         memory[STAGED] = here
         flush(memory, operator, columns)
-    free(memory, block)
 
 
 @inner_kernel

@@ -58,9 +58,8 @@ from graphtide.kernels.dataflow.results import begin_result
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 
-@bare_kernel
 def new_trace(memory: Memory, key_words: int, value_words: int, by_time: bool) -> int:
-    """An empty trace with the rows of a key sorted by value, or by time."""
+    """An empty trace with the rows of a key sorted by value, or by time. For Python alone."""
     trace = allocate_zeros(memory, TRACE_WORDS)
     memory[trace + TRACE_KEY_WORDS] = key_words
     memory[trace + TRACE_VALUE_WORDS] = value_words
@@ -86,9 +85,11 @@ def drop_trace(memory: Memory, trace: int) -> None:
     free(memory, trace)
 
 
-@bare_kernel
 def add_reader(memory: Memory, trace: int, operator: int, side: int) -> None:
-    """Tell an operator of every fresh batch; side 0 is its left input, 1 its right."""
+    """Tell an operator of every fresh batch; side 0 is its left input, 1 its right.
+
+    For Python alone, like all that builds: it runs a few times, and is not worth to be compiled.
+    """
     reader = allocate(memory, 3)
     memory[reader] = memory[trace + TRACE_READERS]
     memory[reader + 1] = operator

@@ -7,7 +7,7 @@ exact, in any order, and of whatever comes and goes. `float_sums` makes a float 
 
 from __future__ import annotations
 
-from graphtide.kernels.jit import bare_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel
 
 LIMBS = 66
 """Limbs of 32 bits that a float has, three of which are not 0."""
@@ -24,7 +24,7 @@ _FROM_MARCH = 719468
 _DAYS_OF_400_YEARS = 146097
 
 
-@bare_kernel
+@inner_kernel
 def sum_overflows(one: int, other: int) -> int:
     """1 where a sum is beyond a word, or the word that stands for no number.
 
@@ -35,7 +35,7 @@ def sum_overflows(one: int, other: int) -> int:
     return 1 if one <= LEAST_WORD - other else 0
 
 
-@bare_kernel
+@inner_kernel
 def product_overflows(one: int, other: int) -> int:
     """1 where a product is beyond a word, or the word that stands for no number."""
     if one == 0 or other == 0:
@@ -45,48 +45,24 @@ def product_overflows(one: int, other: int) -> int:
     return 1 if abs(one) > MOST_WORD // abs(other) else 0
 
 
-@bare_kernel
-def year_of(day: int) -> int:
-    """The year of a day since 1970. Years are counted from March, so that leap days are last."""
-    return _year_from_march(day) + (1 if month_of(day) <= 2 else 0)
+@inner_kernel
+def part_of_date(day: int, part: int) -> int:
+    """The year (0), the month from 1 (1) or the day of the month from 1 (2) of a day since 1970.
 
-
-@bare_kernel
-def month_of(day: int) -> int:
-    """The month of a day since 1970, from 1 to 12."""
-    month = (5 * _day_from_march(day) + 2) // 153
-    return month + 3 if month < 10 else month - 9
-
-
-@bare_kernel
-def day_of(day: int) -> int:
-    """The day of its month, from 1."""
-    since = _day_from_march(day)
-    month = (5 * since + 2) // 153
-    return since - (153 * month + 2) // 5 + 1
-
-
-@bare_kernel
-def _year_from_march(day: int) -> int:
-    """The year in which the last March began."""
+    Years are counted from March, so that leap days are last, and in periods of 400, whose leap days
+    are taken out first.
+    """
     since = day + _FROM_MARCH
     period = since // _DAYS_OF_400_YEARS
-    return 400 * period + _year_of_period(since - period * _DAYS_OF_400_YEARS)
-
-
-@bare_kernel
-def _year_of_period(day: int) -> int:
-    """The year, from 0 to 399, of a day of 400 years: leap days are taken out first."""
-    return (day - day // 1460 + day // 36524 - day // 146096) // 365
-
-
-@bare_kernel
-def _day_from_march(day: int) -> int:
-    """Days since the last first of March."""
-    since = day + _FROM_MARCH
-    within = since - since // _DAYS_OF_400_YEARS * _DAYS_OF_400_YEARS
-    year = _year_of_period(within)
-    return within - (365 * year + year // 4 - year // 100)
+    within = since - period * _DAYS_OF_400_YEARS
+    year = (within - within // 1460 + within // 36524 - within // 146096) // 365
+    days = within - (365 * year + year // 4 - year // 100)
+    month = (5 * days + 2) // 153
+    if part == 0:
+        return 400 * period + year + (1 if month >= 10 else 0)
+    if part == 1:
+        return month + 3 if month < 10 else month - 9
+    return days - (153 * month + 2) // 5 + 1
 
 
 @bare_kernel

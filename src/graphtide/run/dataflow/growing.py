@@ -90,15 +90,17 @@ class GrowingFlow(StaysInDataflow):
 
     def feed(self, number: int, fed: Fed) -> None:
         """Let records wait for an input until its version is closed."""
-        if self.dweller is None and not fed.waits:
-            fed = fed.as_words(self.plan.schemas[number], self.host.texts)
-        if self.dweller is None:
-            self._waiting.append((number, fed))
-        else:
+        if self.dweller is not None:
             self._hand_over(self.dweller, number, fed)
+            return
+        if not fed.waits:
+            fed = fed.as_words(self.plan.schemas[number], self.host.texts)
+        self._waiting.append((number, fed))
 
     def pour(self) -> None:
         """Hand what was inserted before the dataflow was installed to the host."""
+        if self.dweller is not None and not self._waiting:
+            return
         dweller = self.install()
         for number, fed in self._waiting:
             self._hand_over(dweller, number, fed)

@@ -31,7 +31,7 @@ class InputCollection(Collection):
 
     def __init__(self, flow: GrowingFlow, number: int) -> None:
         super().__init__(flow, number)
-        self._readers = Readers()
+        self._readers = Readers(self.schema)
 
     def insert(self, rows: Any, *, at: Times | None = None) -> None:
         """Add each record once, at the open version or at one that is still to come."""
@@ -43,7 +43,7 @@ class InputCollection(Collection):
 
     def update(self, rows: Any, diffs: Any, *, at: Times | None = None) -> None:
         """Change the multiplicity of each record by a number of its own."""
-        self._change(rows, np.asarray(diffs), at)
+        self._change(rows, np.array(diffs), at)
 
     def _change(self, rows: Any, diff: Any, at: Times | None) -> None:
         turns = self.flow.clock.turns
@@ -52,29 +52,31 @@ class InputCollection(Collection):
             self._put(rows, diff, at)
 
     def _put(self, rows: Any, diff: Any, at: Any) -> None:
-        self.flow.check_open()
+        flow = self.flow
+        flow.check_open()
         one = at is None or isinstance(at, int | tuple)
-        version = self.flow.clock.open_word(at) if one else None
-        columns = Columns(rows, self.schema, self._readers)
+        version = flow.clock.open_word(at) if one else None
+        columns = Columns(rows, self._readers)
         count = columns.count
-        if np.ndim(diff) and (np.shape(diff) != (count,) or diff.dtype.kind not in "iu"):
+        each = isinstance(diff, np.ndarray) and diff.ndim > 0
+        if each and (diff.shape != (count,) or (count > 0 and diff.dtype.kind not in "iu")):
             raise InputError(
-                f"{np.size(diff)} diffs of type {np.asarray(diff).dtype} for {count} records",
+                f"{diff.size} diffs of type {diff.dtype} for {count} records",
                 hint="give one int a record",
             )
-        versions = self.flow.clock.open_words(at, count) if version is None else version
-        self._check_once(diff, versions)
-        self.flow.feed(self.number, Fed(columns, diff, versions))
+        versions = flow.clock.open_words(at, count) if version is None else version
+        if flow.host.once:
+            self._check_once(diff, versions)
+        flow.feed(self.number, Fed(columns, diff, versions))
 
     def put_words(self, words: Int64, diff: Any, version: int) -> None:
         """Let records that are words already wait for a version. Writes into their last words."""
-        self._check_once(diff, version)
+        if self.flow.host.once:
+            self._check_once(diff, version)
         self.flow.feed(self.number, Fed(words, diff, version))
 
     def _check_once(self, diff: Any, version: int | Int64) -> None:
         """Refuse what a dataflow that runs once cannot take."""
-        if not self.flow.host.once:
-            return
         if np.any(np.less(diff, 0)) or np.any(np.not_equal(version, self.flow.host.frontier[0])):
             raise InputError(
                 f"{self.flow.name} runs once: it takes insertions alone, at one version",

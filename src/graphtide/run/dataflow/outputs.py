@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.few import FEW, add_up_few
 from graphtide.engine.dataflow.reading import add_up
-from graphtide.engine.dataflow.records import decode, records
+from graphtide.engine.dataflow.records import decode, few_records, records
 from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.dataflow.times import Time
 from graphtide.run.staying import StaysInDataflow
@@ -27,6 +28,8 @@ Change = tuple[tuple[Any, ...], Time, int]
 _SHOWN = 5
 _FEW = 4096
 """So many rows wait without being added to the total, however small it is."""
+_FEW_PARTS = 32
+"""So many parts wait as the machine put them down: to join them costs more than a small part."""
 
 
 class Output(StaysInDataflow):
@@ -37,9 +40,11 @@ class Output(StaysInDataflow):
         self.number = number
         self.schema = flow.plan.schemas[number]
         self._total = np.empty((0, len(self.schema) + 1), np.int64)
+        self._recent: list[NDArray[np.int64]] = []
         self._waiting: list[NDArray[np.int64]] = []
         self._waiting_rows = 0
         self._unread: list[NDArray[np.int64]] = []
+        self._told: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
     @property
     def _turns(self) -> Turns:
@@ -52,14 +57,31 @@ class Output(StaysInDataflow):
         The work is in proportion to the changes, not to the records that are there.
         """
         self._take()
-        if not self._unread:
-            return []
-        rows = add_up(np.concatenate([self._empty(), *self._unread]))
-        self._unread = []
+        unread, self._unread = self._unread, []
+        if sum(map(len, unread)) <= FEW:
+            return self._few_changes(unread)
+        rows = add_up(np.concatenate(unread))
         rows = rows[np.argsort(rows[:, -2], kind="stable")]
         found = records(rows, self.schema, self.flow.host.texts)
         times = [self.flow.clock.time(word) for word in rows[:, -2].tolist()]
         return list(zip(found, times, rows[:, -1].tolist(), strict=True))
+
+    def _few_changes(self, unread: list[NDArray[np.int64]]) -> list[Change]:
+        """The same where they are few, or none.
+
+        What goes has often come with the last changes: those records are at hand.
+        """
+        rows = add_up_few(unread) if unread else None
+        if not rows:
+            return []
+        told = self._told
+        new = list({words for words, _, _ in rows if words not in told})
+        made = few_records(new, self.schema, self.flow.host.texts) if new else []
+        told.update(zip(new, made, strict=True))
+        time = self.flow.clock.time
+        found = [(told[words], time(version), diff) for words, version, diff in rows]
+        self._told = {words: told[words] for words, _, diff in rows if diff > 0}
+        return found
 
     @in_turn
     def records(self) -> dict[tuple[Any, ...], int]:
@@ -93,37 +115,45 @@ class Output(StaysInDataflow):
         told = f": {', '.join(map(str, first))}{more}" if first else ""
         return f"<output ({names}), {len(total):,} distinct records{told}>"
 
-    def _empty(self) -> NDArray[np.int64]:
-        return np.empty((0, len(self.schema) + 2), np.int64)
-
     def _all(self) -> NDArray[np.int64]:
         """All records that are there now with their multiplicities, in order."""
         self._take()
-        if self._waiting:
+        if self._waiting_rows:
             self._settle()
         return self._total
 
     def _take(self) -> None:
         """Take what the machine has put down; add it to the total where much waits for that."""
-        self.flow.check_open()
-        if self.flow.dweller is None:
+        flow = self.flow
+        flow.check_open()
+        if flow.dweller is None:
             return
-        rows = self.flow.host.crew.take(self.flow.dweller.installed.ports[self.number])
-        if len(rows) == 0:
+        port = flow.dweller.installed.ports[self.number]
+        if not flow.host.crew.has_rows(port):
             return
+        rows = flow.host.crew.take(port)
         self._unread.append(rows)
-        self._put_off(np.delete(rows, -2, axis=1))
+        self._recent.append(rows)
+        self._waiting_rows += len(rows)
+        if len(self._recent) == _FEW_PARTS:
+            self._put_off_recent()
         if self._waiting_rows > max(len(self._total), _FEW):
             self._settle()
 
+    def _put_off_recent(self) -> None:
+        """Let rows wait without their versions, and as one part."""
+        if self._recent:
+            self._put_off(np.delete(np.concatenate(self._recent), -2, axis=1))
+            self._recent = []
+
     def _put_off(self, rows: NDArray[np.int64]) -> None:
         """Let rows wait. Parts double in size from the last to the first, so that they are few."""
-        self._waiting_rows += len(rows)
         while self._waiting and len(self._waiting[-1]) < 2 * len(rows):
             rows = np.concatenate([self._waiting.pop(), rows])
         self._waiting.append(rows)
 
     def _settle(self) -> None:
         """Add what waits to the total."""
+        self._put_off_recent()
         self._total = add_up(np.concatenate([self._total, *self._waiting]))
         self._waiting, self._waiting_rows = [], 0

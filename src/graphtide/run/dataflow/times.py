@@ -49,7 +49,7 @@ class Clock:
     @property
     def version(self) -> Time:
         """The least version that is open; the first of them where there are several."""
-        return self.frontier[0]
+        return self.time(self.host.frontier[0])
 
     def word(self, time: Time) -> int:
         """A version as the machine knows it."""
@@ -158,7 +158,10 @@ class Clock:
                 "A clock of several coordinates does not know which version comes next",
                 hint="say what stays open with `advance_to`, such as advance_to((0, 1), (1, 0))",
             )
-        return self.advance_to(self.host.frontier[0] + 1)
+        following = self.host.frontier[0] + 1
+        if following >= 1 << (self._width - 1):
+            return self.advance_to(following)
+        return self._close([following])
 
     def advance_to(self, *frontier: Time) -> Time:
         """Close all versions that are not at or after one of these."""
@@ -170,10 +173,14 @@ class Clock:
                     where=f"open from {_listed(self.frontier)} on",
                     hint="advance to a version that is open",
                 )
+        return self._close(words)
+
+    def _close(self, frontier: list[int]) -> Time:
+        """Let the host close what is not at or after a frontier that it may go to."""
         with self.turns.moving:
             for flow in self.flows:
                 flow.pour()
-            self.host.close(words)
+            self.host.close(frontier)
         return self.version
 
     def remove(self, flow: OnClock) -> None:
