@@ -37,6 +37,7 @@ from bench.live_landmarks import landmark_figures
 from bench.live_pairs import pair_figures
 from bench.live_settings import Stream
 from bench.timing import seconds_of, without_collector
+from graphtide.engine.queries.engine import QueryEngine
 
 QUERIES, BATCHES, SCALE, SAMPLE = 1_000, 200, 18, 3
 FEW_EDGES = 1_000_000
@@ -172,9 +173,16 @@ def _batches(graph: gt.Graph, edges: list[int]) -> tuple[list[float], list[float
         for edge in edges:
             for given in ({"delete": [edge]}, {"insert": [edge]}):
                 times.append(seconds_of(partial(graph.advance, **given)))
-                if not (graph.queries and graph._queries().engine.looked):
+                if not (graph.queries and _engine(graph).looked):
                     idle.append(times[-1])
     return times, idle
+
+
+def _engine(graph: gt.Graph) -> QueryEngine:
+    """What keeps the queries of a graph."""
+    engine = graph._queries().engine
+    assert isinstance(engine, QueryEngine)
+    return engine
 
 
 def _added(times: list[float], alone: float) -> float | None:

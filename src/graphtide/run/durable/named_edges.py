@@ -85,11 +85,12 @@ def _joined(graph: MemoryGraph, shape: Shape, what: str, columns: Mapping[str, A
     }
     lengths = {name: len(values) for name, values in {**rows, **given}.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns of {what} differ in length: {told}")
+        each = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"the columns of {what} differ in length: {each}")
     found = find_edges(graph, shape, {**rows, **given})
     told = {name: np.array(column.to_pylist(), object) for name, column in given.items()}
-    refuse(EdgeRows(what, *rows.values(), told), found < 0, *NO_SUCH_EDGES)
+    edges = EdgeRows(what, rows[shape.src], rows[shape.dst], told)
+    refuse(edges, found < 0, *NO_SUCH_EDGES)
     return found
 
 
