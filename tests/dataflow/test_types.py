@@ -65,6 +65,17 @@ def test_columns_of_arrow_bring_their_nulls_and_decimals() -> None:
     }
 
 
+def test_diffs_that_wait_beside_columns_of_arrow_are_those_that_were_given() -> None:
+    flow = Dataflow(memory=MEMORY)
+    given = flow.input("given", n=int)
+    found = given.output()
+    diffs = np.array([2, 3])
+    given.update(pa.table({"n": [7, 8]}), diffs)
+    diffs[:] = 0
+    flow.advance()
+    assert found.records() == {(7,): 2, (8,): 3}
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "told"),
     [

@@ -79,6 +79,11 @@ class ChangingGraph(RegisteredGraph):
         the last versions are at hand; earlier ones are computed again, as far back as the
         checkpoint before the last one.
         """
+        if isinstance(since, bool) or not isinstance(since, int) or not 0 <= since <= self.version:
+            raise InputError(
+                f"there are no changes since version {since!r}: the graph is at {self.version:,}",
+                hint="give the last version that was seen; a reader comes to others by refresh()",
+            )
         first = max(since, self._changing(name).get("version", 0))
         if first >= self.version:
             return iter(())

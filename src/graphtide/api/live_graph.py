@@ -119,7 +119,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         *,
         update: Any = None,
         remove: Any = None,
-        match: Iterable[str] = (),
+        match: str | Iterable[str] = (),
         id: Any = None,
     ) -> None:
         """Go to the next version, which is on disk when this returns; every program follows.
@@ -127,11 +127,13 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         `insert`, `delete` and `vertices` are as on any graph in memory, but every inserted row is
         an edge of its own, and a vertex that is there gets the values that a row gives it: programs
         that read them begin anew. `update` gives edges other values: rows name them by their ends,
-        and by the columns in `match`. `remove` lists vertices that go, with all their edges; they
-        are listed without edges until the next compaction. Under an `id`, a text or
-        `(stream, number)`, a batch is applied once, however often it is given.
+        and by the columns in `match`. Rows may name edges by texts and moments, too. `remove` lists
+        vertices that go, with all their edges; they are listed without edges until the next
+        compaction. Under an `id`, a text or `(stream, number)`, a batch is applied once, however
+        often it is given.
         """
-        given = GivenBatch(insert, delete, vertices, update, remove, tuple(match), checked_id(id))
+        names = (match,) if isinstance(match, str) else tuple(match)
+        given = GivenBatch(insert, delete, vertices, update, remove, names, checked_id(id))
         self._writing().advance(given)
 
     @in_turn
@@ -238,6 +240,7 @@ def _given_batch(item: Mapping[str, Any]) -> GivenBatch:
             hint=f"it has {', '.join(_BATCH)}; all may be left out",
         )
     found = dict(item)
-    found["match"] = tuple(found.get("match", ()))
+    match = found.get("match", ())
+    found["match"] = (match,) if isinstance(match, str) else tuple(match)
     found["id"] = checked_id(found.get("id"))
     return GivenBatch(**found)

@@ -11,6 +11,7 @@ import pytest
 import graphtide as gt
 from graphtide.engine.queries import logs, starting, states
 from graphtide.engine.queries.engine import QueryEngine
+from graphtide.engine.queries.room import Room
 from graphtide.engine.queries.rows import NARROW, SIZES, WIDE, chunk_sizes
 from graphtide.run.queries.kept import KeptQueries
 from tests.equivalence.query_cases import Beside, ask
@@ -196,7 +197,7 @@ def test_a_path_is_read_within_what_a_full_budget_leaves(
     query = graph.query("free", Q.Path(0, 1, weight="cost"))
     engine = kept_of(graph).engine
     engine.budget.most = engine.budget.used
-    monkeypatch.setattr(QueryEngine, "_make_room", lambda *given: pytest.fail("asks for room"))
+    monkeypatch.setattr(Room, "_make", lambda *given: pytest.fail("asks for room"))
     path = query.path()
     assert path is not None
     assert (len(path), path[0], path[-1]) == (4, 0, 1)

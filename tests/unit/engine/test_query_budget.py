@@ -177,8 +177,8 @@ def test_a_path_that_there_is_no_room_to_look_for() -> None:
     assert engine.states.give_up(1)
     vertex = query.table()["id"][-1].as_py()
     path = query.path(vertex)
-    engine.budget.give(engine._reserve)
-    engine._reserve, engine.budget.most = 0, engine.budget.used + 100
+    engine.budget.give(engine.room.reserve)
+    engine.room.reserve, engine.budget.most = 0, engine.budget.used + 100
     with pytest.raises(LimitError, match="more than their budget"):
         query.path(vertex)
     graph.set_budget(None)

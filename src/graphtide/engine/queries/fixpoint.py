@@ -143,8 +143,9 @@ class Fixpoints:
             self.touched = self.work.touched
             self._put_back(self.work.noted())
             raise
-        end_batch(self.words())
-        self.logs.add(log, lambda: self.rows.nbytes)
+        if self.work.fallen:
+            end_batch(self.words())
+        self.logs.add(log, self.rows.pool_bytes)
         self.touched = self.work.touched
         if self.work.shrink():
             self._block = None

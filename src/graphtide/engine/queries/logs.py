@@ -6,18 +6,17 @@ Rolling back further than the logs reach is possible: queries then begin anew.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget
-from graphtide.kernels.queries.records import COUNTS, LOG, LOGS, MOST, TOUCHED, Work
+from graphtide.kernels.queries.records import COUNTS, FALLEN, LOG, LOGS, MOST, TOUCHED, Work
 
 SHARE = 4
 LEAST = 1 << 20
-"""Logs take at most a fourth of what the rows take, or this many bytes."""
+"""Logs take at most a fourth of what the entries take, or this many bytes."""
 
 _LEAST_ROOM, _MOST_ROOM = 256, 1 << 16
 """What a batch begins with, and what is kept from one batch to the next."""
@@ -37,21 +36,23 @@ class Log(NamedTuple):
     values: NDArray[np.float64]
     signs: NDArray[np.uint16]
 
-    @classmethod
-    def empty(cls) -> Log:
-        """Nothing was noted."""
-        return cls(np.empty(0, np.int64), np.empty(0), np.empty(0, np.uint16))
-
     @property
     def nbytes(self) -> int:
         """The memory that it takes."""
-        return sum(part.nbytes for part in self) if len(self.items) else 0
+        return len(self.items) * _NOTE
 
     def void(self, owner: NDArray[np.int32]) -> None:
         """Let the notes of keys that have no owner tell of nothing, in place."""
         told = self.items >= 0
         told[told] = owner[self.items[told] & 0xFFFFFFFF] < 0
         self.items[told] = VOID
+
+
+_NOTE = 8 + 8 + 2
+"""The bytes of one note."""
+
+NOTHING = Log(np.empty(0, np.int64), np.empty(0), np.empty(0, np.uint16))
+"""The log of every batch that changed no entry."""
 
 
 class WorkRoom:
@@ -77,6 +78,11 @@ class WorkRoom:
     def touched(self) -> int:
         """How many edges the last call looked at."""
         return int(self.counts[TOUCHED])
+
+    @property
+    def fallen(self) -> int:
+        """How many entries have fallen in the last call."""
+        return int(self.counts[FALLEN])
 
     def begin(self, *, logs: bool, most: int = NO_END) -> None:
         """Ready for a call, with a log or without, that may look at so many edges."""
@@ -110,7 +116,7 @@ class WorkRoom:
     def log(self) -> Log:
         """What was noted; a copy, which is granted."""
         if self.counts[LOG] == 0:
-            return Log.empty()
+            return NOTHING
         noted = self.noted()
         self._budget.take(noted.nbytes)
         copies: list[Any] = [part.copy() for part in noted]
@@ -146,16 +152,15 @@ class Logs:
         kept = list(self._kept)
         return kept if self.last is None or (kept and kept[-1] is self.last) else [*kept, self.last]
 
-    def add(self, log: Log, state: Callable[[], int]) -> None:
-        """Keep another, and as many of the oldest less as there is no room for beside the state.
-
-        How many bytes that takes is asked only where it counts.
+    def add(self, log: Log, entries: int) -> None:
+        """Keep another, and as many of the oldest less as there is no room for beside entries of
+        so many bytes.
         """
         self.tell_nothing()
         self._kept.append(log)
         self.nbytes += log.nbytes
         self.last = log
-        most = LEAST if self.nbytes <= LEAST else max(LEAST, state() // SHARE)
+        most = max(LEAST, entries // SHARE)
         if self._budget.most is not None:
             most = min(most, self._budget.most // (4 * SHARE))
         while len(self._kept) > 1 and self.nbytes > most:

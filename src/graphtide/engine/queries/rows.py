@@ -106,7 +106,12 @@ class RowPool:
     @property
     def entry(self) -> int:
         """The bytes of an entry."""
-        return sum(self._pool[name].itemsize for name in self._columns)
+        return WIDE if len(self._pool["wide"]) else NARROW
+
+    @property
+    def pool_bytes(self) -> int:
+        """All memory of the pool, used or not."""
+        return self.entry * self.room
 
     def widen(self) -> None:
         """Hold costs of any size, and with fractions, from now on."""

@@ -19,6 +19,7 @@ from graphtide.kernels.queries.records import (
     FACTS,
     PLAIN,
     STATES,
+    WAYS,
     Searches,
 )
 from graphtide.plan.path_automaton import Automaton
@@ -60,6 +61,7 @@ class SearchTable:
     def __init__(self, budget: Budget) -> None:
         self._owner = GrantedArray(budget, 0, np.int32)
         self._plain = GrantedArray(budget, 0, np.int8)
+        self._goes = GrantedArray(budget, 2, np.int64)
         self._facts = GrantedArray(budget, 0, np.int32)
         self._bound = GrantedArray(budget, 0, np.float64)
         self._entries = GrantedArray(budget, 0, np.int64)
@@ -75,7 +77,7 @@ class SearchTable:
     @property
     def _arrays(self) -> tuple[GrantedArray, ...]:
         by_key, by_search = (self._owner, self._plain), (self._facts, self._bound, self._entries)
-        return *by_key, *by_search, self._steps, self._codes
+        return *by_key, self._goes, *by_search, self._steps, self._codes
 
     @property
     def view(self) -> Searches:
@@ -103,8 +105,9 @@ class SearchTable:
             *(base, automaton.states),
             *(table, automaton.letters.count + 1),
             *(names, len(search.codes), label, weight),
-            _plain(search),
+            *(_plain(search), _ways_of_all(automaton)),
         )
+        self._count_ways(number, 1)
         self._bound.view[number], self._entries.view[number] = search.bound, 0
         self.own(number)
         return number
@@ -112,7 +115,14 @@ class SearchTable:
     def remove(self, number: int) -> None:
         """A search goes; its entries belong to nobody."""
         self.disown(number)
+        self._count_ways(number, -1)
         self._unused.append(number)
+
+    def _count_ways(self, number: int, more: int) -> None:
+        """Note the ways of a search that has come, or gone."""
+        ways = int(self._facts.view[number * FACTS + WAYS])
+        self._goes.view[0] += more * bool(ways & ALONG)
+        self._goes.view[1] += more * bool(ways & AGAINST)
 
     def disown(self, number: int) -> None:
         """Let the entries of a search belong to nobody."""
@@ -206,6 +216,12 @@ def _plain(search: Search) -> int:
     automaton = search.automaton
     same = automaton.states == 1 and not automaton.letters.labels and search.weight is None
     return _ways(automaton.steps[0]) if same else ANY_STEP
+
+
+def _ways_of_all(automaton: Automaton) -> int:
+    """The ways that any state goes."""
+    ways = {_ways(row) for row in automaton.steps}
+    return sum(way for way in (ALONG, AGAINST) if any(way & some for some in ways))
 
 
 def _ways(row: tuple[int, ...]) -> int:

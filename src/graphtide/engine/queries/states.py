@@ -49,6 +49,8 @@ class SearchStates:
         self.told = ToldChanges(budget)
         self.records: dict[int, Record] = {}
         self.batches = 0
+        self.concerned: list[list[int]] = []
+        """The searches that each advance which can be undone has computed anew."""
         self.ahead: Delta | None = None
         """What the graph has taken already and entries have not."""
 
@@ -62,6 +64,17 @@ class SearchStates:
     def keeps_entries(self, number: int) -> bool:
         """Whether a search keeps all its entries."""
         return number not in self.pairs and number not in self.values
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether any search keeps its answer alone."""
+        return len(self.pairs) > 0 or len(self.values) > 0
+
+    def begin_batch(self) -> None:
+        """Entries have followed: another batch, of which it is to be seen what is computed anew."""
+        self.batches += 1
+        self.concerned.append([])
+        del self.concerned[: len(self.concerned) - max(len(self.fixpoints.logs), 1)]
 
     def bytes_of(self, number: int) -> int:
         """What a search keeps."""

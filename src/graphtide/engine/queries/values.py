@@ -155,6 +155,9 @@ class ValueAnswers:
     def __contains__(self, number: int) -> bool:
         return number in self._searches
 
+    def __len__(self) -> int:
+        return len(self._searches)
+
     @property
     def nbytes(self) -> int:
         """All memory that they take."""

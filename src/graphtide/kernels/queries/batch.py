@@ -7,6 +7,8 @@ that it goes on there when it is called again. What has fallen for good is taken
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
@@ -22,11 +24,13 @@ from graphtide.kernels.queries.records import (
     HEAP,
     LACKS_HEAP,
     LACKS_POOL,
+    NO_COST,
     PHASE,
     ROWS,
     SEARCHES,
     WORK,
     Float64,
+    Int8,
     Int32,
     Int64,
     Rows,
@@ -85,12 +89,14 @@ def end_batch(words: Int64) -> None:
 @inner_kernel
 def doubt_deleted(words: Int64, deleted: Int32, first: int, sources: Int32, targets: Int32) -> int:
     """Make candidates of all that came by deleted edges, whose ends stand from `first` on."""
-    counts = work_at(words, WORK).counts
+    counts, goes = work_at(words, WORK).counts, searches_at(words, SEARCHES).goes
     while counts[AT] < len(deleted):
-        at = counts[AT]
-        ended = doubt_edge(words, targets[first + at], deleted[at])
-        if ended == DONE and sources[first + at] != targets[first + at]:
-            ended = doubt_edge(words, sources[first + at], deleted[at])
+        at, ended = counts[AT], DONE
+        source, target = sources[first + at], targets[first + at]
+        if goes[0] > 0 or source == target:
+            ended = doubt_edge(words, target, deleted[at])
+        if ended == DONE and goes[1] > 0 and source != target:
+            ended = doubt_edge(words, source, deleted[at])
         if ended != DONE:
             return ended
         counts[AT] += 1
@@ -100,15 +106,16 @@ def doubt_deleted(words: Int64, deleted: Int32, first: int, sources: Int32, targ
 @inner_kernel
 def offer_inserted(words: Int64, inserted: Int32, sources: Int32, targets: Int32) -> int:
     """Offer what inserted edges lead to, in both directions."""
-    counts = work_at(words, WORK).counts
+    counts, goes = work_at(words, WORK).counts, searches_at(words, SEARCHES).goes
     while counts[AT] < len(inserted):
         source, target = sources[counts[AT]], targets[counts[AT]]
-        edge = inserted[counts[AT]]
+        edge, ended = inserted[counts[AT]], DONE
         if source == target:
             ended = spread_again(words, source)
         else:
-            ended = offer_across(words, edge, source, target, 0)
-            if ended == DONE:
+            if goes[0] > 0:
+                ended = offer_across(words, edge, source, target, 0)
+            if ended == DONE and goes[1] > 0:
                 ended = offer_across(words, edge, target, source, 1)
         if ended != DONE:
             return ended
@@ -141,8 +148,12 @@ def offer_across(words: Int64, edge: int, here: int, there: int, back: int) -> i
     entry tells which searches the edge concerns.
     """
     rows, plain = rows_at(words, ROWS), searches_at(words, SEARCHES).plain
-    passed, way = 0, AGAINST if back else ALONG
-    for at in range(rows.length[here]):
+    at, passed, way = -1, 0, AGAINST if back else ALONG
+    while at + 1 < rows.length[here]:
+        alike = passed_alike(words, (here, at + 1), (there, passed), way)
+        at, passed = at + 1 + alike, passed + alike
+        if at == rows.length[here]:
+            break
         place = rows.start[here] + at
         key, value = rows.key[place], value_at(rows, place)
         reached, total = key, value + 1.0
@@ -166,6 +177,39 @@ def offer_across(words: Int64, edge: int, here: int, there: int, back: int) -> i
         if ended != DONE:
             return ended
     return DONE
+
+
+@inner_kernel
+def passed_alike(
+    words: Int64, from_here: tuple[int, int], from_there: tuple[int, int], way: int
+) -> int:
+    """How many entries, one after the other, have the same keys in two rows, of plain searches that
+    the edge does not concern. Most are of that kind where all searches reach everything.
+
+    Both rows are told as a vertex and how many of its entries are passed.
+    """
+    rows, plain = rows_at(words, ROWS), searches_at(words, SEARCHES).plain
+    (here, at), (there, passed) = from_here, from_there
+    count = min(rows.length[here] - at, rows.length[there] - passed)
+    one, other = rows.start[here] + at, rows.start[there] + passed
+    if len(rows.wide) > 0:
+        return alike(rows.key, rows.wide, plain, (one, other, count), way)
+    return alike(rows.key, rows.small, plain, (one, other, count), way)
+
+
+@inner_kernel
+def alike(keys: Int32, costs: Any, plain: Int8, places: tuple[int, int, int], way: int) -> int:
+    """The same for rows from two places on, of so many entries; costs are small or wide.
+
+    What may have fallen at the other end ends it: that takes any offer.
+    """
+    one, other, count = places
+    for step in range(count):
+        key, cost = keys[one + step], costs[other + step]
+        same = key == keys[other + step] and plain[key] & way
+        if not same or cost == NO_COST or cost > float(costs[one + step]) + 1.0:
+            return step
+    return count
 
 
 @joined_kernel

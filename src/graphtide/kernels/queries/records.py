@@ -50,11 +50,13 @@ class Searches(NamedTuple):
     """`owner` is the search of each key, -1 where there is none any more; `facts` has the `FACTS`
     numbers of each search one after the other. `steps` are the tables of all automata, a row a
     state and behind its letters the ways that it goes; `codes` are the labels that they name.
-    `plain` says of each key which ways it goes or `ANY_STEP`, 0 where it has no owner.
+    `plain` says of each key which ways it goes or `ANY_STEP`, 0 where it has no owner; `goes` how
+    many searches go along edges, and how many against them.
     """
 
     owner: Int32
     plain: Int8
+    goes: Int64
     facts: Int32
     bound: Float64
     entries: Int64
@@ -62,11 +64,11 @@ class Searches(NamedTuple):
     codes: Int32
 
 
-BASE, STATES, TABLE, WIDTH, NAMES, NAMED, LABEL, WEIGHT, PLAIN = range(9)
-FACTS = 9
+BASE, STATES, TABLE, WIDTH, NAMES, NAMED, LABEL, WEIGHT, PLAIN, WAYS = range(10)
+FACTS = 10
 """The first key, how many there are; where the table is and how wide; where the codes of its labels
-are and how many; the columns of labels and weights among those behind the block, or -1; and what
-`plain` says of its keys."""
+are and how many; the columns of labels and weights among those behind the block, or -1; what
+`plain` says of its keys; and the ways that any of its states goes."""
 
 ALONG, AGAINST = 1, 2
 """Ways that a state goes: bits of the last number of its row."""

@@ -26,7 +26,8 @@ class InputCollection(Collection):
     list or array with a version a record. Very many versions may be closed in one go.
 
     Columns that nothing in the dataflow reads are checked and then left out. Columns of Arrow,
-    which do not change, may wait as they are until the dataflow is built and runs.
+    which do not change, may wait as they are until their version closes. One that was made of a
+    NumPy array shares its memory: leave that alone until then. All else is copied at once.
     """
 
     def __init__(self, flow: GrowingFlow, number: int) -> None:

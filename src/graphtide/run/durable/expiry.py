@@ -73,10 +73,10 @@ def read_keep(keep: Any, time: str | None, shape: Shape) -> Keep:
         time = moments[0]
     kind = shape.edge_types.get(time)
     if kind not in ("timestamp", "date", "int", "float"):
-        near = closest(time, shape.edge_types)
+        near = None if kind else closest(str(time), shape.edge_types)
+        problem = f"it holds values of type {kind}" if kind else "edges have no such property"
         raise InputError(
-            f"'{time}' is no time: edges have no such property, or it is neither a moment nor "
-            "a number",
+            f"'{time}' is no time of edges: {problem}",
             hint=f"did you mean `{near}`?" if near else "give a date, a timestamp or a number",
         )
     return Keep(time, _period(keep, kind))

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.run.durable.expiry import Due, Expiry, Keep, times_of
+from graphtide.run.durable.named_edges import check_match, found_by_texts, numbers_of
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId
-from graphtide.run.durable.steps import chosen_edges, edges_at, inside_numbers, numbers_of
+from graphtide.run.durable.steps import chosen_edges, edges_at, inside_numbers
 from graphtide.run.live.batches import edge_numbers
 from graphtide.run.live.vertex_ids import id_column, named_rows
 from graphtide.run.memory_graph import MemoryGraph
@@ -60,12 +61,15 @@ def prepared(
 ) -> Prepared:
     """What a batch comes to; InputError if it cannot be. The graph stays as it is."""
     refuse_numbers(given.insert)
-    found = Prepared(given.insert, given.delete, given.vertices, _facts(given))
+    gone = found_by_texts(graph, shape, "delete", given.delete)
+    found = Prepared(given.insert, gone, given.vertices, _facts(given))
     if given.update is not None:
         _update(graph, given, shape, found)
+    elif given.match:
+        raise InputError("match is given without update", hint="it says what names the rows of it")
     if given.remove is not None:
         numbers = _vertex_numbers(graph, given.remove)
-        _delete(graph, found, edges_at(graph, numbers))
+        _delete(graph, found, shape, edges_at(graph, numbers))
         found.facts["left"] = numbers.tolist()
     if expiry is not None:
         _expire(graph, found, shape, expiry)
@@ -92,6 +96,7 @@ def _facts(given: GivenBatch) -> dict[str, Any]:
 
 
 def _update(graph: MemoryGraph, given: GivenBatch, shape: Shape, found: Prepared) -> None:
+    check_match(shape, given.match)
     columns = KeptRows(graph._names, graph._kept).columns("update", given.update)
     known = (shape.src, shape.dst, *given.match)
     if columns is None or any(name not in columns for name in known):
@@ -102,9 +107,9 @@ def _update(graph: MemoryGraph, given: GivenBatch, shape: Shape, found: Prepared
     changed = {name: values for name, values in columns.items() if name not in known}
     if not changed:
         raise InputError("update gives no new values", hint="give some, or leave the rows out")
-    numbers = numbers_of(graph, "update", {name: columns[name] for name in known})
+    numbers = numbers_of(graph, shape, "update", {name: columns[name] for name in known})
     _insert(graph, found, {**chosen_edges(graph, numbers, shape), **changed})
-    _delete(graph, found, numbers)
+    _delete(graph, found, shape, numbers)
 
 
 def _insert(graph: MemoryGraph, found: Prepared, rows: dict[str, Any]) -> None:
@@ -117,12 +122,12 @@ def _insert(graph: MemoryGraph, found: Prepared, rows: dict[str, Any]) -> None:
     found.insert = {name: [*_listed(first[name]), *_listed(rows[name])] for name in names}
 
 
-def _delete(graph: MemoryGraph, found: Prepared, numbers: NDArray[np.int64]) -> None:
+def _delete(graph: MemoryGraph, found: Prepared, shape: Shape, numbers: NDArray[np.int64]) -> None:
     """More edges that go, besides those that go already."""
     if not len(numbers):
         return
     if found.delete is not None:
-        before = numbers_of(graph, "delete", found.delete)
+        before = numbers_of(graph, shape, "delete", found.delete)
         if len(np.unique(before)) < len(before):
             return  # The graph says which edge is listed twice.
         numbers = np.unique(np.concatenate([before, numbers]))
@@ -146,7 +151,7 @@ def _expire(graph: MemoryGraph, found: Prepared, shape: Shape, expiry: Expiry) -
     due = expiry.take_due()
     found.due = due
     alive = graph._resident.are_live(inside_numbers(graph, due.numbers))
-    _delete(graph, found, due.numbers[alive])
+    _delete(graph, found, shape, due.numbers[alive])
 
 
 def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:

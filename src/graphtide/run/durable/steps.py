@@ -17,12 +17,9 @@ from graphtide.model.errors import InputError
 from graphtide.run.durable.records import BATCH, Record
 from graphtide.run.durable.shape import Shape, shape_of
 from graphtide.run.durable.tables import GraphTables
-from graphtide.run.live.batches import NOTHING, edge_numbers, read_delete
-from graphtide.run.live.entering import bring_in, take_out
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_columns import column_between
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.views.inserted_columns import KeptRows
 
 
 class Counts(NamedTuple):
@@ -212,20 +209,6 @@ def tables_at(graph: MemoryGraph, shape: Shape) -> GraphTables:
 def as_table(rows: pa.RecordBatch | None, schema: pa.Schema) -> pa.Table:
     """Rows as a table; without rows where there are none."""
     return schema.empty_table() if rows is None else pa.Table.from_batches([rows])
-
-
-def numbers_of(graph: MemoryGraph, what: str, given: Any) -> NDArray[np.int64]:
-    """The numbers of the edges that rows name, each another one; the graph stays as it is."""
-    found = edge_numbers(what, given)
-    if found is not None:
-        return found
-    known = graph._known
-    rows = KeptRows(graph._names, graph._kept).deleted(given)
-    done = bring_in(known, NOTHING, read_delete(known, rows))
-    try:
-        return graph._outside(done.delta.deleted).astype(np.int64)
-    finally:
-        take_out(known, done)
 
 
 def inside_numbers(graph: MemoryGraph, numbers: NDArray[Any]) -> NDArray[np.int32]:

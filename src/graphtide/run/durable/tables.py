@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from graphtide.model.schema import PropertyType
 from graphtide.run.durable.shape import Shape
-from graphtide.run.live.edge_rows import ColumnNames
+from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.saved_graph import SavedGraph, restored_graph
 from graphtide.run.live.vertex_ids import VertexIds, id_column
-from graphtide.run.views.inserted_columns import ROW_NUMBER, with_numbers
+from graphtide.run.views.inserted_columns import with_numbers
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs
 

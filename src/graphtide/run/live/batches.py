@@ -60,14 +60,14 @@ def read_insert(known: KnownEdges, given: Any) -> Side:
     return _side(rows)
 
 
-def read_delete(known: KnownEdges, given: Any) -> Side:
-    """What is to go; rows may leave properties out."""
-    rows = known.plain.taken_over("delete", given)
+def read_delete(known: KnownEdges, given: Any, what: str = "delete") -> Side:
+    """What is to go; rows may leave properties out. Errors call them `what`."""
+    rows = known.plain.taken_over(what, given)
     if rows is None:
-        numbers = edge_numbers("delete", given)
+        numbers = edge_numbers(what, given)
         if numbers is not None:
-            return Side(_flipped_numbers(known, numbers, "delete"), size=len(numbers))
-        rows = read_rows("delete", given, known.names)
+            return Side(_flipped_numbers(known, numbers, what), size=len(numbers))
+        rows = read_rows(what, given, known.names)
         for name, column in rows.properties.items():
             dtype = known.resident.dtypes[name]
             if column.dtype != dtype:

@@ -25,6 +25,9 @@ Column = NDArray[Any]
 _NUMBERS = {int, float, type(None)}
 _FEW = 1000
 
+ROW_NUMBER = "number of the edge"
+"""A property of every edge of a graph with columns for views. No program can name it."""
+
 
 @dataclass(slots=True)
 class EdgeRows:
@@ -44,9 +47,9 @@ class EdgeRows:
 
     def row(self, at: int) -> str:
         """One row as a user would write it."""
-        ends = [self.src[at], self.dst[at]]
-        values = [column[at].item() for column in self.properties.values()]
-        return f"({', '.join(repr(plain_id(item)) for item in [*ends, *values])})"
+        given = (column for name, column in self.properties.items() if name != ROW_NUMBER)
+        row = [self.src[at], self.dst[at], *(column[at] for column in given)]
+        return f"({', '.join(repr(plain_id(item)) for item in row)})"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from graphtide.engine.edge_data import CODED
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan.expressions import ValueType
 from graphtide.run.live.edge_columns import EdgeColumns
-from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
+from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames, EdgeRows
 from graphtide.run.live.plain_rows import PlainRows
 from graphtide.run.live.vertex_columns import NO_TABLE, VertexColumns
 from graphtide.run.live.vertex_ids import Int32, VertexIds
@@ -82,5 +82,6 @@ class KnownEdges:
         """An edge (inside number) as its row."""
         edges = np.array([edge], np.int32)
         ends = [self.ids[int(end[0])] for end in self.resident.ends(edges)]
-        values = [column[edge].item() for column in self.resident.properties.values()]
+        properties = self.resident.properties.items()
+        values = [column[edge].item() for name, column in properties if name != ROW_NUMBER]
         return f"({', '.join(map(repr, [*ends, *values]))})"

@@ -20,7 +20,8 @@ from graphtide.kernels.queries.stepping import NO_LABEL
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.plan.regular_paths import Label
-from graphtide.run.views.inserted_columns import ROW_NUMBER, without_numbers
+from graphtide.run.live.edge_rows import ROW_NUMBER
+from graphtide.run.views.inserted_columns import without_numbers
 
 Int32 = NDArray[np.int32]
 _AT_ONCE = 1 << 16

@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.errors import InputError
+from graphtide.run.durable.find_edges import find_edges
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.steps import chosen_edges
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.streams.find_edges import as_column, find_edges
 from graphtide.run.streams.operations import DELETE, INSERT, UPDATE, Codes
 from graphtide.run.streams.sorting import REASON
 
@@ -79,9 +80,11 @@ def _found(
 ) -> Numbers:
     found = np.full(len(chosen), -1, np.int64)
     if chosen.any():
-        names = (shape.src, shape.dst, *match)
-        few = rows.select(list(names)).filter(pa.array(chosen))
-        found[chosen] = find_edges(graph, shape, {name: few.column(name) for name in names})
+        few = rows.select([shape.src, shape.dst, *match]).filter(pa.array(chosen))
+        given = {name: few.column(name) for name in (shape.src, shape.dst)}
+        for name in match:
+            given[name] = as_column(few.column(name), shape.edges.field(name).type, name)
+        found[chosen] = find_edges(graph, shape, given)
     return found
 
 
@@ -117,6 +120,20 @@ def _brought(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> 
             came = as_column(new.column(name), wanted, name)
         columns[name] = pa.chunked_array([came, now])
     return columns
+
+
+def as_column(values: Any, wanted: pa.DataType, name: str) -> pa.Array:
+    """Values in the type that a property has on disk."""
+    try:
+        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if isinstance(column, pa.ChunkedArray):  # Of no rows.
+            return pa.array([], wanted)
+        return column if column.type == wanted else column.cast(wanted)
+    except pa.ArrowException:
+        raise InputError(
+            f"the stream gives '{name}' as {values.type}, and edges have it as {wanted}",
+            hint="cast the column of the stream to the type that the graph has",
+        ) from None
 
 
 def _given(rows: pa.Table) -> pa.Table | None:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.run.durable.find_edges import key_codes
 from graphtide.run.streams.operations import DELETE, INSERT, REPLACE, UPDATE, Codes
 
 
@@ -62,14 +62,3 @@ def _must_see(before: Codes, behind: Codes, *, simple: bool) -> NDArray[np.bool_
         (before == UPDATE) | (behind == UPDATE) | (comes & (behind == DELETE))
     )
     return either | (comes & (behind != DELETE)) if simple else either
-
-
-def key_codes(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Numbers that are equal where values are."""
-    encoded = pc.dictionary_encode(column, null_encoding="encode")
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):  # Of no rows.
-        return np.empty(0, np.int64)
-    numbers: NDArray[np.int64] = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return numbers

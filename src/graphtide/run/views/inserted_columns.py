@@ -16,12 +16,9 @@ import pyarrow as pa
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.run.live.edge_rows import ColumnNames, frame_columns
+from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames, frame_columns
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.views.typed_columns import for_programs, property_type, typed_column
-
-ROW_NUMBER = "number of the edge"
-"""A property of every edge of a graph with columns for views. No program can name it."""
 
 
 def with_numbers(properties: Mapping[str, Any], edges: int) -> dict[str, Any]:

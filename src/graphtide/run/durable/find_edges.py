@@ -1,4 +1,4 @@
-"""The edges that rows of a stream mean: by their ends, and by as many properties as are given.
+"""The edges that rows mean: by their ends, and by as many properties as are given.
 
 Rows are joined with the edges that leave their sources, all at once: O(rows and those edges), with
 no look-up a row. Texts and moments count like numbers. A missing value equals a missing value. An
@@ -15,12 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphtide.model.errors import InputError
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.steps import chosen_edges
 from graphtide.run.live.vertex_ids import id_column
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.streams.parts import key_codes
 
 Numbers = NDArray[np.int64]
 Pair = tuple[NDArray[Any], NDArray[Any]]
@@ -30,7 +28,8 @@ Pair = tuple[NDArray[Any], NDArray[Any]]
 def find_edges(graph: MemoryGraph, shape: Shape, rows: Mapping[str, Any]) -> Numbers:
     """The number of the edge that each row means, -1 where there is none.
 
-    `rows` has the columns of both ends, and of the properties that must be equal.
+    `rows` has the columns of both ends, and of the properties that must be equal: these as Arrow
+    arrays of the types that they have on disk.
     """
     found = np.full(len(rows[shape.src]), -1, np.int64)
     ends = [graph._known.ids.numbers(id_column(rows[end], end)) for end in (shape.src, shape.dst)]
@@ -45,7 +44,7 @@ def find_edges(graph: MemoryGraph, shape: Shape, rows: Mapping[str, Any]) -> Num
         there = chosen_edges(graph, numbers, shape)
         for name in properties:
             wanted = shape.edges.field(name).type
-            given = as_column(rows[name], wanted, name).take(pa.array(known))
+            given = rows[name].take(pa.array(known))
             if pa.types.is_floating(wanted):
                 given = pc.if_else(pc.is_nan(given), pa.scalar(None, wanted), given)
             joined = key_codes(pa.chunked_array([*_chunks(there[name].cast(wanted)), given]))
@@ -54,18 +53,15 @@ def find_edges(graph: MemoryGraph, shape: Shape, rows: Mapping[str, Any]) -> Num
     return found
 
 
-def as_column(values: Any, wanted: pa.DataType, name: str) -> pa.Array:
-    """Values in the type that a property has on disk."""
-    try:
-        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        if isinstance(column, pa.ChunkedArray):  # Of no rows.
-            return pa.array([], wanted)
-        return column if column.type == wanted else column.cast(wanted)
-    except pa.ArrowException:
-        raise InputError(
-            f"the stream gives '{name}' as {values.type}, and edges have it as {wanted}",
-            hint="cast the column of the stream to the type that the graph has",
-        ) from None
+def key_codes(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Numbers that are equal where values are."""
+    encoded = pc.dictionary_encode(column, null_encoding="encode")
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):  # Of no rows.
+        return np.empty(0, np.int64)
+    numbers: NDArray[np.int64] = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return numbers
 
 
 def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
