@@ -62,8 +62,8 @@ class ExactMaintainer(Maintainer):
     patience = 0.15
     """A repair may look at so many edges for each that a run from scratch looks at.
 
-    Entries of histories that it passes count as well (`records.PASSED_AN_EDGE`), and so does what it
-    did before it had room enough.
+    Entries of histories that it passes count as well (`records.PASSED_AN_EDGE`), and so does what
+    it did before it had room enough.
     """
 
     def __init__(

@@ -97,9 +97,7 @@ def best_event(context: Context, histories: Histories, desk: Desk, place: Any, b
 
 
 @joined_kernel
-def next_event(
-    context: Context, histories: Histories, desk: Desk, look: Any, soonest: int
-) -> int:
+def next_event(context: Context, histories: Histories, desk: Desk, look: Any, soonest: int) -> int:
     """The first iteration after `time`, before `soonest`, with an event that beats `held`."""
     slabs, vertex, time, held = look
     passed = 0
