@@ -8,9 +8,6 @@ to what reference systems took on another machine of the kind (`bench.reference`
 
 from __future__ import annotations
 
-import sys
-import time
-
 from bench import data
 from bench.batches import (
     FASTER_THAN_SCRATCH,
@@ -26,7 +23,7 @@ from bench.batches import (
     tuples_within_bars,
     within_bars,
 )
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.footprint import memory, start_up
 from bench.ranks import (
     graphbolt_took,
@@ -39,6 +36,8 @@ from bench.streams import Input, Size, real_input, rmat_input
 
 REAL = {"soc-Epinions1": True, "com-dblp": False, "road-NY": False}
 """Which of them are directed."""
+FEW = (SIZES[0], Size(25, 25, 10), Size(500, 500, 5), Size(50_000, 50_000, 3))
+"""For road-NY: components have histories of eighty entries there, five seconds from scratch."""
 SMALL = SIZES[:2]
 RANKED = (Size(1, 0, 100), Size(25, 25, 20), Size(500, 500, 10), Size(50_000, 50_000, 3))
 QUICK = (Size(1, 0, 1), Size(5, 5, 1))
@@ -54,7 +53,7 @@ def _full() -> list[Figure]:
     figures: list[Figure] = []
     small: list[Trial] = []
     for scale in (16, 18):
-        _say(f"RMAT {scale}: batches")
+        say(f"RMAT {scale}: batches")
         given = rmat_input(scale)
         trials = try_programs(given, SIZES)
         small = small or trials
@@ -66,13 +65,13 @@ def _full() -> list[Figure]:
     figures += [*tuples_within_bars(trials[1]), *building(given, 5)]
     figures += _from_scratch_and_ranks(given)
     figures += _real(quick=False)
-    _say("RMAT 20: small batches")
+    say("RMAT 20: small batches")
     figures += steady(small, try_programs(rmat_input(20), SMALL))
     return figures + start_up(3)
 
 
 def _from_scratch_and_ranks(given: Input) -> list[Figure]:
-    _say(f"{given.name}: from scratch, memory, PageRank")
+    say(f"{given.name}: from scratch, memory, PageRank")
     first = rmat_input(16)
     return [
         *from_scratch(given, 9),
@@ -86,16 +85,16 @@ def _from_scratch_and_ranks(given: Input) -> list[Figure]:
 def _real(*, quick: bool) -> list[Figure]:
     """Batches and runs from scratch on real graphs; skipped where their files are not there."""
     figures: list[Figure] = []
-    sizes, bars = (QUICK, QUICK_BARS) if quick else (SIZES, FASTER_THAN_SCRATCH)
     for name, directed in REAL.items():
-        _say(name)
+        say(name)
         given = real_input(name, directed=directed)
         if given is None:
             reason = data.missing(f"{name}.txt.gz")
             figures.append(Figure(name, None, "at least", 1, "x", reason, f"{name}: batches"))
             continue
+        sizes = QUICK if quick else FEW if name == "road-NY" else SIZES
         for trial in try_programs(given, sizes, brief=quick):
-            figures += over_scratch(trial, bars)
+            figures += over_scratch(trial, QUICK_BARS if quick else FASTER_THAN_SCRATCH)
         figures += from_scratch(given, 1 if quick else 9)
     return figures
 
@@ -116,8 +115,3 @@ def _quick() -> list[Figure]:
     with data.stand_ins():
         figures += _real(quick=True)
     return figures + start_up(1)
-
-
-def _say(what: str) -> None:
-    """Show that a long run goes on."""
-    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

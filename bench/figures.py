@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
+import time
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -111,3 +113,8 @@ def _machine() -> dict[str, object]:
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         **{name: metadata.version(name) for name in ("numpy", "numba")},
     }
+
+
+def say(what: str) -> None:
+    """Show that a long run goes on, and where it is."""
+    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

@@ -12,8 +12,6 @@ and `landmarks` about what queries keep within a budget: `live_budget.py` and `l
 from __future__ import annotations
 
 import statistics
-import sys
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -21,7 +19,7 @@ import numpy as np
 
 import graphtide as gt
 from bench import data, live_fit, live_landmarks, live_pairs
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.live_budget import budget_figures
 from bench.live_fit import fit_figures
 from bench.live_inputs import (
@@ -123,7 +121,7 @@ def graph_figures(given: Labelled, queries: int, batches: int) -> list[Figure]:
     """Each kind of query on one graph."""
     figures: list[Figure] = []
     for name, make in kinds(given).items():
-        print(f"{time.strftime('%H:%M:%S')} {given.name}: {name}", file=sys.stderr, flush=True)
+        say(f"{given.name}: {name}")
         figures += kind_figures(given, name, make, queries, batches)
     return figures
 

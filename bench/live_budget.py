@@ -10,8 +10,6 @@ proportion. Answers of a sample are compared with those of a graph that has neve
 from __future__ import annotations
 
 import statistics
-import sys
-import time
 from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
@@ -19,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 import graphtide as gt
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.live_fit import fitting
 from bench.live_inputs import Labelled
 from bench.live_settings import ON_DEMAND, SETTINGS, Stream
@@ -71,7 +69,7 @@ def budget_figures(
     fixed = {"answers alone": _within(given, budget, batches, wanted, 0.0).fit(empty)}
     stream = Stream.of(given.src, given.dst, min(40, batches))
     for setting, histories in sweep.items():
-        _say(setting)
+        say(f"budget: {setting}")
         fixed[setting], _ = fitting(stream, histories, min(HISTORIES_ASKED, wanted))
     figures += [
         Figure(f"fixed: {name}", count, "at least", None, "pairs", "in proportion", section)
@@ -110,12 +108,12 @@ def _within(given: Labelled, budget: int, batches: int, wanted: int, patience: f
     graph = given.graph()
     graph.set_budget(budget, patience=patience)
     pairs = given.starts(wanted).tolist()
-    _say(f"{wanted:,} pairs within {budget:,} bytes, patience {patience:g}")
+    say(f"budget: {wanted:,} pairs within {budget:,} bytes, patience {patience:g}")
     with without_collector():
         asking = seconds_of(lambda: _ask(graph, pairs))
-    _say("batches")
+    say("budget: batches")
     times = _batches(graph, given, batches)
-    _say("batches are done")
+    say("budget: batches are done")
     _check_some(graph, given, pairs)
     kept_in = graph._queries().engine.budget
     assert kept_in.highest <= budget
@@ -140,7 +138,7 @@ def _everything_kept(given: Labelled, budget: int, batches: int) -> tuple[int, f
     """How many pairs fit with all their entries, the mean batch of those tried, and of none."""
     graph = given.graph()
     alone = statistics.fmean(_batches(graph, given, batches))
-    _say(f"{TRIED} pairs, everything kept")
+    say(f"budget: {TRIED} pairs, everything kept")
     empty = 0
     for at, pair in enumerate(given.starts(TRIED).tolist()):
         graph.query(str(at), Path(*pair))
@@ -159,7 +157,3 @@ def _batches(graph: gt.Graph, given: Labelled, batches: int) -> list[float]:
             times.append(seconds_of(partial(graph.advance, delete=[edge])))
             times.append(seconds_of(partial(graph.advance, insert=[edge])))
     return times[4:]  # The first ones compile.
-
-
-def _say(what: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} budget: {what}", file=sys.stderr, flush=True)

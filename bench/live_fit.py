@@ -8,13 +8,11 @@ were there.
 from __future__ import annotations
 
 import statistics
-import sys
-import time
 from collections.abc import Mapping
 from functools import partial
 
 import graphtide as gt
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.live_settings import KEPT, SETTINGS, Stream
 from bench.timing import seconds_of, without_collector
 from graphtide.queries import Histories, Path
@@ -32,9 +30,9 @@ def fit_figures(
     chosen = {**SETTINGS, "fixpoints": None} if settings is None else settings
     figures: list[Figure] = []
     for setting, histories in chosen.items():
-        print(f"{time.strftime('%H:%M:%S')} fit: {setting}", file=sys.stderr, flush=True)
+        say(f"fit: {setting}")
         count, note = fitting(stream, histories, most)
-        print(f"{time.strftime('%H:%M:%S')} {count:g} queries: {note}", file=sys.stderr, flush=True)
+        say(f"{count:g} queries: {note}")
         section = f"queries in 1 GB below 10 ms on {name}"
         figures.append(Figure(setting, count, "at least", None, "queries", note, section))
         first = next((item.measured for item in figures if item.name == KEPT), None)

@@ -11,8 +11,6 @@ answers with those of the graph without landmarks.
 from __future__ import annotations
 
 import statistics
-import sys
-import time
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphtide as gt
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.rmat import rmat
 from bench.streams import real_input
 from bench.timing import seconds_of, without_collector
@@ -98,7 +96,7 @@ def landmark_figures(given: Asked, pairs: int = PAIRS, batches: int = BATCHES) -
     plain: tuple[float, float, list[object]] | None = None
     alone = statistics.fmean(_follow(given.graph(None), given, batches)[0])
     for way, landmarks in WAYS.items():
-        print(f"{time.strftime('%H:%M:%S')} {given.title}: {way}", file=sys.stderr, flush=True)
+        say(f"{given.title}: {way}")
         graph = given.graph(landmarks)
         asking = _ask(graph, given.pairs(pairs))
         times, answers = _follow(graph, given, batches)

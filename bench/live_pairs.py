@@ -8,12 +8,10 @@ compared with that of a graph that has had all edges from the beginning.
 from __future__ import annotations
 
 import statistics
-import sys
-import time
 from functools import partial
 
 import graphtide as gt
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.live_settings import AUTHORS, FASTER, RANDOM, SETTINGS, SMALLER, Stream
 from bench.timing import seconds_of, without_collector
 from graphtide.queries import Histories, Path
@@ -35,7 +33,7 @@ def pair_figures(name: str, stream: Stream, pairs: int = PAIRS) -> list[Figure]:
         section, note = f"{title} on {name}", "all queries on the graph as it is, by fixpoints"
         figures.append(Figure("from scratch", scratch, "at most", None, "ms", note, section))
         for setting, histories in {OURS: None, **SETTINGS, **RANDOM}.items():
-            print(f"{time.strftime('%H:%M:%S')} {title}: {setting}", file=sys.stderr, flush=True)
+            say(f"{title}: {setting}")
             figures += _setting_figures(stream, asked, wanted, (section, setting, histories))
     return figures
 

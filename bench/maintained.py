@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import graphtide as gt
 from bench.peers.differential import checksum
 from bench.streams import Batch, Input
-from bench.timing import clock, without_collector
+from bench.timing import clock, seconds_of, without_collector
 from graphtide.algorithms import BFS, WCC, ShortestPaths
 from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
@@ -49,12 +49,15 @@ PROGRAMS = (
 class Timed:
     """Median seconds of a batch of each size, and checksums: at first, then after each size.
 
-    `differing` is after how many of them a run from scratch finds something else.
+    `differing` is after how many of them a run from scratch finds something else, `longest` the
+    longest batch of each size, and `anew` how long the program takes to start with all it keeps.
     """
 
     seconds: list[float]
     checksums: list[int]
     differing: int = 0
+    longest: tuple[float, ...] = ()
+    anew: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -126,19 +129,28 @@ def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: in
 def time_stream(live: gt.Live, given: Input, groups: list[list[Rows]]) -> Timed:
     """Advance by one batch after the other; the first of each size warm up."""
     (field,) = live.fields
-    medians, checksums, differing = [], [value_checksum(live[field])], 0
+    maintainer: Any = live._kept.maintainer
+    medians, longest, checksums, differing = [], [], [value_checksum(live[field])], 0
     for group in groups:
-        medians.append(median_batch(live, group))
+        seconds = timed_batches(live, group)
+        medians.append(statistics.median(seconds))
+        longest.append(max(seconds))
         checksums.append(value_checksum(live[field]))
-        (values,) = live._kept.maintainer.scratch().values()
+        (values,) = maintainer.scratch().values()
         differing += value_checksum(values) != checksums[-1]
-    return Timed(medians, checksums, differing)
+    anew = statistics.median(seconds_of(maintainer.start) for _ in range(3))
+    return Timed(medians, checksums, differing, tuple(longest), anew)
 
 
 def median_batch(live: gt.Live, group: list[Rows]) -> float:
     """Median seconds of an advance, without the first ones, if there are others."""
+    return statistics.median(timed_batches(live, group))
+
+
+def timed_batches(live: gt.Live, group: list[Rows]) -> list[float]:
+    """Seconds of each advance, without the first ones, if there are others."""
     seconds = time_batches(live, group)
-    return statistics.median(seconds[min(WARM_UP, len(seconds) - 1) :])
+    return seconds[min(WARM_UP, len(seconds) - 1) :]
 
 
 def time_batches(live: gt.Live, group: list[Rows]) -> list[float]:

@@ -8,13 +8,11 @@ other, our default to what others take for the same views, and files to pyarrow.
 from __future__ import annotations
 
 import shutil
-import sys
-import time
 
 import numpy as np
 
 from bench import data
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.runs_collections import (
     LENGTHS,
     Order,
@@ -79,7 +77,7 @@ def windows(quick: bool) -> list[Figure]:
             continue
         for make in (expanding, disjoint):
             views = make(table, word, days)
-            _say(views.name)
+            say(views.name)
             bars = DAILY if word == "day" and make is expanding else {}
             figures += compare(views, bars, QUICK if quick else ALL, quick)[0]
     return figures
@@ -93,7 +91,7 @@ def year_products(quick: bool) -> list[Figure]:
     figures: list[Figure] = []
     for word, order in ORDERS.items():
         views = products(table, order)
-        _say(f"{views.name}, {word}")
+        say(f"{views.name}, {word}")
         found, took = compare(views, None, QUICK if quick else ALL, quick)
         found += [better_than_both(title, times, views.section) for title, times in took.items()]
         figures += [_named(item, word) for item in found]
@@ -107,12 +105,12 @@ def community_removals(quick: bool) -> list[Figure]:
         return [_missing("community removals, planned over random order", 2, AUTHORS)]
     communities = data.largest_communities(groups, 4 if quick else 10)
     views = removals(table, communities)
-    _say(views.name)
+    say(views.name)
     titles = (COMPONENTS,) if quick else (COMPONENTS, HOPS)
     figures, took = compare(views, None, titles if quick else ALL, quick)
     random = np.random.default_rng(6)
     orders = [random.permutation(len(views)) for _ in range(1 if quick else RANDOM_ORDERS)]
-    _say(f"{views.name}, random orders")
+    say(f"{views.name}, random orders")
     shuffled = [removals(table, communities, order.tolist()) for order in orders]
     for title in titles:
         task = tasks(table)[title]
@@ -131,7 +129,7 @@ def single_outages(quick: bool) -> list[Figure]:
     if table is None:
         return [_missing("all outages", 1, GRID), _missing("tree over chain", 1.5, GRID)]
     views = outages(table)
-    _say(views.name)
+    say(views.name)
     titles = QUICK if quick else SELECTING
     figures, took = compare(views, None, titles, quick)
     section, kind = views.section, views.collection.plan.kind
@@ -174,8 +172,3 @@ def _named(item: Figure, word: str) -> Figure:
         item.note,
         f"{item.section}, {word}",
     )
-
-
-def _say(what: str) -> None:
-    """Show that a long run goes on."""
-    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

@@ -7,8 +7,6 @@ rank within the tolerance of the true one. A few views are held to that, by a pl
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +14,7 @@ import numpy as np
 
 import graphtide as gt
 from bench import data, plain
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.runs_graphs import EdgeTable, read_edges
 from bench.runs_programs import DAMPING, plain_version
 from bench.timing import clock, without_collector
@@ -49,7 +47,7 @@ def settling_ranks(*, quick: bool) -> list[Figure]:
     views = graph.collection("days", f"for d in 0..{last} step {step} [upto-{{d}}: day <= d]")
     figures: list[Figure] = []
     for tolerance in list(BARS)[:1] if quick else BARS:
-        _say(f"ranks within {tolerance:g} over {len(views):,} views")
+        say(f"ranks within {tolerance:g} over {len(views):,} views")
         figures += _at(views, table, day, tolerance, 1 if quick else ROUNDS)
     return figures
 
@@ -89,7 +87,3 @@ def _largest_error(run: gt.Run, table: EdgeTable, day: Any) -> float:
 
 def _name(tolerance: float) -> str:
     return f"ranks within {tolerance:g}, shared faster than from scratch"
-
-
-def _say(what: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

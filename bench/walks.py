@@ -8,11 +8,8 @@ processor; all answers are compared.
 
 from __future__ import annotations
 
-import sys
-import time
-
 from bench import data
-from bench.figures import Figure
+from bench.figures import Figure, say
 from bench.streams import Size
 from bench.walks_batches import SIZES, batch_figures, hub_figures
 from bench.walks_inputs import real_pairs, rmat_pairs
@@ -46,27 +43,22 @@ def _figures(sizes: tuple[Size, ...], scale: int, hub: int, *, quick: bool) -> l
             reason = data.missing(f"{REAL}.txt.gz")
             figures.append(Figure(f"{REAL}, all", None, "at most", 1, "x", reason, REAL))
             continue
-        _say(f"{name}: from scratch")
+        say(f"{name}: from scratch")
         figures += scratch_figures(pairs, 1 if quick else 5)
-        _say(f"{name}: batches")
+        say(f"{name}: batches")
         figures += batch_figures(pairs, sizes, build=not quick)
         if name == REAL:
-            _say(f"{name}: walks that read state")
+            say(f"{name}: walks that read state")
             figures += round_figures(pairs, *([QUICK_ROUNDS] if quick else []))
-    _say("beside a hub")
+    say("beside a hub")
     figures += hub_figures(hub, 2 if quick else 300)
-    _say("least values at hubs")
+    say("least values at hubs")
     figures += support_figures(rmat_pairs(5 if quick else SUPPORTS), *([2] if quick else []))
     figures += search_figures(rmat_pairs(scale), *([2] if quick else []))
-    _say("collections")
+    say("collections")
     figures += view_figures(quick=quick)
-    _say("rings")
+    say("rings")
     figures += ring_figures()
-    _say("memory")
+    say("memory")
     graphs = (REAL, str(scale)) if data.find(f"{REAL}.txt.gz") else (str(scale),)
     return [*figures, *memory_figures(graphs)]
-
-
-def _say(what: str) -> None:
-    """Show that a long run goes on."""
-    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphtide.algorithms import WCC
 from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.exact.records import PASSED, PASSED_AN_EDGE
 from graphtide.plan.programs import VertexProgram
 from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
@@ -78,3 +80,28 @@ def test_every_history_equals_the_naive_run(
                 assert sorted(change.vertices.tolist()) == differ.tolist()
             check()
         maintainer.verify()
+
+
+@pytest.mark.interpreted
+def test_walking_along_long_histories_counts_as_work() -> None:
+    """On a path whose ends are far apart, a repair looks at few edges and passes many entries."""
+    count = 60
+    ends = np.arange(count, dtype=np.int32)
+    graph = ResidentGraph(count, ends[:-1], ends[1:], {})
+    maintainer = ExactMaintainer(graph, WCC.plan, ())
+    maintainer.start()
+    before = [maintainer.history(vertex) for vertex in range(count)]
+
+    def repaired(most: int) -> bool:
+        maintainer.patience = (most - 1024) / maintainer._work
+        maintainer.advance(inside(graph, ()), inside(graph, (0,)))
+        return maintainer._done[-1].state is None
+
+    assert repaired(10**9)
+    edges, entries = maintainer.touched, int(maintainer._desk.counts[PASSED])
+    assert entries > 10 * edges
+    maintainer.rollback()
+    assert not repaired(edges + entries // (2 * PASSED_AN_EDGE))
+    maintainer.rollback()
+    assert [maintainer.history(vertex) for vertex in range(count)] == before
+    assert repaired(edges + entries // PASSED_AN_EDGE + 1)

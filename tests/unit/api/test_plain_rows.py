@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import graphtide as gt
 from graphtide.algorithms import ShortestPaths
 from graphtide.model.errors import InputError
+from graphtide.run.live.edge_rows import ColumnNames, read_rows
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.plain_rows import PlainRows
 
 REAL = np.dtype(np.float64)
+COLUMNS = {"src": [3, 2**62], "weight": [0.5, float("inf")], "dst": [4, -1]}
 
 
 def taken(given: Any) -> Any:
@@ -30,9 +34,13 @@ def taken(given: Any) -> Any:
             "src": np.array([3, 2**62]),
             "dst": np.array([4, -1, 9])[:2],
         },
-        pa.table({"src": [3, 2**62], "weight": [0.5, float("inf")], "dst": [4, -1]}),
+        pa.table(COLUMNS),
+        pa.record_batch(COLUMNS),
+        pd.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS, index=[7, 5]),
+        pl.DataFrame(COLUMNS),
     ],
-    ids=["tuples", "columns", "Arrow"],
+    ids=["tuples", "columns", "Arrow", "a batch", "pandas", "an index", "Polars"],
 )
 def test_lines_hold_the_words_of_all_columns(given: Any) -> None:
     rows = taken(given)
@@ -42,10 +50,49 @@ def test_lines_hold_the_words_of_all_columns(given: Any) -> None:
     assert rows.row(1) == f"({2**62}, -1, inf)"
 
 
+@pytest.mark.parametrize("row", [(3, -1, 0.5), (3, -1)])
+def test_a_single_tuple_is_a_row(row: tuple[Any, ...]) -> None:
+    rows = taken([row])
+    assert rows.lines[:2].tolist() == [[3], [-1]]
+    assert rows.row(0) == str(row)
+    assert len(rows.lines) == len(row)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"src": [3], "dst": [4], "weight": [np.nan]}),
+        pd.DataFrame({"src": [3, 3], "dst": [4, 5], "weight": [0.5, 1.5]})[::-1],
+        pd.DataFrame({"src": [3], "dst": [4], "weight": pd.array([0.5], "Float64")}),
+        pd.DataFrame({"src": [3], "dst": [4], "weight": [0.5]}).set_index("weight"),
+        pd.DataFrame({"src": [3], "dst": [4], "weight": [0.5]}).set_index("src"),
+        pd.DataFrame({"src": [3], "dst": [4], "weight": [0.5]}).convert_dtypes(),
+        pl.DataFrame({"src": [3, 4], "dst": [4, 5], "weight": [None, float("nan")]}),
+        pl.DataFrame({"src": [3], "dst": [4]}),
+    ],
+)
+def test_a_frame_means_what_it_means_to_the_reader(frame: Any) -> None:
+    names = ColumnNames("src", "dst", ("weight",))
+    found, read = taken(frame), read_rows("insert", frame, names)
+    if found is not None:
+        assert found.src.tolist() == read.src.tolist()
+        assert found.dst.tolist() == read.dst.tolist()
+        assert found.properties.keys() == read.properties.keys()
+        for name, column in read.properties.items():
+            np.testing.assert_array_equal(found.properties[name], column)
+
+
 @pytest.mark.parametrize(
     "given",
     [
         [(3, 4, 1)],
+        [(3,)],
+        [(3, 4, 0.5, 0.5)],
+        pd.DataFrame({"src": [3], "dst": [4], "weight": [0.5]}).set_index("weight"),
+        pd.DataFrame({"src": [3], "dst": [4], "colour": [0.5]}),
+        pd.DataFrame([[3, 4, 5]], columns=["src", "dst", "src"]),
+        pd.DataFrame({"src": [3], "dst": [4], "weight": [1]}),
+        pl.DataFrame({"src": [3, None], "dst": [4, 5]}),
         [(3, True, 0.5)],
         [(2**63, 4, 0.5)],
         [(3, 4, 0.5), (3, 4)],

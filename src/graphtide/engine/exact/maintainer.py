@@ -60,7 +60,11 @@ class ExactMaintainer(Maintainer):
     """A selecting program on a graph in memory, with the history of every vertex."""
 
     patience = 0.15
-    """A repair may look at so many edges for each that a run from scratch looks at."""
+    """A repair may look at so many edges for each that a run from scratch looks at.
+
+    Entries of histories that it passes count as well (`records.PASSED_AN_EDGE`), and so does what
+    it did before it had room enough.
+    """
 
     def __init__(
         self,
@@ -232,13 +236,14 @@ class ExactMaintainer(Maintainer):
         changed.
         """
         most = int(self.patience * self._work) + 1024
-        self._orders[:] = self._advances, self._iterations, most
         while True:
+            self._orders[:] = self._advances, self._iterations, most
             words = self._handed_over(len(delta.sources)).words
             stopped, *found = self.kernels.follow(words, *delta)
             self.touched = int(self._desk.counts[records.TOUCHED])
             if stopped in (records.GOING, records.TOO_MUCH):
                 return stopped, *found
+            most -= self.touched
             if stopped == records.HISTORIES_FULL:
                 self._state.grow(self._room)
             else:

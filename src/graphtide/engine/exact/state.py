@@ -16,7 +16,7 @@ from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.exact import records
 from graphtide.kernels.exact.histories import line_up_entries
 
-COUNTERS = 8
+COUNTERS = 9
 
 
 class ExactState:

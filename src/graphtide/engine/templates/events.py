@@ -9,40 +9,48 @@ from __future__ import annotations
 from typing import Any
 
 from graphtide.engine.templates.selecting import better, initial, message, settles
-from graphtide.kernels.exact.histories import entry_at
-from graphtide.kernels.exact.records import NOTHING, TOUCHED, Context, Desk, Histories
+from graphtide.kernels.exact.histories import entry_behind
+from graphtide.kernels.exact.records import NOTHING, PASSED, TOUCHED, Context, Desk, Histories
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
 
 
 @joined_kernel
-def standing(context: Context, histories: Histories, vertex: int, time: int) -> tuple[Any, int]:
+def standing(
+    context: Context, histories: Histories, desk: Desk, vertex: int, time: int
+) -> tuple[Any, int]:
     """The value of a vertex after so many iterations, and its entry of exactly that one if any."""
-    found, exact = initial(vertex, context.read), NOTHING
+    found, exact, passed = initial(vertex, context.read), NOTHING, 0
     at = histories.head[vertex]
     while at != NOTHING and histories.time[at] <= time:
         found = histories.value[at]
         if histories.time[at] == time:
             exact = at
         at = histories.following[at]
+        passed += 1
+    desk.counts[PASSED] += passed
     return found, exact
 
 
 @joined_kernel
-def value_at(context: Context, histories: Histories, vertex: int, time: int) -> Any:
+def value_at(context: Context, histories: Histories, desk: Desk, vertex: int, time: int) -> Any:
     """The value of a vertex after so many iterations."""
-    return standing(context, histories, vertex, time)[0]
+    return standing(context, histories, desk, vertex, time)[0]
 
 
 @joined_kernel
 def event_of(
-    context: Context, histories: Histories, source: int, edge: int, time: int
+    context: Context, histories: Histories, desk: Desk, arc: Any, time: int
 ) -> tuple[bool, Any]:
-    """The event that an edge brings at an iteration, if its source has an entry just before."""
+    """The event that an arc (source, edge) brings at an iteration, if its source has an entry just
+    before.
+    """
+    source, edge = arc
     held = initial(source, context.read)
     if time > 1:
-        at = entry_at(histories, source, time - 1)
+        at, passed = entry_behind(histories, source, time - 1)
+        desk.counts[PASSED] += passed
         if at == NOTHING:
             return False, held
         held = histories.value[at]
@@ -80,16 +88,19 @@ def best_event(context: Context, histories: Histories, desk: Desk, place: Any, b
     ask_first(histories, slabs, start, last)
     for at in range(start, last):
         ask_ahead(histories, slabs, at, last)
-        known, event = event_of(context, histories, slabs.neighbour[at], slabs.edge[at], time)
+        known, event = event_of(
+            context, histories, desk, (slabs.neighbour[at], slabs.edge[at]), time
+        )
         if known and better(event, best):
             best = event
     return best
 
 
 @joined_kernel
-def next_event(context: Context, histories: Histories, place: Any, held: Any, soonest: int) -> int:
+def next_event(context: Context, histories: Histories, desk: Desk, look: Any, soonest: int) -> int:
     """The first iteration after `time`, before `soonest`, with an event that beats `held`."""
-    slabs, vertex, time = place
+    slabs, vertex, time, held = look
+    passed = 0
     start = slabs.start[vertex]
     last = start + slabs.live[vertex]
     for at in range(start, last):
@@ -104,6 +115,9 @@ def next_event(context: Context, histories: Histories, place: Any, held: Any, so
                     soonest = histories.time[entry] + 1
                     break
             entry = histories.following[entry]
+            passed += 1
+    desk.counts[TOUCHED] += slabs.live[vertex]
+    desk.counts[PASSED] += passed
     return int(soonest)
 
 
@@ -117,7 +131,9 @@ def is_supported(
     last = start + slabs.live[vertex]
     for at in range(start, last):
         ask_ahead(histories, slabs, at, last)
-        known, event = event_of(context, histories, slabs.neighbour[at], slabs.edge[at], time)
+        known, event = event_of(
+            context, histories, desk, (slabs.neighbour[at], slabs.edge[at]), time
+        )
         if known and event == value:
             desk.counts[TOUCHED] += at - start + 1
             return True

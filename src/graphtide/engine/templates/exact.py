@@ -37,7 +37,6 @@ from graphtide.kernels.exact.histories import entry_at, take_entry
 from graphtide.kernels.exact.records import (
     CHANGED,
     GOING,
-    MOST,
     NOTHING,
     STOPPED,
     TIMES,
@@ -49,7 +48,7 @@ from graphtide.kernels.exact.records import (
     Desk,
     Histories,
 )
-from graphtide.kernels.exact.visits import clear_agenda, plan_visit, pop_time
+from graphtide.kernels.exact.visits import clear_agenda, is_too_much, plan_visit, pop_time
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import FAR, MIDDLE, prefetch
@@ -85,7 +84,7 @@ def tell_along(
     for place in range(start, last):
         ask_ahead(histories, slabs, place, last)
         other = slabs.neighbour[place]
-        held, entry = standing(context, histories, other, time + 1)
+        held, entry = standing(context, histories, desk, other, time + 1)
         if has and (not settles() or better(new, held)):
             edge = slabs.edge[place]
             offered = message(new, vertex, edge, context.read)
@@ -170,7 +169,7 @@ def seed_arc(context: Context, histories: Histories, agenda: Agenda, desk: Desk,
     at = histories.head[source]
     while time < context.iterations:
         desk.counts[TOUCHED] += 1
-        held, entry = standing(context, histories, target, time + 1)
+        held, entry = standing(context, histories, desk, target, time + 1)
         if not inserted and entry != NOTHING:
             event = message(value, source, edge, context.read)
             if held == event:
@@ -201,7 +200,7 @@ def visit_all(
             look_again(context, histories, agenda, desk, visit)
         else:
             take_offer(context, histories, desk, (vertex, time, serial, now), (source, edge))
-        if desk.counts[TOUCHED] > desk.counts[MOST]:
+        if is_too_much(desk):
             desk.counts[STOPPED] = TOO_MUCH
         number = desk.visits.following[number]
 
@@ -222,7 +221,7 @@ def repair(context: Context, histories: Histories, agenda: Agenda, desk: Desk, o
         visit_all(context, histories, agenda, desk, (time, serial, now))
         if desk.counts[STOPPED] == GOING:
             spread_news(context, histories, agenda, desk, time)
-        if desk.counts[STOPPED] == GOING and desk.counts[TOUCHED] > desk.counts[MOST]:
+        if desk.counts[STOPPED] == GOING and is_too_much(desk):
             desk.counts[STOPPED] = TOO_MUCH
     clear_agenda(agenda, desk)
     if desk.counts[STOPPED] == GOING:
@@ -248,4 +247,4 @@ def renew_values(context: Context, histories: Histories, desk: Desk, value: Any)
     for number in range(desk.counts[VERTICES]):
         vertex = desk.log.vertex[number]
         desk.log.last[number] = value[vertex]
-        value[vertex] = value_at(context, histories, vertex, context.iterations)
+        value[vertex] = value_at(context, histories, desk, vertex, context.iterations)

@@ -29,10 +29,9 @@ from graphtide.kernels.jit import inner_kernel, joined_kernel
 def take_offer(context: Context, histories: Histories, desk: Desk, visit: Any, arc: Any) -> None:
     """Take the event of one edge, if it is there and beats what the vertex has."""
     vertex, time, serial, now = visit
-    source, edge = arc
     desk.counts[TOUCHED] += 1
-    known, event = event_of(context, histories, source, edge, time)
-    if not known or not better(event, value_at(context, histories, vertex, time)):
+    known, event = event_of(context, histories, desk, arc, time)
+    if not known or not better(event, value_at(context, histories, desk, vertex, time)):
         return
     if log_history(histories, desk, vertex, now):
         note_change(histories, desk, vertex, time, serial)
@@ -72,12 +71,12 @@ def look_again(
     done when it finds another; one that has fallen behind must go on looking (reveal).
     """
     vertex, time, serial, now, reveal = visit
-    _, at = standing(context, histories, vertex, time)
+    _, at = standing(context, histories, desk, vertex, time)
     if at != NOTHING and not reveal:
         look = (vertex, time, histories.value[at])
         if still_supported(context, histories, desk, look):
             return
-    before = value_at(context, histories, vertex, time - 1)
+    before = value_at(context, histories, desk, vertex, time - 1)
     best = best_of_all(context, histories, desk, (vertex, time, before))
     improves = better(best, before)
     if improves or at != NOTHING:
@@ -106,10 +105,10 @@ def come_back(
         limit = min(limit, histories.time[later])
     soonest = limit
     if forward():
-        soonest = next_event(context, histories, (graph.into, vertex, time), value, soonest)
-        desk.counts[TOUCHED] += graph.into.live[vertex]
+        look = (graph.into, vertex, time, value)
+        soonest = next_event(context, histories, desk, look, soonest)
     if backward():
-        soonest = next_event(context, histories, (graph.out, vertex, time), value, soonest)
-        desk.counts[TOUCHED] += graph.out.live[vertex]
+        look = (graph.out, vertex, time, value)
+        soonest = next_event(context, histories, desk, look, soonest)
     if soonest < limit:
         plan_visit(agenda, desk, vertex, soonest, (NOTHING, NOTHING))

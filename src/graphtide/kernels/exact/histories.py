@@ -31,12 +31,19 @@ Int32 = NDArray[np.int32]
 @joined_kernel
 def entry_at(histories: Histories, vertex: int, time: int) -> int:
     """The entry of exactly that iteration, or NOTHING."""
-    at = histories.head[vertex]
+    return entry_behind(histories, vertex, time)[0]
+
+
+@joined_kernel
+def entry_behind(histories: Histories, vertex: int, time: int) -> tuple[int, int]:
+    """The entry of exactly that iteration, or NOTHING, and how many are before it."""
+    at, passed = histories.head[vertex], 0
     while at != NOTHING and histories.time[at] < time:
         at = histories.following[at]
+        passed += 1
     if at != NOTHING and histories.time[at] == time:
-        return int(at)
-    return NOTHING
+        return int(at), passed
+    return NOTHING, passed
 
 
 @joined_kernel

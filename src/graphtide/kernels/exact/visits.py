@@ -12,9 +12,13 @@ from graphtide.kernels.exact.histories import entry_at
 from graphtide.kernels.exact.records import (
     CHANGED,
     DESK_FULL,
+    MOST,
     NOTHING,
+    PASSED,
+    PASSED_AN_EDGE,
     STOPPED,
     TIMES,
+    TOUCHED,
     VISITS,
     Agenda,
     Desk,
@@ -71,6 +75,13 @@ def note_change(histories: Histories, desk: Desk, vertex: int, time: int, serial
     if at != NOTHING:
         desk.changed.value[count] = histories.value[at]
     desk.counts[CHANGED] = count + 1
+
+
+@joined_kernel
+def is_too_much(desk: Desk) -> bool:
+    """True where so many edges and entries were looked at that a run from scratch is cheaper."""
+    counts = desk.counts
+    return counts[TOUCHED] + counts[PASSED] // PASSED_AN_EDGE > counts[MOST]
 
 
 @joined_kernel

@@ -21,7 +21,7 @@ from graphtide.spark.ingest.parts import part_name
 # Spark's hash table, a string three times that: at most 200 MB.
 BROADCAST_VERTICES = {PropertyType.INT: 5_000_000}
 _BROADCAST_OTHERS = 1_500_000
-_ARROW_TYPES = {
+ARROW_TYPES = {
     PropertyType.STRING: pa.string(),
     PropertyType.INT: pa.int64(),
     PropertyType.FLOAT: pa.float64(),
@@ -53,7 +53,7 @@ def write_sorted_ids(
         "_label": ids.column("_space"),
     }
     columns |= {"_space": ids.column("_space")} if has_space else {}
-    nothing = {item.name: pa.nulls(ids.num_rows, _ARROW_TYPES[item.type]) for item in properties}
+    nothing = {item.name: pa.nulls(ids.num_rows, ARROW_TYPES[item.type]) for item in properties}
     target.mkdir(exist_ok=True)
     if ids.num_rows or not any(target.iterdir()):
         pq.write_table(pa.table(columns | nothing), target / part_name(start), compression="zstd")

@@ -10,6 +10,7 @@ import contextlib
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -22,11 +23,12 @@ from graphtide.spark.failures import translated
 from graphtide.spark.ingest.checked import checked_tables
 from graphtide.spark.ingest.convert import check_format
 from graphtide.spark.ingest.edges import write_edges
+from graphtide.spark.ingest.few_edges import write_few
 from graphtide.spark.ingest.load import Load
 from graphtide.spark.ingest.options import IngestOptions, Progress, no_progress
 from graphtide.spark.ingest.roles import Roles, assign_roles
 from graphtide.spark.ingest.source import GraphSource, TableSource
-from graphtide.spark.ingest.spaces import find_spaces
+from graphtide.spark.ingest.spaces import Spaces, find_spaces
 from graphtide.spark.ingest.stage import source_tables, stage_table
 from graphtide.spark.ingest.staged import StagedTable
 from graphtide.spark.ingest.taken_names import with_free_names
@@ -37,6 +39,15 @@ from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.session import private_session, release, split_reads
 
 _MOST_LABELS = 10_000
+
+
+class _Counts(NamedTuple):
+    """What was written: vertices, edges, rows that were set aside, vertices of tables."""
+
+    vertices: int
+    edges: int
+    bad: int = 0
+    listed: int = 0
 
 
 def write_graph(
@@ -99,12 +110,9 @@ def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
     tables = load.tables
     spaces = find_spaces(tables.vertices, tables.edges)
     timezone = load.options.timezone
-    checked = checked_tables(tables.edges, tables.edge_properties, timezone)
     progress("numbering vertices", 0.55)
-    listed, vertices, bad_vertices = write_vertices(load, spaces, checked)
-    progress("writing edges", 0.7)
-    edges, bad_edges = write_edges(load, spaces, checked, vertices)
-    hide_spaces(load, spaces)
+    few = write_few(load, spaces)
+    counts = _write_by_jobs(load, spaces, progress) if few is None else _Counts(*few)
     for table in (*tables.vertices, *tables.edges):
         table.staged.check_unchanged()
     schema = GraphSchema(
@@ -114,8 +122,19 @@ def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
         _labels(load, "vertices", tables.vertices, spaces.found),
         _labels(load, "edges", tables.edges, ()),
     )
-    bad = bad_vertices + bad_edges
-    return GraphSummary(schema, vertices, edges, bad, source, timezone, listed)
+    return GraphSummary(
+        schema, counts.vertices, counts.edges, counts.bad, source, timezone, counts.listed
+    )
+
+
+def _write_by_jobs(load: Load, spaces: Spaces, progress: Progress) -> _Counts:
+    tables, timezone = load.tables, load.options.timezone
+    checked = checked_tables(tables.edges, tables.edge_properties, timezone)
+    listed, vertices, bad_vertices = write_vertices(load, spaces, checked)
+    progress("writing edges", 0.7)
+    edges, bad_edges = write_edges(load, spaces, checked, vertices)
+    hide_spaces(load, spaces)
+    return _Counts(vertices, edges, bad_vertices + bad_edges, listed)
 
 
 def _labels(
