@@ -238,7 +238,7 @@ def by_one_task(
     vertices: int, src: NDArray[Any], dst: NDArray[Any], program: Any, rounds: int
 ) -> tuple[float, dict[str, NDArray[Any]]]:
     """What one task takes a superstep of a program, and its results by vertex."""
-    whole = _Graph(vertices, src, dst)
+    whole = _Graph(vertices, src, dst, None)
 
     def go(task: int, mesh: Sockets) -> dict[str, NDArray[Any]]:
         graph = whole._local(program, 1, task)

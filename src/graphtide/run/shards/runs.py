@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import MirrorExchange
+from graphtide.engine.shards.following import Following
 from graphtide.engine.shards.live_edges import ShardEdges
 from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
@@ -138,7 +139,11 @@ class ShardsInHand:
         exchange = MirrorExchange(graph, Sockets(0, {}))
         data = self._known.vertex_columns
         steps = Supersteps(program, self.parameters, graph, exchange, data)
-        return steps.values(steps.run(graph.version(np.zeros(1, np.bool_))))
+        following = Following(steps, graph, follows=self.follows)
+        # Where views follow, the way from a class to none compiles what tasks run as edges leave.
+        for live in (True, False) if self.follows else (False,):
+            ran = following.run(np.full(1, live))
+        return steps.values(ran.rows)
 
     def explain(self) -> str:
         """What a run would do; nothing is made or run for it."""
