@@ -24,7 +24,6 @@ import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.run.catalog import stored_runs
 from graphtide.run.catalog.stored_runs import RunRequest, run_collection
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs
@@ -32,7 +31,7 @@ from graphtide.store.array_files import map_arrays, write_arrays
 from graphtide.store.catalog import Catalog
 from graphtide.store.files import FileFacts
 from graphtide.store.results import open_run
-from graphtide.store.shards import StoredShards, open_shards, write_shards
+from graphtide.store.shards import StoredShards, discard_damaged, open_shards, write_shards
 from graphtide.store.supersteps import KeptSupersteps
 from tests.damage.kinds import Damaging, file_damages, flipped_bits
 from tests.damage.small_store import write_store
@@ -176,7 +175,7 @@ def test_damaged_shards_are_found(sharded: Path) -> None:
         assert all("next run on shards makes them again" in row["saved"] for row in rows)
         with pytest.raises(DamagedError) as told:
             ends_of(open_shards(catalog, "years", "now"))
-        assert stored_runs.discard_damaged(catalog, "years", told.value), damaging
+        assert discard_damaged(catalog, "years", told.value), damaging
         assert open_shards(catalog, "years", "now") is None
         shutil.rmtree(root)
 
@@ -215,7 +214,7 @@ def test_a_run_makes_damaged_shards_again(
     assert "they are made again from the collection" in caplog.text
     assert all(item.levelno == logging.WARNING for item in caplog.records)
     elsewhere = DamagedError("the graph is damaged", where=str(tmp_path / "store" / "graphs"))
-    assert not stored_runs.discard_damaged(catalog, "years", elsewhere)
+    assert not discard_damaged(catalog, "years", elsewhere)
 
 
 def keep_all(kept: KeptSupersteps) -> None:
