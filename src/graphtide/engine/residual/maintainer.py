@@ -31,6 +31,7 @@ from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.residual.records import (
     DRIFT,
+    LIMIT,
     MOST,
     MOVES,
     SLACK_DRIFT,
@@ -63,6 +64,15 @@ NARROW_SHARE = 0.05
 
 MOST_SHARE = 0.85
 """Where more of the graph's edges would be pushed, all values are pulled: 1.4 ns an edge."""
+
+RELIEFS = (32.0, 8.0, 2.0)
+"""Those who are off by so many times their limit are pushed before others, where many are: over 40
+days of sx-mathoverflow within 1e-4, 111 million edges instead of 179, and three quarters of the
+time."""
+
+EASED = 1e-5
+"""No relief within less: a day moves nearly all ranks by more than 1e-6, all are pulled, and relief
+took a quarter longer."""
 
 MOST_ROUNDS = 100_000
 """So many times all edges are looked at in one advance before it is given up."""
@@ -235,17 +245,32 @@ class ResidualMaintainer(Maintainer):
             self._check_rounds(record)
 
     def _scan(self, words: Int64, state: SummedState) -> None:
-        """Push whoever is off, in the order of vertices, while those are many; sweep for most."""
+        """Push whoever is off, in the order of vertices, while those are many; sweep for most.
+
+        Whoever is far off comes first: what reaches the others meanwhile is then pushed at once.
+        """
+        measures = state.record.measures
+        limit = measures[LIMIT]
+        try:
+            for relief in RELIEFS if self.tolerance >= EASED else ():
+                measures[LIMIT] = relief * limit
+                self._scan_within(words, state.record)
+        finally:
+            measures[LIMIT] = limit
+        self._scan_within(words, state.record)
+        state.begin_sweeping()
+        self.kernels.enqueue_all(words)
+
+    def _scan_within(self, words: Int64, record: ResidualState) -> None:
+        """The same by the limit of now, until few are off by more."""
         everything = self.graph.live + self.graph.vertices
         moving = everything
         while moving > NARROW_SHARE * everything:
             moving = self.kernels.scan(words)
             if moving > MOST_SHARE * everything:
-                self._sweep(words, state.record)
-                self._pull(words, state.record)
-            self._check_rounds(state.record)
-        state.begin_sweeping()
-        self.kernels.enqueue_all(words)
+                self._sweep(words, record)
+                self._pull(words, record)
+            self._check_rounds(record)
 
     def _pull(self, words: Int64, record: ResidualState) -> None:
         """Balances of what edges carry now, without what rounding has put them off by."""

@@ -81,7 +81,7 @@ def note_change(histories: Histories, desk: Desk, vertex: int, time: int, serial
 def is_too_much(desk: Desk) -> bool:
     """True where so many edges and entries were looked at that a run from scratch is cheaper."""
     counts = desk.counts
-    return counts[TOUCHED] + counts[PASSED] // PASSED_AN_EDGE > counts[MOST]
+    return bool(counts[TOUCHED] + counts[PASSED] // PASSED_AN_EDGE > counts[MOST])
 
 
 @joined_kernel
