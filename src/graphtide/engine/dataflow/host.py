@@ -20,7 +20,13 @@ from graphtide.engine.dataflow.dweller import Dweller, rounds_of
 from graphtide.engine.dataflow.feeding import Unread, as_rows
 from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
-from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
+from graphtide.engine.dataflow.machine import (
+    DEFAULT_FUEL,
+    DEFAULT_MEMORY,
+    Int64,
+    Machine,
+    limit_of,
+)
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.engine.dataflow.text_functions import compute_handler
@@ -81,7 +87,7 @@ class Host:
             self._lowering(worker, machine, plan)
             for worker, machine in enumerate(self.crew.machines)
         ]
-        installed = [lowering.install() for lowering in lowerings]
+        installed = self._installed(lowerings)
         feeds = {
             number: lowerings[0].shortcut(number)
             for number, node in enumerate(plan.nodes)
@@ -107,6 +113,19 @@ class Host:
         self._fresh_history |= any(node.history for node in imports)
         self._reschedule()
         return dweller
+
+    def _installed(self, lowerings: Sequence[Lowering]) -> list[Installed]:
+        """What a plan becomes in each machine; nothing is left of one that cannot be installed."""
+        try:
+            return [lowering.install() for lowering in lowerings]
+        except BaseException as error:
+            for lowering in lowerings:
+                done = lowering.done
+                traces = _own_traces(lowering.plan, done).values()
+                lowering.machine.remove(done.operators.values(), done.ports.values(), traces)
+            if isinstance(error, MemoryError):
+                raise limit_of(error, len(self.machine.words) * 8) from error
+            raise
 
     def _lowering(self, worker: int, machine: Machine, plan: DataflowPlan) -> Lowering:
         """A plan on its way into the machine of one worker."""
@@ -138,10 +157,7 @@ class Host:
 
     def uninstall(self, dweller: Dweller) -> None:
         """Free all that a dataflow made; what it imported stays with its owner."""
-        shared = {
-            number for number, node in enumerate(dweller.plan.nodes) if isinstance(node, Import)
-        }
-        own = {trace for number, trace in dweller.installed.traces.items() if number not in shared}
+        own = set(_own_traces(dweller.plan, dweller.installed).values())
         users = [
             other.plan.name
             for other in self.dwellers
@@ -189,20 +205,9 @@ class Host:
             raise InputError(
                 "This dataflow runs once, and has run", hint="make it anew, or without `once`"
             )
-        versions = self._feed_closed(frontier)
         before = self.frontier
-        one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
-        only = versions.pop() if one else -1
-        lower = self.frontier[0] if self.coordinates == 1 else 0
-        # One version before the batch stays apart: users may still read it.
-        self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
-        # A history that is imported in this batch is gone through from its beginning: whoever looks
-        # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
-        since = [0] if self._fresh_history else self.since
-        for machine in self.crew.machines:
-            machine.words[layout.ONE_VERSION] = only
-            machine.set_frontier(layout.SINCE, since)
         try:
+            self._begin_batch(frontier)
             self._runner.run()
         except BaseException as error:
             self.failed = str(error) or "it was interrupted"
@@ -230,6 +235,30 @@ class Host:
         self._waiting.clear()
         self._checkers.clear()
         self.crew.end()
+
+    def _begin_batch(self, frontier: list[int]) -> None:
+        """Feed the machines what waits for versions that are closed now, and tell them of these.
+
+        Where that fails, rows wait nowhere any more: the batch must not be taken for one without.
+        """
+        try:
+            self._set_versions(self._feed_closed(frontier))
+        except MemoryError as error:
+            raise limit_of(error, len(self.machine.words) * 8) from error
+
+    def _set_versions(self, versions: set[int]) -> None:
+        """Tell the machines which versions a batch closes, and from where on they stay apart."""
+        one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
+        only = versions.pop() if one else -1
+        lower = self.frontier[0] if self.coordinates == 1 else 0
+        # One version before the batch stays apart: users may still read it.
+        self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
+        # A history that is imported in this batch is gone through from its beginning: whoever looks
+        # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
+        since = [0] if self._fresh_history else self.since
+        for machine in self.crew.machines:
+            machine.words[layout.ONE_VERSION] = only
+            machine.set_frontier(layout.SINCE, since)
 
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
@@ -292,3 +321,12 @@ class Host:
                     (source[:key], source[key:], made[key:]),
                     self.texts,
                 )
+
+
+def _own_traces(plan: DataflowPlan, done: Installed) -> dict[int, int]:
+    """The traces that a plan made itself: not those that it imports."""
+    return {
+        number: trace
+        for number, trace in done.traces.items()
+        if not isinstance(plan.nodes[number], Import)
+    }
