@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.arrow_columns import Readers, in_one_piece, is_arrow, is_certain
+from graphtide.engine.dataflow.arrow_columns import (
+    Readers,
+    as_it_is_now,
+    in_one_piece,
+    is_arrow,
+    is_certain,
+    with_plain_nulls,
+)
 from graphtide.engine.dataflow.columns import decode_column, encode_column
 from graphtide.engine.dataflow.texts import Texts as Texts
 from graphtide.model.errors import InputError
@@ -33,7 +40,10 @@ class Columns:
         self._readers = readers or Readers()
         self.count = len(columns[0]) if columns else _length(rows)
         self.schema = schema
-        self._given = {name: values for (name, _), values in zip(schema, columns, strict=True)}
+        self._given = {
+            name: with_plain_nulls(values) if is_arrow(values) else values
+            for (name, _), values in zip(schema, columns, strict=True)
+        }
         for name, values in self._given.items():
             if len(values) != self.count:
                 raise InputError(
@@ -41,9 +51,14 @@ class Columns:
                     hint="give columns of equal length",
                 )
 
+    def settle(self, chosen: Schema) -> None:
+        """Keep some columns, all of Arrow, as they are now, whoever changes what they lie in."""
+        for name, _ in chosen:
+            self._given[name] = as_it_is_now(self._given[name])
+
     @property
     def certain(self) -> bool:
-        """True where all are columns of Arrow, which nobody changes, and fit by their types."""
+        """True where all are columns of Arrow and fit by their types."""
         return all(
             is_arrow(self._given[name]) and is_certain(kind, self._given[name])
             for name, kind in self.schema

@@ -90,10 +90,9 @@ class GrowingFlow(StaysInDataflow):
 
     def feed(self, number: int, fed: Fed) -> None:
         """Let records wait for an input until its version is closed."""
-        if self.dweller is None and not fed.waits:
-            fed = fed.as_words(self.plan.schemas[number], self.host.texts)
         if self.dweller is None:
-            self._waiting.append((number, fed))
+            settled = fed.settled(self.plan.schemas[number], self.host.texts)
+            self._waiting.append((number, settled))
         else:
             self._hand_over(self.dweller, number, fed)
 

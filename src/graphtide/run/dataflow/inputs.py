@@ -17,6 +17,8 @@ from graphtide.run.dataflow.times import Time
 
 Times = Time | Sequence[Time] | Int64
 """One version for all records, or a list or an array with one a record."""
+_MOST_DIFF = 1 << 31
+"""Sums are added up by halves of 32 bits: a diff beyond this could carry one over the edge."""
 
 
 class InputCollection(Collection):
@@ -25,8 +27,8 @@ class InputCollection(Collection):
     `at` says at which version: the open one where it is left out, one that is still to come, or a
     list or array with a version a record. Very many versions may be closed in one go.
 
-    Columns that nothing in the dataflow reads are checked and then left out. Columns of Arrow,
-    which do not change, may wait as they are until the dataflow is built and runs.
+    Columns that nothing in the dataflow reads are checked and then left out. What is given counts
+    as it is at the call: arrays may be written to afterwards.
     """
 
     def __init__(self, flow: GrowingFlow, number: int) -> None:
@@ -42,8 +44,11 @@ class InputCollection(Collection):
         self._change(rows, -1, at)
 
     def update(self, rows: Any, diffs: Any, *, at: Times | None = None) -> None:
-        """Change the multiplicity of each record by a number of its own."""
-        self._change(rows, np.asarray(diffs), at)
+        """Change the multiplicity of each record by a number of its own, or by one for all.
+
+        A multiplicity may change by less than 2^31 at once.
+        """
+        self._change(rows, np.array(diffs), at)
 
     def _change(self, rows: Any, diff: Any, at: Times | None) -> None:
         turns = self.flow.clock.turns
@@ -57,11 +62,7 @@ class InputCollection(Collection):
         version = self.flow.clock.open_word(at) if one else None
         columns = Columns(rows, self.schema, self._readers)
         count = columns.count
-        if np.ndim(diff) and (np.shape(diff) != (count,) or diff.dtype.kind not in "iu"):
-            raise InputError(
-                f"{np.size(diff)} diffs of type {np.asarray(diff).dtype} for {count} records",
-                hint="give one int a record",
-            )
+        _check_diffs(diff, count)
         versions = self.flow.clock.open_words(at, count) if version is None else version
         self._check_once(diff, versions)
         self.flow.feed(self.number, Fed(columns, diff, versions))
@@ -79,4 +80,22 @@ class InputCollection(Collection):
             raise InputError(
                 f"{self.flow.name} runs once: it takes insertions alone, at one version",
                 hint="make it without `once`, or leave out what is not there",
+            )
+
+
+def _check_diffs(diff: Any, count: int) -> None:
+    """Refuse what is no int for each record, or one that is too large to be added up."""
+    if isinstance(diff, int):
+        return
+    given = np.asarray(diff)
+    if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
+        raise InputError(
+            f"{given.size} diffs of type {given.dtype} for {count} records",
+            hint="give one int a record, or one for all",
+        )
+    for most in (given.max(), given.min()) if given.size else ():
+        if abs(int(most)) >= _MOST_DIFF:
+            raise InputError(
+                f"A multiplicity cannot change by {most} at once",
+                hint=f"give diffs below {_MOST_DIFF:,}",
             )
