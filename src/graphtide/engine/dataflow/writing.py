@@ -176,8 +176,7 @@ class Writer:
         faults, self.faults = self.faults, []
         found = self._plain(name, registers, types, made)
         if missing >= 0:
-            zero = self.constant(0)
-            self.faults = [self.step(codes.CHOOSE, missing, zero, fault) for fault in self.faults]
+            self.faults = self._unless(missing, self.faults)
             found = self.step(codes.CHOOSE, missing, self.constant(NULL_WORD), found)
         self.faults = [*faults, *self.faults]
         return found
@@ -211,7 +210,9 @@ class Writer:
             return register
         if given.nullable:
             missing = self._is_null(register)
+            faults, self.faults = self.faults, []
             found = self._as(register, given.plain, wanted.plain)
+            self.faults = [*faults, *self._unless(missing, self.faults)]
             return self.step(codes.CHOOSE, missing, self.constant(NULL_WORD), found)
         power = self.constant(10 ** abs(wanted.scale - given.scale))
         match given.kind, wanted.kind:
@@ -269,6 +270,11 @@ class Writer:
 
     def _is_null(self, register: int) -> int:
         return self.step(codes.EQUAL, register, self.constant(NULL_WORD))
+
+    def _unless(self, missing: int, faults: Sequence[int]) -> list[int]:
+        """Faults of records that have a value: what a null would come to does not matter."""
+        zero = self.constant(0)
+        return [self.step(codes.CHOOSE, missing, zero, fault) for fault in faults]
 
     def _reserve(self, register: int, given: ColumnType) -> None:
         """Note a fault where an int is the word that stands for no value."""
