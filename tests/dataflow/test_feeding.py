@@ -132,7 +132,7 @@ def test_a_dataflow_that_cannot_be_installed_leaves_nothing(workers: int) -> Non
     held = flow.host.crew.held_bytes
     late = Dataflow("late", beside=flow)
     wide = {f"column {number}": col.value + number for number in range(200)}
-    late.import_arrangement(arranged).map(**wide).distinct().output()
+    late.import_arrangement(arranged).distinct().map(**wide).output()
     for _ in range(3):
         with pytest.raises(LimitError, match="more than 256 columns"):
             flow.advance()
@@ -141,3 +141,26 @@ def test_a_dataflow_that_cannot_be_installed_leaves_nothing(workers: int) -> Non
     source.insert([(1,)])
     flow.advance()
     assert output.records() == {(1,): 1}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_records_have_as_many_columns_as_the_machine_has_room_for(workers: int) -> None:
+    for columns in (96, 97):
+        flow = Dataflow(memory=1 << 24, workers=workers)
+        source = flow.input("source", **{f"c{number}": int for number in range(columns)})
+        least = source.min(by="c0").output()
+        rows = [(first, *range(second, second + columns - 1)) for first, second in [(0, 5), (0, 1)]]
+        source.insert(rows)
+        if columns > 96:
+            with pytest.raises(LimitError, match="97 columns is to be kept; 96 is the most"):
+                flow.advance()
+            continue
+        flow.advance()
+        assert least.records() == {rows[1]: 1}
+        source.remove(rows[1:])
+        flow.advance()
+        assert least.records() == {rows[0]: 1}
+    with pytest.raises(LimitError, match="more than 256 columns"):
+        flow = Dataflow(memory=1 << 24, workers=workers)
+        flow.input("source", **{f"c{number}": int for number in range(254)}).output()
+        flow.advance()

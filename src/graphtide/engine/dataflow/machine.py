@@ -104,6 +104,13 @@ class Machine:
 
     def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
         """An empty trace."""
+        if key_words + value_words > layout.MOST_COLUMNS:
+            raise LimitError(
+                f"A record of {key_words + value_words} columns is to be kept; "
+                f"{layout.MOST_COLUMNS} is the most",
+                hint="select those that are needed before what keeps records: "
+                "distinct, reductions, joins",
+            )
         return int(new_trace(self.words, key_words, value_words, by_time))
 
     def new_seen(self, words: int) -> int:

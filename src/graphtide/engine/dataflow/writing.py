@@ -92,6 +92,7 @@ class Writer:
         self._known: dict[tuple[int, ...], int] = {}
         # Behind the record stand its version, position and diff.
         self._next = len(schema) + 3
+        self._check_room(self._next)
 
     def write(self, expression: Expression) -> int:
         """The register that holds an expression."""
@@ -118,15 +119,19 @@ class Writer:
         """Append a step, unless the same was taken before; the register of its result."""
         key = (code, left, right, third)
         if key not in self._known:
-            if self._next >= REGISTERS:
-                raise LimitError(
-                    f"An expression of the dataflow needs more than {REGISTERS} columns at once",
-                    hint="consolidate or arrange in between, so that it is computed in two steps",
-                )
+            self._check_room(self._next + 1)
             self.steps.append((code, self._next, left, right, third))
             self._known[key] = self._next
             self._next += 1
         return self._known[key]
+
+    def _check_room(self, registers: int) -> None:
+        """Refuse more columns than a chunk has room for."""
+        if registers > REGISTERS:
+            raise LimitError(
+                f"An expression of the dataflow needs more than {REGISTERS} columns at once",
+                hint="consolidate or arrange in between, so that it is computed in two steps",
+            )
 
     def any_of(self, registers: Sequence[int]) -> int:
         """The register that holds whether one of these is not 0; -1 for none."""
