@@ -11,7 +11,7 @@ all of it or, for several workers, each of a crew of machines does it for the ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.checking import Checker, versions_of
@@ -80,6 +80,8 @@ class Host:
         self._checkers: dict[int, Checker] = {}
         self._inputs: dict[int, int] = {}
         """The operators of inputs that send what is fed to them, by port."""
+        self._keys: dict[int, int] = {}
+        """Words of the keys that decide which worker has what is fed to a port."""
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
         """Make a plan part of the machine; it takes part from the next batch on."""
@@ -100,10 +102,11 @@ class Host:
             self.machine.before_run = self._set_labels
         dweller = Dweller(plan, tuple(installed), feeds)
         self.dwellers.append(dweller)
-        if self.workers == 1 and not self.debug:
+        if not self.debug:
             ports, operators = dweller.installed.ports, dweller.installed.operators
             direct = {port: operators[n] for n, port in feeds.items() if port == ports[n]}
             self._inputs.update(direct)
+            self._note_keys(lowerings[0], feeds.values())
         if self.debug:
             self._checkers[id(dweller)] = Checker(
                 self.crew, self.texts, dweller, functions, self.owner_of
@@ -113,6 +116,13 @@ class Host:
         self._fresh_history |= any(node.history for node in imports)
         self._reschedule()
         return dweller
+
+    def _note_keys(self, lowering: Lowering, ports: Iterable[int]) -> None:
+        """Note by which words of a row workers share what users feed straight to an index."""
+        numbers = {port: number for number, port in lowering.done.ports.items()}
+        for port in ports:
+            if self.workers > 1 and port not in self._inputs:
+                self._keys[port] = lowering.key_words(numbers[port]) or 0
 
     def _installed(self, lowerings: Sequence[Lowering]) -> list[Installed]:
         """What a plan becomes in each machine; nothing is left of one that cannot be installed."""
@@ -175,8 +185,9 @@ class Host:
         ports = {*done.ports.values(), *done.watched.values()}
         self._waiting.forget(ports)
         self.shared -= own
-        for port in ports & set(self._inputs):
-            del self._inputs[port]
+        for port in ports:
+            self._inputs.pop(port, None)
+            self._keys.pop(port, None)
         for trace in own & set(self.held):
             self.crew.set_held(trace, [])
             del self.held[trace]
@@ -266,11 +277,22 @@ class Host:
         for checker in self._checkers.values():
             checker.begin([(port, as_rows(rows)) for port, rows in due])
         for port, rows in due:
-            if port in self._inputs:
+            if self.workers > 1:
+                self._feed_crew(port, as_rows(rows))
+            elif port in self._inputs:
                 self.machine.send_later(self._inputs[port], rows)
             else:
-                self._runner.feed(port, as_rows(rows))
+                self.machine.feed(port, as_rows(rows))
         return versions
+
+    def _feed_crew(self, port: int, rows: Int64) -> None:
+        """Hand rows to the workers that have their keys, or to all in equal parts."""
+        if port in self._keys:
+            self.crew.feed_owners(port, rows, self._keys[port])
+        elif port in self._inputs:
+            self.crew.send_later(self._inputs[port], rows)
+        else:
+            self.crew.feed(port, rows)
 
     def _set_labels(self) -> None:
         """Hand the labels of texts to the machine where texts have come."""

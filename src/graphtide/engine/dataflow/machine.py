@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.feeding import Unread
 from graphtide.kernels.dataflow import layout, summing
-from graphtide.kernels.dataflow.exchange import take_mail, turn_mail
+from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
@@ -60,6 +60,7 @@ class Machine:
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
         self._to_send: list[tuple[int, Int64 | Unread]] = []
+        self._to_take: list[tuple[int, Int64, int]] = []
         self.before_run: Callable[[], None] = _nothing
         """Called before the machine runs, and before it goes on behind an operator of Python's."""
         self.workers = workers
@@ -170,6 +171,19 @@ class Machine:
         """
         self.set_field(operator, layout.OP_IN, self.field(operator, layout.OP_IN) + len(rows))
         self._to_send.append((operator, rows))
+
+    def take_later(self, port: int, columns: Int64, keys: int) -> None:
+        """Let a port have those of all rows that are this worker's, when its next run begins.
+
+        Rows stand column by column, and the first so many columns are their key.
+        """
+        self._to_take.append((port, columns, keys))
+
+    def take_fed(self) -> None:
+        """Take and send what was put off until the run begins; by the thread of this worker."""
+        while self._to_take:
+            take_own(self.words, *self._to_take.pop(0))
+        self._send_all()
 
     def _send_all(self) -> None:
         while self._to_send:

@@ -15,7 +15,7 @@ stands for the one over there, and waits for the next exchange (see `exchange`).
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.exchange import owner_of
+from graphtide.kernels.dataflow.exchange import make_room, owner_of
 from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -56,6 +56,7 @@ from graphtide.kernels.dataflow.layout import (
     TRACE_KEY_WORDS,
     TRACE_VALUE_WORDS,
     VERSION_SHAPE,
+    WORKERS,
     Memory,
 )
 from graphtide.kernels.dataflow.memory import free
@@ -246,6 +247,8 @@ def send_columns(memory: Memory, operator: int, block: int, rows: int, columns: 
     loops. Frees the block.
     """
     stage = memory[STAGE]
+    if memory[WORKERS] > 1:
+        make_room(memory, operator, rows, 0)
     for first in range(0, rows, CHUNK):
         here = min(CHUNK, rows - first)
         for column in range(columns + 1):
