@@ -238,7 +238,7 @@ def test_a_query_that_cannot_be_answered_leaves_the_program_as_it_was() -> None:
     """)
     rules.insert("edge", [1])
     for _ in range(2):
-        with pytest.raises(LimitError, match="more than 256 columns"):
+        with pytest.raises(LimitError, match="130 columns is to be kept"):
             rules.query(f"wide({', '.join(columns)})")
     rules.insert("edge", [2])
     rules.advance()
