@@ -118,7 +118,7 @@ def _is_own(memory: Memory, columns: Columns, row: int, keys: int) -> bool:
     found = 0
     for word in range(keys):
         found = _mixed(found, columns[word, row])
-    return _share(memory, found) == memory[WORKER]
+    return _share(memory, found) == memory[WORKER]  # type: ignore[no-any-return]
 
 
 @inner_kernel
