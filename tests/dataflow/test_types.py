@@ -114,6 +114,38 @@ def test_a_number_that_does_not_fit_is_an_error(build: Any) -> None:
         put(large, build, a=int)
 
 
+def test_nulls_of_coarser_decimals_fit_among_finer_ones() -> None:
+    """A null has no digits that could grow too many."""
+    rows = [(1, None), (None, None), (2, Decimal("1.50")), (None, Decimal("0.25"))]
+    found = put(
+        rows,
+        lambda given: given.map(
+            chosen=where(col.a == 2, Decimal("1.2345"), col.b), first=col.a.or_else(col.b)
+        ),
+        a=int | None,
+        b=decimal(2) | None,
+    )
+    assert found == {
+        (None, Decimal("1.00")): 1,
+        (None, None): 1,
+        (Decimal("1.2345"), Decimal("2.00")): 1,
+        (Decimal("0.2500"), Decimal("0.25")): 1,
+    }
+
+
+@pytest.mark.parametrize("kind", [int, float, decimal(2)])
+def test_sums_over_nulls_are_what_their_definition_says(kind: Any) -> None:
+    flow = Dataflow(memory=1 << 22, debug=True)
+    given = flow.input("given", key=int, value=kind | None)
+    output = given.aggregate("key", sum=total("value"), mean=mean("value")).output()
+    given.insert([(1, None), (1, 3), (2, None)])
+    flow.advance()
+    given.remove([(1, None), (2, None)])
+    given.insert([(3, None), (1, 5)])
+    flow.advance()
+    assert output.records() == {(1, 8, 4.0): 1, (3, None, None): 1}
+
+
 @pytest.mark.parametrize("build", ["+", "-", "*"])
 def test_the_last_number_that_fits_and_the_first_that_does_not(build: str) -> None:
     """Decimals at both ends of 64 bits, as compiled kernels compute them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import graphtide as gt
-from graphtide.model.errors import InputError, LanguageError
+from graphtide.model.errors import InputError, LanguageError, LimitError
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rule_strata import unstratified
 
@@ -224,3 +224,56 @@ def test_what_does_not_hold_has_no_proof() -> None:
         rules.query("lefty(1, 2)")
     with pytest.raises(LanguageError, match="a symbol stands where a number is expected"):
         rules.query('left("a", x)')
+
+
+def test_a_query_that_cannot_be_answered_leaves_the_program_as_it_was() -> None:
+    columns = [f"c{number}" for number in range(130)]
+    rules = gt.datalog(f"""
+        .decl edge(x: number)
+        .decl copy(x: number)
+        copy(x) :- edge(x).
+        .output copy
+        .decl wide({", ".join(f"{name}: number" for name in columns)})
+        wide({", ".join(f"x + {number}" for number in range(130))}) :- edge(x).
+    """)
+    rules.insert("edge", [1])
+    for _ in range(2):
+        with pytest.raises(LimitError, match="130 columns is to be kept"):
+            rules.query(f"wide({', '.join(columns)})")
+    rules.insert("edge", [2])
+    rules.advance()
+    assert rules.facts("copy") == [(1,), (2,)]
+
+
+def test_sums_of_floats_in_proofs_are_exact() -> None:
+    rules = gt.datalog("""
+        .decl paid(who: number, much: float)
+        .decl whole(much: float)
+        .decl most(much: float)
+        whole(m) :- m = sum x : { paid(_, x) }.
+        most(m) :- m = max x : { paid(_, x) }.
+        .output whole
+        .output most
+    """)
+    rules.insert("paid", [(number, 0.1) for number in range(10)])
+    assert rules.facts("whole") == [(1.0,)]
+    assert rules.why("whole(1.0)").height == 1
+    rules.insert("paid", [(10, 1e308), (11, 1e308), (12, -1.0)])
+    rules.advance()
+    assert rules.facts("whole") == [(float("inf"),)]
+    assert rules.why("most(1.0e308)").height == 1
+
+
+def test_what_is_not_a_number_is_itself_in_proofs() -> None:
+    rules = gt.datalog("""
+        .decl paid(who: number, much: float)
+        .decl alike(who: number, other: number)
+        .decl linked(who: number, other: number, much: float)
+        alike(x, y) :- paid(x, m), paid(y, m), x != y.
+        linked(x, y, m) :- alike(x, y), paid(x, m).
+        linked(x, z, m) :- linked(x, y, m), alike(y, z).
+        .output linked
+    """)
+    rules.insert("paid", [(number, float("nan")) for number in range(3)])
+    assert len(rules.facts("linked")) == 9
+    assert rules.why("alike(0, 2)").height == 1

@@ -232,3 +232,30 @@ def test_an_aggregate_compares_its_own_values_with_those_around_it() -> None:
     rules.insert("edge", [(1, 2), (1, 3), (2, 3), (1, 4)])
     assert rules.facts("same") == [(1, 3), (2, 1)]
     assert rules.facts("less") == [(1, 0), (2, 1)]
+
+
+def test_symbols_in_files_may_hold_all_but_tabs_and_line_feeds(tmp_path: Path) -> None:
+    (tmp_path / "name.facts").write_bytes("a\u2028b\t1\r\nc\x0cd\re\t2\n\t3".encode())
+    rules = gt.datalog(".decl name(x: symbol, n: number) .input name .output name", facts=tmp_path)
+    assert rules.facts("name") == [("", 3), ("a\u2028b", 1), ("c\x0cd\re", 2)]
+
+
+def test_digits_are_plain_digits(tmp_path: Path) -> None:
+    (tmp_path / "name.facts").write_text("1_0\n\u0663\n12\n1e2\n")
+    rules = gt.datalog(
+        """
+        .decl name(x: symbol)
+        .input name
+        .decl number(n: number)
+        number(to_number(x)) :- name(x).
+        .decl real(n: float)
+        real(to_float(x)) :- name(x).
+        .output number
+        .output real
+        """,
+        facts=tmp_path,
+    )
+    assert rules.facts("number") == [(12,)]
+    assert rules.facts("real") == [(12.0,), (100.0,)]
+    with pytest.raises(InputError, match="'1_0' is no int"):
+        gt.datalog(".decl name(n: number) .input name", facts=tmp_path)

@@ -153,9 +153,33 @@ def in_one_piece(values: Any) -> Any:
         return values
     if values.num_chunks == 1:
         return values.chunk(0)
-    whole = values.combine_chunks()
+    try:
+        whole = values.combine_chunks()
+    except pa.ArrowInvalid:
+        # The dictionaries of the chunks have, together, more values than their indices can name.
+        whole = values.cast(values.type.value_type).combine_chunks()
     # No chunk at all stays none.
     return pa.array([], whole.type) if isinstance(whole, pa.ChunkedArray) else whole
+
+
+def as_it_is_now(values: Any) -> Any:
+    """A column of Arrow that nobody changes any more.
+
+    Numbers and indices of dictionaries that Arrow was given as an array of NumPy still lie there,
+    where the owner of the array may write. All else Arrow has made itself.
+    """
+    if isinstance(values.type, pa.DictionaryType):
+        whole = in_one_piece(values)
+        if not isinstance(whole.type, pa.DictionaryType):
+            return whole
+        return pa.DictionaryArray.from_arrays(_copied(whole.indices), whole.dictionary)
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        return _copied(in_one_piece(values))
+    return values
+
+
+def _copied(numbers: Any) -> Any:
+    return pa.array(numbers.to_numpy().copy())
 
 
 def _encode_there(
@@ -166,6 +190,11 @@ def _encode_there(
         return read(values, texts)
     if column_type.kind == "decimal" and pa.types.is_decimal(values.type):
         return _cast_decimals(name, column_type, values)
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        raise InputError(
+            f"Column {name!r} is of type {column_type} and cannot hold {values.type} values",
+            hint="give timestamps without a time zone: pyarrow.compute.local_timestamp",
+        )
     return others(values.to_numpy(zero_copy_only=False))
 
 

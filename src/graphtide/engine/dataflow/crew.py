@@ -75,8 +75,22 @@ class Crew:
         """The like, in one machine, of a block of the first."""
         return address if worker == 0 else self._twins[worker - 1][address]
 
+    def feed_owners(self, port: int, rows: Int64, keys: int) -> None:
+        """Append each row to a port of the machine that has its key, its first so many words."""
+        self._fed += len(rows)
+        columns = np.ascontiguousarray(rows.T)
+        for machine, its_port in self.shards(port):
+            machine.take_later(its_port, columns, keys)
+
+    def send_later(self, operator: int, rows: Int64) -> None:
+        """Let an input send rows: an equal part in each machine, since edges know where they go."""
+        self._fed += len(rows)
+        parts = np.array_split(rows, len(self.machines))
+        for (machine, its_own), part in zip(self.shards(operator), parts, strict=True):
+            machine.send_later(its_own, part)
+
     def feed(self, port: int, rows: Int64) -> None:
-        """Append rows to a port: to each machine an equal part, since edges know where they go."""
+        """Append rows to a port: to each machine an equal part."""
         self._fed += len(rows)
         parts = np.array_split(rows, len(self.machines))
         for (machine, its_port), part in zip(self.shards(port), parts, strict=True):
@@ -148,6 +162,7 @@ class Crew:
     def _step(self, worker: int) -> int:
         """Let one machine take its mail and run on; how it ended."""
         machine = self.machines[worker]
+        machine.take_fed()
         if self._mail[worker]:
             self._mail[worker] = False
             machine.take_mail(other for other in self.machines if other is not machine)

@@ -1,9 +1,9 @@
 """What users hand to an input, until the machine has it: as words of the columns that are read.
 
 Which columns those are is known once the dataflow is installed. Columns of Arrow wait for that as
-they are, and then until their version is closed, when they are written straight into the machine.
-All others become words at once, since whoever gave them may change them, and lose what is not read
-later.
+columns, and then until their version is closed, when they are written straight into the machine;
+those that may lie in somebody's array are copied first. All others become words at once, since
+whoever gave them may change them, and lose what is not read later.
 """
 
 from __future__ import annotations
@@ -28,28 +28,27 @@ class Fed(NamedTuple):
     version: int | Int64
 
     @property
-    def waits(self) -> bool:
-        """True where the records need not be words yet."""
-        return isinstance(self.records, Columns) and self.records.certain
-
-    @property
     def one_version(self) -> int | None:
         """The version of all records; None where each has its own."""
         return self.version if isinstance(self.version, int) else None
 
-    def as_words(self, schema: Schema, texts: Texts) -> Fed:
-        """The same as words of all columns."""
+    def settled(self, schema: Schema, texts: Texts) -> Fed:
+        """The same for whom it waits: as columns that nobody changes, or words of all columns."""
         if not isinstance(self.records, Columns):
             return self
-        return Fed(self.records.words(schema, texts), self.diff, self.version)
+        if not self.records.certain:
+            return Fed(self.records.words(schema, texts), self.diff, self.version)
+        self.records.settle(schema)
+        return self
 
     def rows(self, declared: Schema, read: Schema, texts: Texts) -> Int64 | Unread:
         """Rows of words of the columns that are read, version and diff; or what will be those."""
         if isinstance(self.records, Columns):
-            large = self.records.count >= _LARGE and isinstance(self.version, int) and self.waits
-            if large:
-                return Unread(self.records, self.diff, self.version, read, texts)
-            return written(self.records, self.diff, self.version, read, texts)
+            large = self.records.count >= _LARGE and isinstance(self.version, int)
+            if not large or not self.records.certain:
+                return written(self.records, self.diff, self.version, read, texts)
+            self.records.settle(read)
+            return Unread(self.records, self.diff, self.version, read, texts)
         words = self.records
         if read != declared:
             places = [number for number, item in enumerate(declared) if item in read]

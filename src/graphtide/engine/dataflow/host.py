@@ -11,7 +11,7 @@ all of it or, for several workers, each of a crew of machines does it for the ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.checking import Checker, versions_of
@@ -20,7 +20,13 @@ from graphtide.engine.dataflow.dweller import Dweller, rounds_of
 from graphtide.engine.dataflow.feeding import Unread, as_rows
 from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
 from graphtide.engine.dataflow.lower import Installed, Lowering
-from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine
+from graphtide.engine.dataflow.machine import (
+    DEFAULT_FUEL,
+    DEFAULT_MEMORY,
+    Int64,
+    Machine,
+    limit_of,
+)
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.engine.dataflow.text_functions import compute_handler
@@ -74,6 +80,8 @@ class Host:
         self._checkers: dict[int, Checker] = {}
         self._inputs: dict[int, int] = {}
         """The operators of inputs that send what is fed to them, by port."""
+        self._keys: dict[int, int] = {}
+        """Words of the keys that decide which worker has what is fed to a port."""
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> Dweller:
         """Make a plan part of the machine; it takes part from the next batch on."""
@@ -81,7 +89,7 @@ class Host:
             self._lowering(worker, machine, plan)
             for worker, machine in enumerate(self.crew.machines)
         ]
-        installed = [lowering.install() for lowering in lowerings]
+        installed = self._installed(lowerings)
         feeds = {
             number: lowerings[0].shortcut(number)
             for number, node in enumerate(plan.nodes)
@@ -94,10 +102,11 @@ class Host:
             self.machine.before_run = self._set_labels
         dweller = Dweller(plan, tuple(installed), feeds)
         self.dwellers.append(dweller)
-        if self.workers == 1 and not self.debug:
+        if not self.debug:
             ports, operators = dweller.installed.ports, dweller.installed.operators
             direct = {port: operators[n] for n, port in feeds.items() if port == ports[n]}
             self._inputs.update(direct)
+            self._note_keys(lowerings[0], feeds.values())
         if self.debug:
             self._checkers[id(dweller)] = Checker(
                 self.crew, self.texts, dweller, functions, self.owner_of
@@ -107,6 +116,26 @@ class Host:
         self._fresh_history |= any(node.history for node in imports)
         self._reschedule()
         return dweller
+
+    def _note_keys(self, lowering: Lowering, ports: Iterable[int]) -> None:
+        """Note by which words of a row workers share what users feed straight to an index."""
+        numbers = {port: number for number, port in lowering.done.ports.items()}
+        for port in ports:
+            if self.workers > 1 and port not in self._inputs:
+                self._keys[port] = lowering.key_words(numbers[port]) or 0
+
+    def _installed(self, lowerings: Sequence[Lowering]) -> list[Installed]:
+        """What a plan becomes in each machine; nothing is left of one that cannot be installed."""
+        try:
+            return [lowering.install() for lowering in lowerings]
+        except BaseException as error:
+            for lowering in lowerings:
+                done = lowering.done
+                traces = _own_traces(lowering.plan, done).values()
+                lowering.machine.remove(done.operators.values(), done.ports.values(), traces)
+            if isinstance(error, MemoryError):
+                raise limit_of(error, len(self.machine.words) * 8) from error
+            raise
 
     def _lowering(self, worker: int, machine: Machine, plan: DataflowPlan) -> Lowering:
         """A plan on its way into the machine of one worker."""
@@ -138,10 +167,7 @@ class Host:
 
     def uninstall(self, dweller: Dweller) -> None:
         """Free all that a dataflow made; what it imported stays with its owner."""
-        shared = {
-            number for number, node in enumerate(dweller.plan.nodes) if isinstance(node, Import)
-        }
-        own = {trace for number, trace in dweller.installed.traces.items() if number not in shared}
+        own = set(_own_traces(dweller.plan, dweller.installed).values())
         users = [
             other.plan.name
             for other in self.dwellers
@@ -159,8 +185,9 @@ class Host:
         ports = {*done.ports.values(), *done.watched.values()}
         self._waiting.forget(ports)
         self.shared -= own
-        for port in ports & set(self._inputs):
-            del self._inputs[port]
+        for port in ports:
+            self._inputs.pop(port, None)
+            self._keys.pop(port, None)
         for trace in own & set(self.held):
             self.crew.set_held(trace, [])
             del self.held[trace]
@@ -189,20 +216,9 @@ class Host:
             raise InputError(
                 "This dataflow runs once, and has run", hint="make it anew, or without `once`"
             )
-        versions = self._feed_closed(frontier)
         before = self.frontier
-        one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
-        only = versions.pop() if one else -1
-        lower = self.frontier[0] if self.coordinates == 1 else 0
-        # One version before the batch stays apart: users may still read it.
-        self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
-        # A history that is imported in this batch is gone through from its beginning: whoever looks
-        # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
-        since = [0] if self._fresh_history else self.since
-        for machine in self.crew.machines:
-            machine.words[layout.ONE_VERSION] = only
-            machine.set_frontier(layout.SINCE, since)
         try:
+            self._begin_batch(frontier)
             self._runner.run()
         except BaseException as error:
             self.failed = str(error) or "it was interrupted"
@@ -236,17 +252,52 @@ class Host:
         self._checkers.clear()
         self.crew.end()
 
+    def _begin_batch(self, frontier: list[int]) -> None:
+        """Feed the machines what waits for versions that are closed now, and tell them of these.
+
+        Where that fails, rows wait nowhere any more: the batch must not be taken for one without.
+        """
+        try:
+            self._set_versions(self._feed_closed(frontier))
+        except MemoryError as error:
+            raise limit_of(error, len(self.machine.words) * 8) from error
+
+    def _set_versions(self, versions: set[int]) -> None:
+        """Tell the machines which versions a batch closes, and from where on they stay apart."""
+        one = len(versions) == 1 and self.coordinates == 1 and not self._fresh
+        only = versions.pop() if one else -1
+        lower = self.frontier[0] if self.coordinates == 1 else 0
+        # One version before the batch stays apart: users may still read it.
+        self.since = [max(lower - 1, 0)] if self.coordinates == 1 else self.frontier
+        # A history that is imported in this batch is gone through from its beginning: whoever looks
+        # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
+        since = [0] if self._fresh_history else self.since
+        for machine in self.crew.machines:
+            machine.words[layout.ONE_VERSION] = only
+            machine.set_frontier(layout.SINCE, since)
+
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
         due, versions = self._waiting.take(frontier)
         for checker in self._checkers.values():
             checker.begin([(port, as_rows(rows)) for port, rows in due])
         for port, rows in due:
-            if port in self._inputs:
+            if self.workers > 1:
+                self._feed_crew(port, as_rows(rows))
+            elif port in self._inputs:
                 self.machine.send_later(self._inputs[port], rows)
             else:
-                self._runner.feed(port, as_rows(rows))
+                self.machine.feed(port, as_rows(rows))
         return versions
+
+    def _feed_crew(self, port: int, rows: Int64) -> None:
+        """Hand rows to the workers that have their keys, or to all in equal parts."""
+        if port in self._keys:
+            self.crew.feed_owners(port, rows, self._keys[port])
+        elif port in self._inputs:
+            self.crew.send_later(self._inputs[port], rows)
+        else:
+            self.crew.feed(port, rows)
 
     def _set_labels(self) -> None:
         """Hand the labels of texts to the machine where texts have come."""
@@ -297,3 +348,12 @@ class Host:
                     (source[:key], source[key:], made[key:]),
                     self.texts,
                 )
+
+
+def _own_traces(plan: DataflowPlan, done: Installed) -> dict[int, int]:
+    """The traces that a plan made itself: not those that it imports."""
+    return {
+        number: trace
+        for number, trace in done.traces.items()
+        if not isinstance(plan.nodes[number], Import)
+    }

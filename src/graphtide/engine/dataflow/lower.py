@@ -271,7 +271,7 @@ class Lowering:
 
     def _owners(self, number: int, path: Path) -> dict[int, int]:
         """What an edge has to know to send rows to the workers whose keys they have."""
-        keys = self._key_words(number)
+        keys = self.key_words(number)
         if self.machine.workers == 1 or keys is None or self._stays(path, keys):
             return {}
         if number not in self._exchanged:
@@ -283,11 +283,11 @@ class Lowering:
         """True where rows have, at the end of a path, the key that they are where they are for."""
         names = [name for name, _ in self.plan.schemas[path.origin]]
         same = [expression for _, expression in path.columns[:keys]]
-        return self._key_words(path.origin) == keys and same == [
+        return self.key_words(path.origin) == keys and same == [
             Column(name) for name in names[:keys]
         ]
 
-    def _key_words(self, number: int) -> int | None:
+    def key_words(self, number: int) -> int | None:
         """The first so many words of a record say which worker has it; None where any may."""
         node = self.plan.nodes[number]
         match node:
@@ -343,13 +343,13 @@ class Lowering:
         port = self.done.ports[number]
         if self.watch or len(ends) != 1 or isinstance(self.plan.nodes[ends[0][1]], Output):
             return port
-        if self.machine.workers > 1:
-            return port  # Where rows belong to is found out on the way.
         source = self.plan.nodes[ends[0][1]]
         if not isinstance(source, Arrange | Consolidate):
             return port
         paths = self.paths.paths_to(source.source)
-        if len(paths) == 1 and is_plain(paths[0], schema):
+        # What has no key at all is added up by each worker before one has it.
+        keyed = self.machine.workers == 1 or self.key_words(ends[0][1])
+        if len(paths) == 1 and is_plain(paths[0], schema) and keyed:
             return self.done.ports[ends[0][1]]
         return port
 

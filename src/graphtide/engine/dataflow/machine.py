@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.feeding import Unread
 from graphtide.kernels.dataflow import layout, summing
-from graphtide.kernels.dataflow.exchange import take_mail, turn_mail
+from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
@@ -60,6 +60,7 @@ class Machine:
         self.handlers: dict[int, Handler] = {}
         self._to_send: list[tuple[int, Int64 | Unread]] = []
         self._last_letter = 0
+        self._to_take: list[tuple[int, Int64, int]] = []
         self.before_run: Callable[[], None] = _nothing
         """Called before the machine runs, and before it goes on behind an operator of Python's."""
         self.workers = workers
@@ -104,6 +105,13 @@ class Machine:
 
     def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
         """An empty trace."""
+        if key_words + value_words > layout.MOST_COLUMNS:
+            raise LimitError(
+                f"A record of {key_words + value_words} columns is to be kept; "
+                f"{layout.MOST_COLUMNS} is the most",
+                hint="select those that are needed before what keeps records: "
+                "distinct, reductions, joins",
+            )
         return int(new_trace(self.words, key_words, value_words, by_time))
 
     def new_seen(self, words: int) -> int:
@@ -158,6 +166,19 @@ class Machine:
     def send_later(self, operator: int, rows: Int64 | Unread) -> None:
         """Let rows go along the edges of an input, outside of loops, when the next run begins."""
         self._to_send.append((operator, rows))
+
+    def take_later(self, port: int, columns: Int64, keys: int) -> None:
+        """Let a port have those of all rows that are this worker's, when its next run begins.
+
+        Rows stand column by column, and the first so many columns are their key.
+        """
+        self._to_take.append((port, columns, keys))
+
+    def take_fed(self) -> None:
+        """Take and send what was put off until the run begins; by the thread of this worker."""
+        while self._to_take:
+            take_own(self.words, *self._to_take.pop(0))
+        self._send_all()
 
     def _send_all(self) -> None:
         for operator, rows in self._to_send:

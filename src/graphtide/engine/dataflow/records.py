@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.arrow_columns import Readers, in_one_piece, is_arrow, is_certain
+from graphtide.engine.dataflow.arrow_columns import (
+    Readers,
+    as_it_is_now,
+    in_one_piece,
+    is_arrow,
+    is_certain,
+)
 from graphtide.engine.dataflow.columns import decode_column, encode_column
 from graphtide.engine.dataflow.few import FEW, few_values
 from graphtide.engine.dataflow.texts import Texts as Texts
@@ -47,9 +53,17 @@ class Columns:
                     hint="give columns of equal length",
                 )
 
+    def settle(self, chosen: Schema) -> None:
+        """Keep some columns, all of Arrow, as they are now, whoever changes what they lie in."""
+        names = {name for name, _ in chosen}
+        self._given = [
+            as_it_is_now(values) if name in names else values
+            for name, values in zip(self._readers.names, self._given, strict=True)
+        ]
+
     @property
     def certain(self) -> bool:
-        """True where all are columns of Arrow, which nobody changes, and fit by their types."""
+        """True where all are columns of Arrow and fit by their types."""
         return all(
             is_arrow(values) and is_certain(kind, values)
             for (_, kind), values in zip(self._readers.schema, self._given, strict=True)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,25 @@ def rank(value: Any) -> Any:
     if value is None:
         return (0,)
     return (2,) if value != value else (1, value)
+
+
+def one_nan(record: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A record whose NaNs are the one object that all others have, so that it equals its like."""
+    return tuple(_NAN if item != item else item for item in record)
+
+
+def exact_sum(values: Sequence[Any]) -> Any:
+    """A sum of ints, or one of floats that is exact and rounded once."""
+    if not any(isinstance(item, float) for item in values):
+        return sum(values)
+    beyond = {item for item in values if not math.isfinite(item)}
+    if beyond:
+        return beyond.pop() if len(beyond) == 1 else _NAN
+    whole = sum(map(Fraction, values), Fraction())
+    try:
+        return float(whole)
+    except OverflowError:
+        return math.inf if whole > 0 else -math.inf
 
 
 def number(value: Any) -> float:

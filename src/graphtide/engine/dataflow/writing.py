@@ -92,6 +92,7 @@ class Writer:
         self._known: dict[tuple[int, ...], int] = {}
         # Behind the record stand its version, position and diff.
         self._next = len(schema) + 3
+        self._check_room(self._next)
 
     def write(self, expression: Expression) -> int:
         """The register that holds an expression."""
@@ -118,15 +119,19 @@ class Writer:
         """Append a step, unless the same was taken before; the register of its result."""
         key = (code, left, right, third)
         if key not in self._known:
-            if self._next >= REGISTERS:
-                raise LimitError(
-                    f"An expression of the dataflow needs more than {REGISTERS} columns at once",
-                    hint="consolidate or arrange in between, so that it is computed in two steps",
-                )
+            self._check_room(self._next + 1)
             self.steps.append((code, self._next, left, right, third))
             self._known[key] = self._next
             self._next += 1
         return self._known[key]
+
+    def _check_room(self, registers: int) -> None:
+        """Refuse more columns than a chunk has room for."""
+        if registers > REGISTERS:
+            raise LimitError(
+                f"An expression of the dataflow needs more than {REGISTERS} columns at once",
+                hint="consolidate or arrange in between, so that it is computed in two steps",
+            )
 
     def any_of(self, registers: Sequence[int]) -> int:
         """The register that holds whether one of these is not 0; -1 for none."""
@@ -176,8 +181,7 @@ class Writer:
         faults, self.faults = self.faults, []
         found = self._plain(name, registers, types, made)
         if missing >= 0:
-            zero = self.constant(0)
-            self.faults = [self.step(codes.CHOOSE, missing, zero, fault) for fault in self.faults]
+            self.faults = self._unless(missing, self.faults)
             found = self.step(codes.CHOOSE, missing, self.constant(NULL_WORD), found)
         self.faults = [*faults, *self.faults]
         return found
@@ -211,7 +215,9 @@ class Writer:
             return register
         if given.nullable:
             missing = self._is_null(register)
+            faults, self.faults = self.faults, []
             found = self._as(register, given.plain, wanted.plain)
+            self.faults = [*faults, *self._unless(missing, self.faults)]
             return self.step(codes.CHOOSE, missing, self.constant(NULL_WORD), found)
         power = self.constant(10 ** abs(wanted.scale - given.scale))
         match given.kind, wanted.kind:
@@ -269,6 +275,11 @@ class Writer:
 
     def _is_null(self, register: int) -> int:
         return self.step(codes.EQUAL, register, self.constant(NULL_WORD))
+
+    def _unless(self, missing: int, faults: Sequence[int]) -> list[int]:
+        """Faults of records that have a value: what a null would come to does not matter."""
+        zero = self.constant(0)
+        return [self.step(codes.CHOOSE, missing, zero, fault) for fault in faults]
 
     def _reserve(self, register: int, given: ColumnType) -> None:
         """Note a fault where an int is the word that stands for no value."""

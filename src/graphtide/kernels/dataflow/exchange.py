@@ -14,6 +14,9 @@ and frees them only when all have met again.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphtide.kernels.dataflow.adding import add_up_bucket
 from graphtide.kernels.dataflow.layout import (
     BUCKET_COUNT,
@@ -54,6 +57,8 @@ from graphtide.kernels.dataflow.ports import (
 )
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 
+Columns = NDArray[np.int64]
+"""Rows that users feed, column by column: the record, version and diff."""
 _SPREAD = -7046029254386353131
 _HALF = (1 << 32) - 1
 MANY_ROWS = 4096
@@ -69,9 +74,51 @@ def owner_of(memory: Memory, staged: int, listed: int, keys: int) -> int:
     """
     found = 0
     for word in range(keys):
-        found = (found ^ memory[staged + memory[listed + word] * CHUNK]) * _SPREAD
-        found ^= found >> 29
+        found = _mixed(found, memory[staged + memory[listed + word] * CHUNK])
+    return _share(memory, found)
+
+
+@joined_kernel
+def _mixed(found: int, word: int) -> int:
+    """The hash of one word more."""
+    found = (found ^ word) * _SPREAD
+    return found ^ (found >> 29)
+
+
+@joined_kernel
+def _share(memory: Memory, found: int) -> int:
+    """The worker that has a hash."""
     return ((found >> 31) & _HALF) * memory[WORKERS] >> 32  # type: ignore[no-any-return]
+
+
+@bare_kernel
+def take_own(memory: Memory, port: int, columns: Columns, keys: int) -> None:
+    """Append to a port, outside of loops, the rows of this worker: their first columns are the key.
+
+    Every worker goes through all rows at the same time as the others. That takes less than to have
+    one go through them for all, or to send half of them on.
+    """
+    width, rows = columns.shape
+    own = 0
+    for row in range(rows):
+        own += 1 if _is_own(memory, columns, row, keys) else 0
+    if own == 0:
+        return
+    target = room_for(memory, port, 0, own)
+    for row in range(rows):
+        if _is_own(memory, columns, row, keys):
+            for column in range(width):
+                memory[target + column] = columns[column, row]
+            target += width
+
+
+@joined_kernel
+def _is_own(memory: Memory, columns: Columns, row: int, keys: int) -> bool:
+    """True for a row whose key this worker has."""
+    found = 0
+    for word in range(keys):
+        found = _mixed(found, columns[word, row])
+    return _share(memory, found) == memory[WORKER]  # type: ignore[no-any-return]
 
 
 @inner_kernel

@@ -15,7 +15,7 @@ stands for the one over there, and waits for the next exchange (see `exchange`).
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.exchange import owner_of
+from graphtide.kernels.dataflow.exchange import make_room, owner_of
 from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -63,6 +63,7 @@ from graphtide.kernels.dataflow.layout import (
     TRACE_KEY_WORDS,
     TRACE_VALUE_WORDS,
     VERSION_SHAPE,
+    WORKERS,
     Memory,
 )
 from graphtide.kernels.dataflow.memory import free
@@ -265,6 +266,8 @@ def _send_letter(memory: Memory, letter: int) -> None:
     operator, position = memory[letter + LETTER_OPERATOR], memory[letter + LETTER_POSITION]
     rows, columns = memory[letter + LETTER_ROWS], memory[letter + LETTER_COLUMNS]
     stage, body = memory[STAGE], letter + LETTER_BODY
+    if memory[WORKERS] > 1:
+        make_room(memory, operator, rows, position)
     for first in range(0, rows, CHUNK):
         here = min(CHUNK, rows - first)
         for column in range(columns + 1):

@@ -11,6 +11,7 @@ null, or 0 where it counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from graphtide.kernels.dataflow.wide import FLOAT_TAGS
@@ -210,14 +211,8 @@ class _Weights:
     def _total(self, of: str, given: ColumnType) -> str:
         """The sum of a column, its nulls as nothing."""
         if ("total", of) not in self._sums:
-            there = operation("there", col[of])
-            tags = self._floats(there) if given.plain == FLOAT else self._halves(there)
-            if given.nullable:
-                added_last = [
-                    (tag, where(col[of].is_null(), 0, weight))
-                    for tag, weight in self._columns[-len(tags) :]
-                ]
-                self._columns[-len(tags) :] = added_last
+            value = col[of].or_else(_zero(given)) if given.nullable else col[of]
+            tags = self._floats(value) if given.plain == FLOAT else self._halves(value)
             kind: SumKind = "float" if given.plain == FLOAT else "whole"
             self._sums["total", of] = self._output(kind, tags[0], given.plain)
         return self._sums["total", of]
@@ -248,6 +243,13 @@ class _Weights:
         name = f" sum {len(self.outputs)}"
         self.outputs[name] = (kind, tag, made)
         return name
+
+
+def _zero(given: ColumnType) -> int | float | Decimal:
+    """Nothing, of a type that can be added up."""
+    if given.kind == "decimal":
+        return Decimal(0).scaleb(-given.scale)
+    return 0.0 if given.kind == "float" else 0
 
 
 def _weighed(source: Stage) -> Stage:

@@ -93,9 +93,8 @@ class GrowingFlow(StaysInDataflow):
         if self.dweller is not None:
             self._hand_over(self.dweller, number, fed)
             return
-        if not fed.waits:
-            fed = fed.as_words(self.plan.schemas[number], self.host.texts)
-        self._waiting.append((number, fed))
+        settled = fed.settled(self.plan.schemas[number], self.host.texts)
+        self._waiting.append((number, settled))
 
     def pour(self) -> None:
         """Hand what was inserted before the dataflow was installed to the host."""

@@ -17,6 +17,8 @@ from graphtide.run.dataflow.times import Time
 
 Times = Time | Sequence[Time] | Int64
 """One version for all records, or a list or an array with one a record."""
+_MOST_DIFF = 1 << 31
+"""Sums are added up by halves of 32 bits: a diff beyond this could carry one over the edge."""
 
 
 class InputCollection(Collection):
@@ -25,9 +27,8 @@ class InputCollection(Collection):
     `at` says at which version: the open one where it is left out, one that is still to come, or a
     list or array with a version a record. Very many versions may be closed in one go.
 
-    Columns that nothing in the dataflow reads are checked and then left out. Columns of Arrow,
-    which do not change, may wait as they are until their version closes. One that was made of a
-    NumPy array shares its memory: leave that alone until then. All else is copied at once.
+    Columns that nothing in the dataflow reads are checked and then left out. What is given counts
+    as it is at the call: arrays may be written to afterwards.
     """
 
     def __init__(self, flow: GrowingFlow, number: int) -> None:
@@ -43,7 +44,10 @@ class InputCollection(Collection):
         self._change(rows, -1, at)
 
     def update(self, rows: Any, diffs: Any, *, at: Times | None = None) -> None:
-        """Change the multiplicity of each record by a number of its own."""
+        """Change the multiplicity of each record by a number of its own, or by one for all.
+
+        A multiplicity may change by less than 2^31 at once.
+        """
         self._change(rows, np.array(diffs), at)
 
     def _change(self, rows: Any, diff: Any, at: Times | None) -> None:
@@ -59,12 +63,7 @@ class InputCollection(Collection):
         version = flow.clock.open_word(at) if one else None
         columns = Columns(rows, self._readers)
         count = columns.count
-        each = isinstance(diff, np.ndarray) and diff.ndim > 0
-        if each and (diff.shape != (count,) or (count > 0 and diff.dtype.kind not in "iu")):
-            raise InputError(
-                f"{diff.size} diffs of type {diff.dtype} for {count} records",
-                hint="give one int a record",
-            )
+        _check_diffs(diff, count)
         versions = flow.clock.open_words(at, count) if version is None else version
         if flow.host.once:
             self._check_once(diff, versions)
@@ -82,4 +81,22 @@ class InputCollection(Collection):
             raise InputError(
                 f"{self.flow.name} runs once: it takes insertions alone, at one version",
                 hint="make it without `once`, or leave out what is not there",
+            )
+
+
+def _check_diffs(diff: Any, count: int) -> None:
+    """Refuse what is no int for each record, or one that is too large to be added up."""
+    if isinstance(diff, int):
+        return
+    given = np.asarray(diff)
+    if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
+        raise InputError(
+            f"{given.size} diffs of type {given.dtype} for {count} records",
+            hint="give one int a record, or one for all",
+        )
+    for most in (given.max(), given.min()) if given.size else ():
+        if abs(int(most)) >= _MOST_DIFF:
+            raise InputError(
+                f"A multiplicity cannot change by {most} at once",
+                hint=f"give diffs below {_MOST_DIFF:,}",
             )

@@ -9,6 +9,7 @@ from typing import Any
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import FLOAT, INT, ColumnType
 from graphtide.plan.rules import FileOf, Relation
+from graphtide.run.rules.functions import plain_digits
 
 _ESCAPES = {"\\t": "\t", "\\n": "\n"}
 
@@ -19,7 +20,7 @@ def read_facts(folder: Path, file: FileOf, relation: Relation) -> list[tuple[Any
     path = folder / settings.get("filename", f"{relation.name}.facts")
     delimiter = _delimiter(settings)
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = _lines(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
     except OSError as error:
@@ -33,6 +34,14 @@ def read_facts(folder: Path, file: FileOf, relation: Relation) -> list[tuple[Any
         _fact(line, delimiter, relation, f"{path}, line {number}")
         for number, line in enumerate(lines[first:], start=1 + first)
     ]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text. Only line feeds end one: symbols may hold all other separators."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
 
 
 def _fact(line: str, delimiter: str, relation: Relation, where: str) -> tuple[Any, ...]:
@@ -50,8 +59,8 @@ def _fact(line: str, delimiter: str, relation: Relation, where: str) -> tuple[An
 def _value(text: str, name: str, kind: ColumnType, where: str) -> Any:
     try:
         if kind is INT:
-            return int(text, 0) if text[:2] in ("0x", "0b") else int(text)
-        return float(text) if kind is FLOAT else text
+            return int(text, 0) if text[:2] in ("0x", "0b") else int(plain_digits(text))
+        return float(plain_digits(text)) if kind is FLOAT else text
     except ValueError:
         raise InputError(f"{text!r} is no {kind}, as '{name}' has it", where=where) from None
 

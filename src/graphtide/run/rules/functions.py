@@ -88,9 +88,16 @@ def _pattern(pattern: str) -> re.Pattern[str] | None:
         return None
 
 
+def plain_digits(text: str) -> str:
+    """A text that may be a number; ValueError for digits that Python alone takes for some."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return text
+
+
 def _to_number(text: str) -> int | None:
     try:
-        number = int(text)
+        number = int(plain_digits(text))
     except ValueError:
         return None
     return number if -(_WORD >> 1) <= number < _WORD >> 1 else None
@@ -98,7 +105,7 @@ def _to_number(text: str) -> int | None:
 
 def _to_float(text: str) -> float | None:
     try:
-        return float(text)
+        return float(plain_digits(text))
     except ValueError:
         return None
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphtide.engine.dataflow.value_definitions import value_of
+from graphtide.engine.dataflow.value_definitions import exact_sum, rank, value_of
 from graphtide.plan.dataflow_expressions import Column, Constant
 from graphtide.plan.rules import (
     Absent,
@@ -160,7 +160,7 @@ class Prover:
         """The bindings of a rule that derive a fact, with the facts that each needs."""
         start: Binding = {}
         for value, known in zip(rule.values, fact, strict=True):
-            if isinstance(value, Column) and start.setdefault(value.name, known) != known:
+            if isinstance(value, Column) and not _same(start.setdefault(value.name, known), known):
                 return
         own = {name for item in rule.values for name in variables_of(item)}
         for binding in self._solve(list(rule.body), start):
@@ -210,7 +210,7 @@ class Prover:
                     yield binding
             case Assign() | Call() | Aggregate():
                 value = self._value(item, binding)
-                if value is not None and binding.get(item.variable, value) == value:
+                if value is not None and _same(binding.get(item.variable, value), value):
                     yield {**binding, item.variable: value}
 
     def _value(self, item: Assign | Call | Aggregate, binding: Binding) -> Any:
@@ -226,11 +226,11 @@ class Prover:
         values = [value_of(item.target, found) for found in inner]
         match item.operation:
             case "sum":
-                return sum(values)
+                return exact_sum(values)
             case "min":
-                return min(values, default=None)
+                return min(values, key=rank, default=None)
             case _:
-                return max(values, default=None)
+                return max(values, key=rank, default=None)
 
     def matching(self, atom: Match, binding: Binding) -> Sequence[Fact]:
         """The facts that agree with what is known of an atom."""
@@ -278,9 +278,14 @@ def _instance(atom: Match, binding: Binding, prover: Prover) -> Fact:
 def _extended(atom: Match, fact: Fact, binding: Binding) -> Binding | None:
     found = dict(binding)
     for item, value in zip(atom.arguments, fact, strict=True):
-        if isinstance(item, Column) and found.setdefault(item.name, value) != value:
+        if isinstance(item, Column) and not _same(found.setdefault(item.name, value), value):
             return None
     return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of facts are one: NaN, of which facts have one object, is itself."""
+    return one is other or bool(one == other)
 
 
 def _known(item: Column | Constant, binding: Binding) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphtide.engine.dataflow.value_definitions import value_of
+from graphtide.engine.dataflow.value_definitions import one_nan, value_of
 from graphtide.plan.dataflow_expressions import Column, ColumnType
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Goal, Match, Relation, Rule, RulePlan
@@ -83,17 +83,22 @@ class StandingQuery:
         unit = self.flow.input("unit", **{UNIT: int})
         sizes = {name: len(item) for name, item in standing.facts.items()}
         builder = RuleBuilder(self.flow, plan, bases, unit, sizes, keyed, watch)
-        self.built = builder.build([ANSWER])
-        self.output = self.built.collection(ANSWER).output(ANSWER)
         self.plan = plan
         self._sides: dict[str, Output] = {}
         self._given: dict[str, Output] = {}
-        if watch is not None:
-            for name in sorted(needed):
-                self._sides[name] = self.built.collection(name).output(name)
-            self._given = {name: bases[name].output(f"given {name}") for name in sorted(bases)}
-        unit.insert([(0,)])
-        self.flow.advance()
+        try:
+            self.built = builder.build([ANSWER])
+            self.output = self.built.collection(ANSWER).output(ANSWER)
+            if watch is not None:
+                for name in sorted(needed):
+                    self._sides[name] = self.built.collection(name).output(name)
+                self._given = {name: bases[name].output(f"given {name}") for name in sorted(bases)}
+            unit.insert([(0,)])
+            self.flow.advance()
+        except BaseException:
+            if self.flow.dweller is None:  # Nobody else can close it, and the program goes on.
+                self.flow.close()
+            raise
 
     def all_facts(self) -> dict[str, set[tuple[Any, ...]]]:
         """The facts of all relations that the answer needs, where it is watched."""
@@ -106,7 +111,7 @@ class StandingQuery:
     def _facts(self, name: str, output: Output) -> set[tuple[Any, ...]]:
         columns = [own for own, _ in output.schema]
         order = [columns.index(own) for own in self.plan.relation(name).names]
-        return {tuple(row[at] for at in order) for row in output.records()}
+        return {one_nan(tuple(row[at] for at in order)) for row in output.records()}
 
     def rows(self) -> list[tuple[Any, ...]]:
         """The values of the variables, in order."""
@@ -155,7 +160,7 @@ def proof_of(standing: StandingRules, indexes: Indexes, goal: Goal) -> Proof | N
 
     def watch(name: str, record: tuple[Any, ...], time: Any, diff: int) -> None:
         if diff > 0:
-            rounds[name, record] = time[-1]
+            rounds[name, one_nan(record)] = time[-1]
 
     query = StandingQuery(standing, indexes, goal, magic=True, watch=watch)
     facts, given, plan = query.all_facts(), query.given_facts(), query.plan

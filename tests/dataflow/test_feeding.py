@@ -1,0 +1,166 @@
+"""What is handed to an input: it counts as it is at the call, or not at all."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from graphtide.dataflow import Dataflow, col
+from graphtide.model.errors import InputError, LimitError
+
+MEMORY = 1 << 22
+ROWS = 5000
+"""Enough to wait as columns of Arrow."""
+
+
+def _numbers() -> tuple[Any, Callable[[], None]]:
+    numbers = np.arange(ROWS)
+    return pa.array(numbers), lambda: numbers.fill(7)
+
+
+def _floats() -> tuple[Any, Callable[[], None]]:
+    numbers = np.arange(ROWS, dtype=np.float32)
+    return pa.chunked_array([pa.array(numbers)]), lambda: numbers.fill(7)
+
+
+def _indices() -> tuple[Any, Callable[[], None]]:
+    indices = np.arange(ROWS)
+    texts = pa.array([str(number) for number in range(ROWS)])
+    return pa.DictionaryArray.from_arrays(indices, texts), lambda: indices.fill(7)
+
+
+@pytest.mark.parametrize("installed", [False, True])
+@pytest.mark.parametrize(("given", "kind"), [(_numbers, int), (_floats, float), (_indices, str)])
+def test_arrays_may_be_written_to_afterwards(
+    given: Callable[[], tuple[Any, Callable[[], None]]], kind: type, installed: bool
+) -> None:
+    flow = Dataflow(memory=MEMORY)
+    source = flow.input("source", value=kind)
+    output = source.output()
+    if installed:
+        flow.advance()
+    column, spoil = given()
+    diffs = np.ones(ROWS, np.int64)
+    source.update({"value": column}, diffs)
+    spoil()
+    diffs.fill(3)
+    flow.advance()
+    assert len(output.records()) == ROWS
+    assert set(output.records().values()) == {1}
+
+
+def test_nulls_among_the_values_of_a_dictionary_are_nulls() -> None:
+    flow = Dataflow(memory=MEMORY)
+    strict, loose = flow.input("strict", value=str), flow.input("loose", value=str | None)
+    output = loose.output()
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1, None]), pa.array(["a", None]))
+    assert column.null_count == 1
+    loose.insert({"value": column})
+    loose.insert({"value": pa.chunked_array([column, column])})
+    for part in (column, column[:3]):
+        with pytest.raises(InputError, match="has nulls"):
+            strict.insert({"value": part})
+    flow.advance()
+    assert output.records() == {("a",): 3, (None,): 9}
+
+
+def test_chunks_whose_dictionaries_do_not_go_together() -> None:
+    flow = Dataflow(memory=MEMORY)
+    source = flow.input("source", value=str)
+    output = source.output()
+    indices = pa.array(range(100), pa.int8())
+    chunks = [
+        pa.DictionaryArray.from_arrays(indices, pa.array([f"{name}{at}" for at in range(100)]))
+        for name in "ab"
+    ]
+    source.insert({"value": pa.chunked_array(chunks)})
+    flow.advance()
+    assert output.records() == {(f"{name}{at}",): 1 for name in "ab" for at in range(100)}
+
+
+def test_timestamps_with_a_time_zone_are_refused_as_those_of_python_are() -> None:
+    source = Dataflow(memory=MEMORY).input("source", value=datetime.datetime)
+    moment = pa.array([datetime.datetime(2020, 1, 1)], pa.timestamp("us", "Asia/Tokyo"))
+    with pytest.raises(InputError, match=r"cannot hold timestamp\[us, tz=Asia/Tokyo\]"):
+        source.insert({"value": moment})
+
+
+@pytest.mark.parametrize(
+    "diffs", [0.5, [0.5], [1, 1], 1 << 31, [-(1 << 31)], np.array([(1 << 64) - 1], np.uint64)]
+)
+def test_diffs_are_small_ints(diffs: Any) -> None:
+    source = Dataflow(memory=MEMORY).input("source", value=int)
+    with pytest.raises(InputError, match=r"diffs of type|cannot change by"):
+        source.update([(1,)], diffs)
+
+
+def test_one_diff_counts_for_all_records() -> None:
+    flow = Dataflow(memory=MEMORY)
+    source = flow.input("source", value=int)
+    output = source.output()
+    source.update([(1,), (2,)], 3)
+    flow.advance()
+    assert output.records() == {(1,): 3, (2,): 3}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_rows_that_find_no_room_are_not_forgotten(workers: int) -> None:
+    flow = Dataflow(memory=workers << 20, workers=workers)
+    source = flow.input("source", value=int)
+    source.distinct().output()
+    source.insert([(1,)])
+    flow.advance()
+    source.insert({"value": np.arange(200_000)})
+    with pytest.raises(LimitError, match="more memory than it was given"):
+        flow.advance()
+    with pytest.raises(InputError, match="cannot go on"):
+        flow.advance()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_dataflow_that_cannot_be_installed_leaves_nothing(workers: int) -> None:
+    flow = Dataflow(memory=1 << 24, workers=workers)
+    source = flow.input("source", value=int)
+    arranged = source.arrange("value")
+    output = source.output()
+    flow.advance()
+    held = flow.host.crew.held_bytes
+    late = Dataflow("late", beside=flow)
+    wide = {f"column {number}": col.value + number for number in range(200)}
+    late.import_arrangement(arranged).distinct().map(**wide).output()
+    for _ in range(3):
+        with pytest.raises(LimitError, match="more than 256 columns"):
+            flow.advance()
+    assert flow.host.crew.held_bytes == held
+    late.close()
+    source.insert([(1,)])
+    flow.advance()
+    assert output.records() == {(1,): 1}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_records_have_as_many_columns_as_the_machine_has_room_for(workers: int) -> None:
+    for columns in (96, 97):
+        flow = Dataflow(memory=1 << 24, workers=workers)
+        source = flow.input("source", **{f"c{number}": int for number in range(columns)})
+        least = source.min(by="c0").output()
+        rows = [(first, *range(second, second + columns - 1)) for first, second in [(0, 5), (0, 1)]]
+        source.insert(rows)
+        if columns > 96:
+            with pytest.raises(LimitError, match="97 columns is to be kept; 96 is the most"):
+                flow.advance()
+            continue
+        flow.advance()
+        assert least.records() == {rows[1]: 1}
+        source.remove(rows[1:])
+        flow.advance()
+        assert least.records() == {rows[0]: 1}
+    flow = Dataflow(memory=1 << 24, workers=workers)
+    flow.input("source", **{f"c{number}": int for number in range(254)}).output()
+    with pytest.raises(LimitError, match="more than 256 columns"):
+        flow.advance()
