@@ -83,8 +83,14 @@ def test_chunks_whose_dictionaries_do_not_go_together() -> None:
     assert output.records() == {(f"{name}{at}",): 1 for name in "ab" for at in range(100)}
 
 
-def test_timestamps_with_a_time_zone_are_refused_as_those_of_python_are() -> None:
-    source = Dataflow(memory=MEMORY).input("source", value=datetime.datetime)
+def test_timestamps_of_utc_are_taken_and_those_of_other_zones_are_refused() -> None:
+    flow = Dataflow(memory=MEMORY)
+    source = flow.input("source", value=datetime.datetime)
+    output = source.output()
+    new_year = datetime.datetime(2020, 1, 1)
+    source.insert({"value": pa.array([new_year], pa.timestamp("us", "UTC"))})
+    flow.advance()
+    assert output.records() == {(new_year,): 1}
     moment = pa.array([datetime.datetime(2020, 1, 1)], pa.timestamp("us", "Asia/Tokyo"))
     with pytest.raises(InputError, match=r"cannot hold timestamp\[us, tz=Asia/Tokyo\]"):
         source.insert({"value": moment})

@@ -28,6 +28,8 @@ Others = Callable[[NDArray[Any]], Int64]
 Reader = Callable[[Any, Texts], Int64]
 """Reads a column of Arrow, in one piece and without nulls, as it lies."""
 _WORD_DIGITS = 18
+_AS_THEY_ARE = None, "UTC", "+00:00"
+"""Zones whose moments are taken as they lie: what has another one could mean that or this one."""
 ARROW = (pa.Array, pa.ChunkedArray)
 
 
@@ -190,7 +192,7 @@ def _encode_there(
         return read(values, texts)
     if column_type.kind == "decimal" and pa.types.is_decimal(values.type):
         return _cast_decimals(name, column_type, values)
-    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+    if pa.types.is_timestamp(values.type) and values.type.tz not in _AS_THEY_ARE:
         raise InputError(
             f"Column {name!r} is of type {column_type} and cannot hold {values.type} values",
             hint="give timestamps without a time zone: pyarrow.compute.local_timestamp",
