@@ -170,3 +170,48 @@ def test_levels_are_rolled_back_with_the_values() -> None:
         Step("advance", (), (rows[2, 3],)),
     )
     assert list(failures(Case(LABELS, {}, (0, 1, 2, 3, 4), (), steps), Tally())) == []
+
+
+def _zero_below() -> Any:
+    @gt.program
+    class Zero:
+        x: float = 1.0
+        got = gt.Sum(float)
+        iterations = 1
+
+        def traverse(self, u, e, v):
+            v.got(1.0)
+
+        def update(self, v):
+            v.x = -0.0 if v.got > 0.5 else 3.0
+
+    return Zero
+
+
+def _zero_above() -> Any:
+    @gt.program
+    class Zero:
+        x: float = 1.0
+        got = gt.Sum(float)
+        iterations = 1
+
+        def traverse(self, u, e, v):
+            v.got(1.0)
+
+        def update(self, v):
+            v.x = 0.0 if v.got > 0.5 else 3.0
+
+    return Zero
+
+
+@pytest.mark.interpreted
+def test_programs_that_differ_in_the_sign_of_a_zero_are_not_taken_for_each_other() -> None:
+    found = [
+        gt.Graph([0], [1]).maintain(made()).table()["x"].to_pylist()
+        for made in (_zero_above, _zero_below, _zero_above)
+    ]
+    assert [list(map(str, values)) for values in found] == [
+        ["3.0", "0.0"],
+        ["3.0", "-0.0"],
+        ["3.0", "0.0"],
+    ]

@@ -72,12 +72,27 @@ INT, FLOAT, BOOL = ValueType.INT, ValueType.FLOAT, ValueType.BOOL
 TEXT, DATE, TIMESTAMP = ValueType.TEXT, ValueType.DATE, ValueType.TIMESTAMP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Const:
-    """A number or truth value. Compares by type and value, so that 1, 1.0 and True stay apart."""
+    """A number or truth value.
+
+    Compares by type and bits, so that 1, 1.0 and True stay apart, and 0.0 and -0.0 too: what is
+    compiled for a program is found by its plan.
+    """
 
     value: Number
     type: ValueType
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[ValueType, Number | str]:
+        value = self.value
+        return self.type, value.hex() if isinstance(value, float) else value
 
 
 @dataclass(frozen=True)
