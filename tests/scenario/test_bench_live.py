@@ -6,6 +6,7 @@ import pytest
 
 from bench import live
 from bench.live_landmarks import WAYS
+from bench.live_pairs import OURS
 from bench.live_settings import RANDOM, SETTINGS
 
 pytestmark = pytest.mark.interpreted
@@ -21,6 +22,7 @@ def test_all_settings_of_histories_are_measured() -> None:
     figures = live.run(quick=True, part="pairs")
     assert {item.name.split(":")[0] for item in figures} == {
         "from scratch",
+        OURS,
         *SETTINGS,
         *RANDOM,
     }

@@ -223,13 +223,18 @@ def record_reader(record: Any, *, strided: tuple[str, ...] = ()) -> Callable[...
 
 
 def _remembering(read: Callable[..., Any]) -> Callable[..., Any]:
-    """A reader that is asked for the same record again and again, as kernels do, reads it once."""
-    last: list[Any] = [None, None, None, None]
+    """A reader that is asked for the same record again and again, as kernels do, reads it once.
+
+    Threads share what it remembers, so that this is replaced as a whole.
+    """
+    last: tuple[Any, ...] = (None, None, None, None)
 
     def at(words: Int64, first: int, value: Any = None) -> Any:
-        if last[0] is not words or last[1] != first or last[2] is not value:
-            last[:] = words, first, value, read(words, first, value)
-        return last[3]
+        nonlocal last
+        found = last
+        if found[0] is not words or found[1] != first or found[2] is not value:
+            last = found = words, first, value, read(words, first, value)
+        return found[3]
 
     return at
 
