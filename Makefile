@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 # Without the last option xdist starts a crashed process again and again, or waits for it for ever.
 ONCE := --max-worker-restart=0
 FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
+# What is interpreted compiles nothing that tests of a file would share.
+EVENLY := $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py tests/damage/test_derived.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
@@ -16,7 +18,7 @@ REACHED := build/reached
 # has Python keep no bytecode: three seconds of a processor instead of one.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test fast checks lint types layers spark bench campaign checked mutants reference wheel \
+.PHONY: help demo test fast compiled interpreted checks lint types layers spark bench campaign checked mutants reference wheel \
   pictures site clean
 
 help:
@@ -50,10 +52,14 @@ types: $(READY)
 layers: $(READY)
 	$(VENV)/bin/lint-imports --no-cache
 
-fast: $(READY)
+fast: compiled interpreted
+
+compiled: $(READY)
 	$(FAST) -m "not spark and not interpreted"
+
+interpreted: $(READY)
 	rm -rf $(REACHED)
-	NUMBA_DISABLE_JIT=1 GRAPHTIDE_SHARE=1 GRAPHTIDE_REACHED=$(REACHED) $(FAST) \
+	NUMBA_DISABLE_JIT=1 GRAPHTIDE_SHARE=1 GRAPHTIDE_REACHED=$(REACHED) $(EVENLY) \
 	  -m "not spark and not compiled" $(KERNELS)
 	$(PY) tools/kernels_reached.py $(REACHED)
 
@@ -62,9 +68,9 @@ spark: $(READY)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal $(ONCE) \
 	  $$(grep -rl --include='test_*.py' 'mark\.spark' tests | sort)
 
-# Tests with Spark mostly wait for a JVM, and what has one thread leaves a core: all run side by side.
+# Tests with Spark often wait for a JVM, and what has one thread leaves a core: all run side by side.
 test: lint
-	$(MAKE) --no-print-directory --jobs 3 fast spark checks
+	$(MAKE) --no-print-directory --jobs 4 compiled interpreted spark checks
 
 checks: layers site types
 
