@@ -66,8 +66,9 @@ class Journey:
         come, go = pick.choice(((1, 0), (0, 1), (2, 2), (1, 3), (4, 1), (0, 4), (3, 3), (6, 6)))
         deleted = pick.sample(before.edges, min(go, len(before.edges)))
         inserted = [self.row(vertices) for _ in range(come)]
-        if self.gone and inserted and pick.random() < 0.5:
-            inserted[0] = pick.choice(self.gone)
+        back = [row for row in self.gone if {*row[:2]} <= {*vertices}]
+        if back and inserted and pick.random() < 0.5:
+            inserted[0] = pick.choice(back)
         if deleted and inserted and pick.random() < 0.3:
             inserted[-1] = deleted[0]
         self.gone += deleted
