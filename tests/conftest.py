@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.reached import watch_kernels, write_notes
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 watch_kernels()  # Before a test imports a kernel.
+
+# A busy machine takes long to draw examples, which is no fault of theirs.
+settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ours")
 
 # A shell has what it starts in the background ignore Ctrl-C, and whatever that starts too. Tests
 # that interrupt, here or in a process of their own, mean a process that somebody sits before.
