@@ -85,6 +85,14 @@ def test_costs_that_need_64_bits_are_held_exactly() -> None:
         assert graph.queries["far"].value == 0.1 + 0.2
 
 
+def test_room_that_no_entry_fills_may_hold_any_bits() -> None:
+    pool = HistoryPool(2, "key", "narrow")
+    pool.view.narrow.view(np.uint32)[:] = 0x7FA00000  # A NaN that tells of being converted.
+    pool.widen()
+    assert pool.view.wide.dtype == np.float64
+    assert len(pool.view.narrow) == 0
+
+
 def test_explain_tells_the_setting_and_what_is_dropped() -> None:
     graph = gt.Graph([1, 2, 3], [2, 3, 4], queries=Histories(drop=1.0, policy="random"))
     query = graph.query("far", Path(1, 4))

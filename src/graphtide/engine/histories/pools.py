@@ -114,7 +114,8 @@ class HistoryPool:
     def widen(self) -> None:
         """Hold costs of 64 bits from now on."""
         if "narrow" in self._columns:
-            self._pool["wide"] = self._pool["narrow"].astype(np.float64)
+            with np.errstate(invalid="ignore"):  # Room that no entry fills may hold any bits.
+                self._pool["wide"] = self._pool["narrow"].astype(np.float64)
             self._pool["narrow"] = np.empty(0, np.float32)
             self._columns = tuple({"narrow": "wide"}.get(name, name) for name in self._columns)
 
