@@ -19,11 +19,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.reached import watch_kernels, write_notes
+from tests.unset import spoil_unset_memory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 watch_kernels()  # Before a test imports a kernel.
+spoil_unset_memory()
 
 # A busy machine takes long to draw examples, which is no fault of theirs.
 settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
