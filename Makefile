@@ -14,6 +14,7 @@ KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/u
   edge_properties.py graph_runs.py memory_api.py pair_pieces.py pairs.py queries.py run_kill.py \
   run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)
 REACHED := build/reached
+CLASSES := build/spark.jsa
 # Tests start hundreds of processes, each of which would compile all modules where the environment
 # has Python keep no bytecode: three seconds of a processor instead of one.
 export PYTHONDONTWRITEBYTECODE :=
@@ -63,8 +64,12 @@ interpreted: $(READY)
 	  -m "not spark and not compiled" $(KERNELS)
 	$(PY) tools/kernels_reached.py $(REACHED)
 
+# Without it tests take longer, and no more than that.
+$(CLASSES): $(READY)
+	-$(PY) -m tests.java $@
+
 # Only files that have such tests: to import all others takes each process ten seconds.
-spark: $(READY)
+spark: $(CLASSES)
 	$(PY) -m pytest -q -m spark -n 2 --dist worksteal $(ONCE) \
 	  $$(grep -rl --include='test_*.py' 'mark\.spark' tests | sort)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import java
 from tests.reached import watch_kernels, write_notes
 from tests.unset import spoil_unset_memory
 
@@ -35,20 +36,14 @@ settings.load_profile("ours")
 # that interrupt, here or in a process of their own, mean a process that somebody sits before.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No test runs long enough for Java's second compiler to pay: without it a test takes a third less
-# of a processor; and a tenth less where it takes Spark's classes as they are. Read by every Java
-# that Spark starts from here, in processes that tests start too.
-_JAVA = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
-os.environ.setdefault("SPARK_SUBMIT_OPTS", _JAVA)
+# Read by every Java that Spark starts from here, in processes that tests start too.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", java.options())
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     "spark.executor.memory": "1g",
-    "spark.executor.extraJavaOptions": _JAVA,
+    "spark.executor.extraJavaOptions": java.OPTIONS,
 }
 
 # Plans of tests run over a few rows, where compiling them is much of the work: without it 14 tests
