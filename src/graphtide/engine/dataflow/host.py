@@ -33,8 +33,9 @@ from graphtide.engine.dataflow.text_functions import compute_handler
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.dataflow.waiting import Part, Waiting
 from graphtide.kernels.dataflow import layout
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, LimitError
 from graphtide.plan.dataflow import Compute, DataflowPlan, Foreign, Import, Input, Reduce
+from graphtide.plan.dataflow_describing import describe
 
 
 @dataclass
@@ -221,6 +222,8 @@ class Host:
             self._begin_batch(frontier)
             self._runner.run()
         except BaseException as error:
+            if isinstance(error, LimitError):
+                error.where = error.where or self._failed_at()
             self.failed = str(error) or "it was interrupted"
             raise
         self._fresh = self._fresh_history = False
@@ -229,6 +232,16 @@ class Host:
             dweller.ran = True
         if self._checkers:
             self._check(before, frontier)
+
+    def _failed_at(self) -> str | None:
+        """The operator that met a number which is too large, where one did."""
+        for worker, machine in enumerate(self.crew.machines):
+            for dweller in self.dwellers:
+                for number, operator in dweller.shards[worker].operators.items():
+                    if operator == machine.failed_at:
+                        told = describe(dweller.plan, number)
+                        return f"#{number} {told}, of dataflow {dweller.plan.name}"
+        return None
 
     def _check(self, before: list[int], frontier: list[int]) -> None:
         """Compare what was computed for the versions between two frontiers with plain Python."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.feeding import Unread
 from graphtide.kernels.dataflow import layout, summing
+from graphtide.kernels.dataflow.diffs import TOO_OFTEN
 from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
@@ -66,6 +67,8 @@ class Machine:
         self.workers = workers
         self.stopping = False
         """Set by another thread to end a step at its next pause."""
+        self.failed_at = 0
+        """The operator that ran when a number was too large, or 0."""
         words = self.words
         words[layout.NEXT_FREE] = layout.HEADER_WORDS
         words[layout.END_OF_MEMORY] = len(words)
@@ -290,6 +293,7 @@ class Machine:
                 self.answer()
                 self.before_run()
         except (MemoryError, ArithmeticError) as error:
+            self._note_failure(error)
             raise limit_of(error, len(words) * 8) from error
         self.give_back()
 
@@ -302,10 +306,19 @@ class Machine:
     def step(self) -> int:
         """Run until nothing waits, or Python or the other workers are wanted; how it ended."""
         words, schedule = self.words, self._schedule
-        while (ended := run(words, schedule)) == layout.PAUSED:
-            if self.stopping:
-                break
+        try:
+            while (ended := run(words, schedule)) == layout.PAUSED:
+                if self.stopping:
+                    break
+        except ArithmeticError as error:
+            self._note_failure(error)
+            raise
         return ended
+
+    def _note_failure(self, error: Exception) -> None:
+        """Note which operator ran when an error came that is about numbers."""
+        if isinstance(error, ArithmeticError):
+            self.failed_at = int(self.words[layout.RUNNING])
 
     def answer(self) -> None:
         """Carry out the operator of Python's before which the run stopped."""
@@ -409,6 +422,13 @@ def limit_of(error: Exception, size: int) -> LimitError:
             hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
             "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
             "`most_rounds`, or nest its loops less deeply, which lets them count further",
+        )
+    if str(error) == TOO_OFTEN:
+        return LimitError(
+            "Records of the dataflow are there too often: a multiplicity, or one times a number "
+            "that is added up, would be 2^62 or more",
+            hint="joins multiply multiplicities: call distinct() before those that do not need "
+            "them, or count records first",
         )
     return LimitError(
         f"A number of the dataflow does not fit into 64 bits: {error}",
