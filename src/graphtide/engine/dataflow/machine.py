@@ -198,18 +198,23 @@ class Machine:
         count = len(rows)
         if count == 0:
             return
+        words = self.words
         width = rows.width if isinstance(rows, Unread) else rows.shape[1]
-        end = layout.LETTER_BODY + count * width
-        letter = allocate(self.words, end)
-        block = self.words[letter : letter + end]
-        block[: layout.LETTER_BODY] = (0, operator, position, count, width - 2)
-        target = block[layout.LETTER_BODY :].reshape(width, count)
+        letter = allocate(words, layout.LETTER_BODY + count * width)
+        # Word by word: to make a tuple of them an array takes longer.
+        words[letter + layout.LETTER_NEXT] = 0
+        words[letter + layout.LETTER_OPERATOR] = operator
+        words[letter + layout.LETTER_POSITION] = position
+        words[letter + layout.LETTER_ROWS] = count
+        words[letter + layout.LETTER_COLUMNS] = width - 2
+        body = letter + layout.LETTER_BODY
+        target = words[body : body + count * width].reshape(width, count)
         if isinstance(rows, Unread):
             rows.write(target)
         else:
             target[:] = rows.T
-        behind = self._last_letter + layout.LETTER_NEXT if self.words[layout.OUTGOING] else None
-        self.words[layout.OUTGOING if behind is None else behind] = letter
+        behind = self._last_letter + layout.LETTER_NEXT if words[layout.OUTGOING] else None
+        words[layout.OUTGOING if behind is None else behind] = letter
         self._last_letter = letter
 
     def take(self, port: int, position: int = 0) -> Int64:
