@@ -136,6 +136,26 @@ def test_a_total_that_only_its_reader_adds_up_is_an_error_for_the_reader() -> No
     assert output.records() == {(1,): 4 * (MOST << 30)}
 
 
+@pytest.mark.parametrize("effort", [0, 4])
+def test_an_index_that_cannot_add_up_what_it_holds_shows_what_it_held(effort: int) -> None:
+    flow = Dataflow(memory=MEMORY, effort=effort)
+    one, other = flow.input("one", k=int), flow.input("other", k=int)
+    joined = one.join(other, on="k").arrange("k")
+    other.update([(1,)], [1 << 30])
+    told, refused = {}, False
+    for turn in range(8):
+        one.update([(1,), (turn,)], [MOST, 1])
+        try:
+            flow.advance()
+        except LimitError:
+            refused = True
+            break
+        told = joined.read()
+        assert told == {(1,): (MOST * (turn + 1) + min(turn, 1)) << 30}
+    assert refused
+    assert joined.read() == told
+
+
 class Trial:
     """A random chain of joins, aggregates and the like over one input, beside its oracle."""
 
