@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from graphtide.engine.dataflow.few import FEW
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Schema
 from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
 
 Int64 = NDArray[np.int64]
@@ -33,14 +32,6 @@ _AS_THEY_ARE = None, "UTC", "+00:00"
 ARROW = (pa.Array, pa.ChunkedArray)
 
 
-class Read(NamedTuple):
-    """The number of a column, its place among those that are chosen, and how to read it."""
-
-    number: int
-    place: int
-    read: Reader
-
-
 def is_arrow(values: Any) -> bool:
     """True for a column of Arrow."""
     return isinstance(values, ARROW)
@@ -48,7 +39,7 @@ def is_arrow(values: Any) -> bool:
 
 def is_certain(column_type: ColumnType, values: Any) -> bool:
     """True where every value of a column of Arrow has a word, by what Arrow says of it."""
-    return values.null_count == 0 and _fits(column_type, values.type) and not hides_nulls(values)
+    return values.null_count == 0 and fits(column_type, values.type) and not hides_nulls(values)
 
 
 def hides_nulls(values: Any) -> bool:
@@ -59,7 +50,7 @@ def hides_nulls(values: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _fits(column_type: ColumnType, given: Any) -> bool:
+def fits(column_type: ColumnType, given: Any) -> bool:
     """True where all values of a type of Arrow have a word."""
     kind = column_type.kind
     if column_type.nullable and kind in ("int", "decimal"):
@@ -76,55 +67,6 @@ def _fits(column_type: ColumnType, given: Any) -> bool:
         "date": pa.types.is_date32,
     }
     return kind in tests and tests[kind](given)
-
-
-class Readers:
-    """How the columns of one input are read: found out once for tables of the same types."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.names = [name for name, _ in schema]
-        self.all_names = frozenset(self.names)
-        self._chosen: Schema | None = None
-        self._types: list[Any] = []
-        self._reads: list[Read] | None = None
-        self._listed: list[int] = []
-
-    def as_they_lie(self, given: list[Any], chosen: Schema) -> list[Read] | None:
-        """How to read the columns that are chosen; None where not all are certain, or any is not
-        to be read as it lies."""
-        if given and not is_arrow(given[0]):
-            return None
-        try:
-            types = [values.type for values in given]
-        except AttributeError:  # Not all of them are Arrow's.
-            return None
-        if chosen is not self._chosen or types != self._types:
-            self._reads = self._found(types, chosen)
-            self._chosen, self._types = chosen, types
-            self._listed = [n for n, kind in enumerate(types) if pa.types.is_dictionary(kind)]
-        reads = self._reads
-        if reads is not None:
-            for values in given:
-                if values.null_count:
-                    return None
-            for number in self._listed:
-                if hides_nulls(given[number]):
-                    return None
-        return reads
-
-    def _found(self, types: list[Any], chosen: Schema) -> list[Read] | None:
-        places = {name: place for place, (name, _) in enumerate(chosen)}
-        found = []
-        for number, (name, kind) in enumerate(self.schema):
-            if not _fits(kind, types[number]):
-                return None
-            if name in places:
-                read = _reader(kind, types[number])
-                if read is None:
-                    return None
-                found.append(Read(number, places[name], read))
-        return found
 
 
 def encode_arrow(
@@ -187,7 +129,7 @@ def _copied(numbers: Any) -> Any:
 def _encode_there(
     name: str, column_type: ColumnType, values: Any, texts: Texts, others: Others
 ) -> Int64:
-    read = _reader(column_type, values.type)
+    read = reader_of(column_type, values.type)
     if read is not None:
         return read(values, texts)
     if column_type.kind == "decimal" and pa.types.is_decimal(values.type):
@@ -201,7 +143,7 @@ def _encode_there(
 
 
 @lru_cache(maxsize=256)
-def _reader(column_type: ColumnType, given: Any) -> Reader | None:
+def reader_of(column_type: ColumnType, given: Any) -> Reader | None:
     """How columns of a type of Arrow are read as they lie; None for all others."""
     match column_type.kind:
         case "decimal" if _is_word_decimal(column_type, given):

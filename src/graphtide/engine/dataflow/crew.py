@@ -22,8 +22,9 @@ from typing import Protocol
 import numpy as np
 
 from graphtide.engine.dataflow.helpers import Helpers
+from graphtide.engine.dataflow.limits import limit_of, stranded
 from graphtide.engine.dataflow.lower import Installed
-from graphtide.engine.dataflow.machine import Int64, Machine, limit_of, stranded
+from graphtide.engine.dataflow.machine import Int64, Machine
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError
 

@@ -13,6 +13,7 @@ import decimal
 import math
 import struct
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -113,8 +114,13 @@ def few_values(column_type: ColumnType, words: Sequence[int], texts: Texts) -> l
 
 
 def _decimals(words: Iterable[int], scale: int) -> list[Any]:
-    unit, times = decimal.Decimal((0, (1,), -scale)), EXACT.multiply
-    return [times(decimal.Decimal(word), unit) for word in words]
+    unit, times = _unit(scale), EXACT.multiply
+    return [times(word, unit) for word in words]
+
+
+@cache
+def _unit(scale: int) -> decimal.Decimal:
+    return decimal.Decimal((0, (1,), -scale))
 
 
 def _floats(words: Sequence[int]) -> list[Any]:

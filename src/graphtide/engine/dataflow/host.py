@@ -16,25 +16,26 @@ from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.checking import Checker, versions_of
 from graphtide.engine.dataflow.crew import Crew
-from graphtide.engine.dataflow.dweller import Dweller, rounds_of
+from graphtide.engine.dataflow.dweller import Dweller, own_traces
 from graphtide.engine.dataflow.feeding import Unread, as_rows
-from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
+from graphtide.engine.dataflow.foreign import Function
+from graphtide.engine.dataflow.handlers import set_handlers
+from graphtide.engine.dataflow.limits import limit_of
 from graphtide.engine.dataflow.lower import Installed, Lowering
 from graphtide.engine.dataflow.machine import (
     DEFAULT_FUEL,
     DEFAULT_MEMORY,
     Int64,
     Machine,
-    limit_of,
 )
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
+from graphtide.engine.dataflow.removing import remove
 from graphtide.engine.dataflow.schedule import placed
-from graphtide.engine.dataflow.text_functions import compute_handler
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.dataflow.waiting import Part, Waiting
 from graphtide.kernels.dataflow import layout
-from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Compute, DataflowPlan, Foreign, Import, Input, Reduce
+from graphtide.model.errors import InputError, LimitError
+from graphtide.plan.dataflow import DataflowPlan, Import, Input, Reduce
 
 
 @dataclass
@@ -97,7 +98,7 @@ class Host:
         }
         self.crew.note(installed)
         for machine, done in zip(self.crew.machines, installed, strict=True):
-            self._set_handlers(machine, plan, done, functions)
+            set_handlers(machine, plan, done, functions, self.texts)
         if any(isinstance(node, Reduce) and node.texts for node in plan.nodes):
             self.machine.before_run = self._set_labels
         dweller = Dweller(plan, tuple(installed), feeds)
@@ -131,8 +132,8 @@ class Host:
         except BaseException as error:
             for lowering in lowerings:
                 done = lowering.done
-                traces = _own_traces(lowering.plan, done).values()
-                lowering.machine.remove(done.operators.values(), done.ports.values(), traces)
+                traces = own_traces(lowering.plan, done).values()
+                remove(lowering.machine, done.operators.values(), done.ports.values(), traces)
             if isinstance(error, MemoryError):
                 raise limit_of(error, len(self.machine.words) * 8) from error
             raise
@@ -167,7 +168,7 @@ class Host:
 
     def uninstall(self, dweller: Dweller) -> None:
         """Free all that a dataflow made; what it imported stays with its owner."""
-        own = set(_own_traces(dweller.plan, dweller.installed).values())
+        own = set(own_traces(dweller.plan, dweller.installed).values())
         users = [
             other.plan.name
             for other in self.dwellers
@@ -195,7 +196,7 @@ class Host:
             done = dweller.shards[worker]
             ports = {*done.ports.values(), *done.watched.values()}
             traces = {self.crew.twin(worker, trace) for trace in own}
-            machine.remove(done.operators.values(), ports, traces)
+            remove(machine, done.operators.values(), ports, traces)
         done = dweller.installed
         self.crew.forget({*done.operators.values(), *done.ports.values(), *own})
         self.crew.forget(done.watched.values())
@@ -221,6 +222,8 @@ class Host:
             self._begin_batch(frontier)
             self._runner.run()
         except BaseException as error:
+            if isinstance(error, LimitError):
+                error.where = error.where or self._failed_at()
             self.failed = str(error) or "it was interrupted"
             raise
         self._fresh = self._fresh_history = False
@@ -229,6 +232,14 @@ class Host:
             dweller.ran = True
         if self._checkers:
             self._check(before, frontier)
+
+    def _failed_at(self) -> str | None:
+        """The operator that met a number which is too large, where one did."""
+        for worker, machine in enumerate(self.crew.machines):
+            for dweller in self.dwellers:
+                if told := dweller.told(worker, machine.failed_at):
+                    return told
+        return None
 
     def _check(self, before: list[int], frontier: list[int]) -> None:
         """Compare what was computed for the versions between two frontiers with plain Python."""
@@ -315,45 +326,3 @@ class Host:
         for worker, machine in enumerate(self.crew.machines):
             shards = [dweller.shards[worker] for dweller in self.dwellers]
             machine.set_schedule(placed([item for done in shards for item in done.instructions]))
-
-    def _set_handlers(
-        self,
-        machine: Machine,
-        plan: DataflowPlan,
-        done: Installed,
-        functions: Sequence[Function],
-    ) -> None:
-        for number, node in enumerate(plan.nodes):
-            made = plan.schemas[number]
-            if isinstance(node, Compute):
-                source = plan.schemas[node.source]
-                machine.handlers[done.operators[number]] = compute_handler(
-                    machine, node, source, self.texts
-                )
-            elif isinstance(node, Foreign):
-                machine.handlers[done.operators[number]] = foreign_handler(
-                    machine,
-                    node,
-                    functions[node.function],
-                    (plan.schemas[node.source], made),
-                    self.texts,
-                    rounds_of(plan, number),
-                )
-            elif isinstance(node, Reduce) and node.reducer == "function":
-                key = plan.key_of(node.source)
-                source = plan.schemas[node.source]
-                machine.handlers[done.operators[number]] = reduce_handler(
-                    machine,
-                    functions[node.argument],
-                    (source[:key], source[key:], made[key:]),
-                    self.texts,
-                )
-
-
-def _own_traces(plan: DataflowPlan, done: Installed) -> dict[int, int]:
-    """The traces that a plan made itself: not those that it imports."""
-    return {
-        number: trace
-        for number, trace in done.traces.items()
-        if not isinstance(plan.nodes[number], Import)
-    }

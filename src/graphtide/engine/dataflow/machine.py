@@ -8,22 +8,23 @@ space, reserved once and backed by memory only where it has been touched; `memor
 from __future__ import annotations
 
 import mmap
-import sys
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.feeding import Unread
+from graphtide.engine.dataflow.limits import limit_of, stranded
+from graphtide.engine.dataflow.pages import PART_KEPT, WORTH_GIVING_BACK, give_back, reserve
 from graphtide.kernels.dataflow import layout, summing
 from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
-from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
+from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free
 from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
-from graphtide.kernels.dataflow.seen import drop_seen, new_seen
+from graphtide.kernels.dataflow.seen import new_seen
 from graphtide.kernels.dataflow.times import shape_of
-from graphtide.kernels.dataflow.traces import add_reader, drop_trace, new_trace, remove_reader
-from graphtide.model.errors import GraphtideError, InputError, LimitError
+from graphtide.kernels.dataflow.traces import add_reader, new_trace
+from graphtide.model.errors import LimitError
 
 Int64 = NDArray[np.int64]
 Handler = Callable[[int, int], None]
@@ -31,12 +32,6 @@ Handler = Callable[[int, int], None]
 
 DEFAULT_MEMORY = 1 << 36
 DEFAULT_FUEL = 1 << 20
-_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-_WORTH_GIVING_BACK = 1 << 20
-"""Words of free blocks whose pages are kept for the next run; more where more is in use."""
-_PART_KEPT = 4
-_GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
-"""Marks a free block whose pages the system has; chance contents only cost a page more."""
 
 
 class Machine:
@@ -55,7 +50,7 @@ class Machine:
         workers: int = 1,
         worker: int = 0,
     ) -> None:
-        self._mapped = _reserve(memory)
+        self._mapped = reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.handlers: dict[int, Handler] = {}
         self._to_send: list[tuple[int, Int64 | Unread]] = []
@@ -66,6 +61,8 @@ class Machine:
         self.workers = workers
         self.stopping = False
         """Set by another thread to end a step at its next pause."""
+        self.failed_at = 0
+        """The operator that ran when a number was too large, or 0."""
         words = self.words
         words[layout.NEXT_FREE] = layout.HEADER_WORDS
         words[layout.END_OF_MEMORY] = len(words)
@@ -195,18 +192,23 @@ class Machine:
         count = len(rows)
         if count == 0:
             return
+        words = self.words
         width = rows.width if isinstance(rows, Unread) else rows.shape[1]
-        end = layout.LETTER_BODY + count * width
-        letter = allocate(self.words, end)
-        block = self.words[letter : letter + end]
-        block[: layout.LETTER_BODY] = (0, operator, position, count, width - 2)
-        target = block[layout.LETTER_BODY :].reshape(width, count)
+        letter = allocate(words, layout.LETTER_BODY + count * width)
+        # Word by word: to make a tuple of them an array takes longer.
+        words[letter + layout.LETTER_NEXT] = 0
+        words[letter + layout.LETTER_OPERATOR] = operator
+        words[letter + layout.LETTER_POSITION] = position
+        words[letter + layout.LETTER_ROWS] = count
+        words[letter + layout.LETTER_COLUMNS] = width - 2
+        body = letter + layout.LETTER_BODY
+        target = words[body : body + count * width].reshape(width, count)
         if isinstance(rows, Unread):
             rows.write(target)
         else:
             target[:] = rows.T
-        behind = self._last_letter + layout.LETTER_NEXT if self.words[layout.OUTGOING] else None
-        self.words[layout.OUTGOING if behind is None else behind] = letter
+        behind = self._last_letter + layout.LETTER_NEXT if words[layout.OUTGOING] else None
+        words[layout.OUTGOING if behind is None else behind] = letter
         self._last_letter = letter
 
     def take(self, port: int, position: int = 0) -> Int64:
@@ -290,6 +292,7 @@ class Machine:
                 self.answer()
                 self.before_run()
         except (MemoryError, ArithmeticError) as error:
+            self._note_failure(error)
             raise limit_of(error, len(words) * 8) from error
         self.give_back()
 
@@ -302,10 +305,19 @@ class Machine:
     def step(self) -> int:
         """Run until nothing waits, or Python or the other workers are wanted; how it ended."""
         words, schedule = self.words, self._schedule
-        while (ended := run(words, schedule)) == layout.PAUSED:
-            if self.stopping:
-                break
+        try:
+            while (ended := run(words, schedule)) == layout.PAUSED:
+                if self.stopping:
+                    break
+        except ArithmeticError as error:
+            self._note_failure(error)
+            raise
         return ended
+
+    def _note_failure(self, error: Exception) -> None:
+        """Note which operator ran when an error came that is about numbers."""
+        if isinstance(error, ArithmeticError):
+            self.failed_at = int(self.words[layout.RUNNING])
 
     def answer(self) -> None:
         """Carry out the operator of Python's before which the run stopped."""
@@ -322,46 +334,6 @@ class Machine:
     def turn_mail(self) -> None:
         """Let others take what was posted, and free what they have taken."""
         turn_mail(self.words)
-
-    def remove(self, operators: Iterable[int], ports: Iterable[int], traces: Iterable[int]) -> None:
-        """Free operators with their edges, ports and traces; none of them may be scheduled."""
-        for operator in operators:
-            self._remove_operator(operator)
-        for port in ports:
-            self.drop_port(port)
-        for trace in traces:
-            drop_trace(self.words, trace)
-
-    def _remove_operator(self, operator: int) -> None:
-        for side in (layout.OP_LEFT, layout.OP_RIGHT):
-            trace = self.field(operator, side)
-            if trace:
-                remove_reader(self.words, trace, operator)
-        edge = self.field(operator, layout.OP_EDGES)
-        while edge:
-            following = self.field(edge, layout.EDGE_NEXT)
-            self.release(self.field(edge, layout.EDGE_PROGRAM))
-            self.release(edge)
-            edge = following
-        if self.field(operator, layout.OP_RESULTS):
-            self.drop_port(self.field(operator, layout.OP_RESULTS))
-        if self.field(operator, layout.OP_TODO):
-            drop_trace(self.words, self.field(operator, layout.OP_TODO))
-        self.release(self.field(operator, layout.OP_ARGUMENTS))
-        self.release(self.field(operator, layout.OP_TEXTS))
-        if self.field(operator, layout.OP_SEEN):
-            drop_seen(self.words, self.field(operator, layout.OP_SEEN))
-        self._remove_outboxes(operator)
-        self.handlers.pop(operator, None)
-        self.release(operator)
-
-    def _remove_outboxes(self, operator: int) -> None:
-        table = self.field(operator, layout.OP_OUTBOXES)
-        if table:
-            for port in self.words[table : table + self.workers].tolist():
-                if port != self.field(operator, layout.OP_PORT):
-                    self.drop_port(port)
-            self.release(table)
 
     def end(self) -> None:
         """Give all memory back to the system at once; nothing is to be read or run any more."""
@@ -382,76 +354,9 @@ class Machine:
         """Return the pages of free blocks to the system, once much has been freed."""
         words = self.words
         freed = words[layout.FREED_WORDS]
-        if freed < _WORTH_GIVING_BACK or freed < words[layout.HELD_WORDS] // _PART_KEPT:
-            return
-        words[layout.FREED_WORDS] = 0
-        for size_class in range(layout.LARGE_CLASS, layout.END_OF_FREE_LISTS - layout.FREE_LISTS):
-            block = int(words[layout.FREE_LISTS + size_class])
-            size = int(class_words(size_class))
-            while block:
-                if words[block + 1] != _GIVEN_BACK:
-                    _release_pages(self._mapped, block + 2, block + size)
-                    words[block + 1] = _GIVEN_BACK
-                block = int(words[block])
-
-
-def limit_of(error: Exception, size: int) -> LimitError:
-    """What a kernel raised, as an error that says what to do; `size` is how many bytes it has."""
-    if isinstance(error, MemoryError):
-        return LimitError(
-            "The dataflow needs more memory than it was given",
-            where=f"{size:,} bytes are full",
-            hint="give the dataflow a larger `memory`, or feed it smaller batches",
-        )
-    if isinstance(error, OverflowError):
-        return LimitError(
-            "A loop of the dataflow went round too often: it does not seem to come to rest",
-            hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
-            "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
-            "`most_rounds`, or nest its loops less deeply, which lets them count further",
-        )
-    return LimitError(
-        f"A number of the dataflow does not fit into 64 bits: {error}",
-        hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
-        "convert what is so large with as_float()",
-    )
-
-
-def stranded() -> GraphtideError:
-    """The schedule has made a promise that it did not keep."""
-    return GraphtideError(
-        "Rows wait for an operator that has run already: its results would be late",
-        hint="this is a mistake in Graphtide: please report it with the dataflow",
-    )
+        if freed >= WORTH_GIVING_BACK and freed >= words[layout.HELD_WORDS] // PART_KEPT:
+            give_back(words, self._mapped)
 
 
 def _nothing() -> None:
     """The machine needs nothing before it runs."""
-
-
-def _reserve(size: int) -> mmap.mmap:
-    """Address space for so many bytes, zeros, backed by memory only where it is touched."""
-    if size < 1 << 20:
-        raise InputError(
-            f"A dataflow cannot work in {size:,} bytes", hint="give `memory` at least a megabyte"
-        )
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
-    try:
-        mapped = mmap.mmap(-1, size - size % mmap.PAGESIZE, flags=flags)
-    except OSError as error:
-        raise LimitError(
-            f"The system does not let a dataflow reserve {size:,} bytes of address space",
-            hint="give the dataflow a smaller `memory`",
-        ) from error
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        mapped.madvise(mmap.MADV_HUGEPAGE)
-    return mapped
-
-
-def _release_pages(mapped: mmap.mmap, first: int, last: int) -> None:
-    """Forget the pages that lie wholly between two words."""
-    page = mmap.PAGESIZE
-    start = -(-first * 8 // page) * page
-    end = last * 8 // page * page
-    if end > start:
-        mapped.madvise(mmap.MADV_DONTNEED, start, end - start)

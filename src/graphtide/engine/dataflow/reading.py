@@ -13,8 +13,11 @@ from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.batches import seek_key
 from graphtide.kernels.dataflow.times import not_after
 from graphtide.kernels.dataflow.traces import batch_at, count_batches
+from graphtide.model.errors import LimitError
 
 Int64 = NDArray[np.int64]
+_MOST_WORD = (1 << 63) - 1
+_HALF = (1 << 32) - 1
 
 
 def read_trace(host: Host, trace: int, version: int, key: list[int] | None) -> Int64:
@@ -101,8 +104,22 @@ def add_up(rows: Int64) -> Int64:
     differs = np.any(ordered[1:, :-1] != ordered[:-1, :-1], axis=1)
     starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
     found = ordered[starts]
-    found[:, -1] = np.add.reduceat(ordered[:, -1], starts)
+    found[:, -1] = _sums(ordered[:, -1], starts)
     return found[found[:, -1] != 0]  # type: ignore[no-any-return]
+
+
+def _sums(diffs: Int64, starts: Int64) -> Int64:
+    """Diffs added up from each start to the next; an error where a sum is beyond a word."""
+    sums: Int64 = np.add.reduceat(diffs, starts)
+    most = max(int(diffs.max()), -int(diffs.min()))
+    if most * len(diffs) > _MOST_WORD:
+        high, low = np.add.reduceat(diffs >> 32, starts), np.add.reduceat(diffs & _HALF, starts)
+        if (sums >> 32 != high + (low >> 32)).any():
+            raise LimitError(
+                "Records of the dataflow are there too often: more than 64 bits can count",
+                hint="call distinct(), or count records in the dataflow, which tells where",
+            )
+    return sums
 
 
 def rows_held(host: Host, trace: int) -> int:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.arrow_columns import (
-    Readers,
     as_it_is_now,
     in_one_piece,
     is_arrow,
@@ -18,6 +17,7 @@ from graphtide.engine.dataflow.arrow_columns import (
 )
 from graphtide.engine.dataflow.columns import decode_column, encode_column
 from graphtide.engine.dataflow.few import FEW, few_values
+from graphtide.engine.dataflow.readers import Readers
 from graphtide.engine.dataflow.texts import Texts as Texts
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Schema

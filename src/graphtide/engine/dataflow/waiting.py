@@ -54,6 +54,10 @@ class Waiting:
 
     def take(self, frontier: Sequence[int]) -> tuple[list[tuple[int, Int64 | Unread]], set[int]]:
         """The rows of versions that a new frontier closes, by port, and these versions."""
+        if self._shape == 0:
+            plain = self._take_plain(frontier[0])
+            if plain is not None:
+                return plain
         due: dict[int, list[Int64 | Unread]] = {}
         versions: set[int] = set()
         staying: list[Part] = []
@@ -69,6 +73,18 @@ class Waiting:
         self._parts = staying
         listed = [(port, rows) for port, parts in due.items() for rows in _joined(parts)]
         return listed, versions
+
+    def _take_plain(self, first: int) -> tuple[list[tuple[int, Int64 | Unread]], set[int]] | None:
+        """The same where all that waits is due, in one part of one version a port; or None."""
+        due: dict[int, Int64 | Unread] = {}
+        versions: set[int] = set()
+        for port, version, rows in self._parts:
+            if version is None or version >= first or port in due:
+                return None
+            due[port] = rows
+            versions.add(version)
+        self._parts = []
+        return list(due.items()), versions
 
     def _divide(
         self,

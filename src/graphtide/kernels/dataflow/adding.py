@@ -6,6 +6,7 @@ the order in which it came. The table is two words a row, and is gone afterwards
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.diffs import can_be_held
 from graphtide.kernels.dataflow.layout import BUCKET_COUNT, BUCKET_ROWS, Memory
 from graphtide.kernels.dataflow.memory import allocate_zeros, copy_words, free
 from graphtide.kernels.jit import inner_kernel, joined_kernel
@@ -28,8 +29,10 @@ def add_up_bucket(memory: Memory, bucket: int, width: int) -> None:
         place = hash_words(memory, row, width - 1) & (size - 1)
         while memory[table + place] != 0:
             other = rows + (memory[table + place] - 1) * width
-            if same_words(memory, row, other, width - 1):
-                memory[other + width - 1] += memory[row + width - 1]
+            diff = memory[other + width - 1] + memory[row + width - 1]
+            # Rows whose sum cannot be held stay apart: the operator that takes them will tell.
+            if can_be_held(diff) and same_words(memory, row, other, width - 1):
+                memory[other + width - 1] = diff
                 break
             place = (place + 1) & (size - 1)
         if memory[table + place] == 0:

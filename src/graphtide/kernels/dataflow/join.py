@@ -14,6 +14,7 @@ no other operator ever sees half of what it sends.
 from __future__ import annotations
 
 from graphtide.kernels.dataflow.batches import seek_key
+from graphtide.kernels.dataflow.diffs import TAME_BITS, bits_of_batch, product_of
 from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -146,18 +147,34 @@ def _join_batches(memory: Memory, operator: int, left: int, right: int) -> bool:
     by_left = memory[left + BATCH_KEYS] <= memory[right + BATCH_KEYS]
     fewer, more = (left, right) if by_left else (right, left)
     keys, count = memory[fewer + BATCH_KEYS_AT], memory[fewer + BATCH_KEYS]
+    wide = bits_of_batch(memory, left) + bits_of_batch(memory, right) > TAME_BITS
     number = memory[operator + OP_AT_KEY]
     paused = False
     while number < count and not paused:
         found = seek_key(memory, more, keys + number * words, words)
         if found >= 0:
             left_key, right_key = (number, found) if by_left else (found, number)
+            if wide and memory[operator + OP_AT_ROW] == 0:
+                _check_products(memory, left, left_key, right, right_key)
             _join_key(memory, operator, left, left_key, right, right_key)
             paused = memory[FUEL_LEFT] <= 0
         if memory[operator + OP_AT_ROW] == 0:
             number += 1
     memory[operator + OP_AT_KEY] = number if paused else 0
     return paused
+
+
+@inner_kernel
+def _check_products(memory: Memory, left: int, left_key: int, right: int, right_key: int) -> None:
+    """Raise an error where a pair of rows of one key would be there too often."""
+    one, other = left + BATCH_FRAME, right + BATCH_FRAME
+    left_starts = memory[left + BATCH_STARTS_AT] + left_key
+    right_starts = memory[right + BATCH_STARTS_AT] + right_key
+    for left_place in range(memory[left_starts], memory[left_starts + 1]):
+        left_row = memory[left + BATCH_ROWS_AT] + left_place * memory[one + FRAME_WIDTH]
+        for right_place in range(memory[right_starts], memory[right_starts + 1]):
+            right_row = memory[right + BATCH_ROWS_AT] + right_place * memory[other + FRAME_WIDTH]
+            product_of(diff_of(memory, left, left_row), diff_of(memory, right, right_row))
 
 
 @inner_kernel

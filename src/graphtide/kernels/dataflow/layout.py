@@ -114,6 +114,8 @@ TAKEN = 264
 bucket for every worker."""
 OUTGOING = 265
 """The first of the letters that are sent when the run goes on, 0 for none."""
+RUNNING = 266
+"""The operator that has run, or sent what Python gave it, last."""
 HEADER_WORDS = 272
 UNKNOWN = -1
 LARGE_CLASS = 44

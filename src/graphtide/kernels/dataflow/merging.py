@@ -15,6 +15,7 @@ from graphtide.kernels.dataflow.batches import (
     finish_batch,
     frame_words,
 )
+from graphtide.kernels.dataflow.diffs import held
 from graphtide.kernels.dataflow.frames import compare_rows, diff_of, field_of, put_field
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -288,7 +289,7 @@ def _add_equal(memory: Memory, batch: int, rows: int, count: int, width: int, or
         diff = field_of(memory, source, field)
         row += 1
         while row < count and compare_rows(memory, source, rows + row * width, width, order) == 0:
-            diff += field_of(memory, rows + row * width, field)
+            diff = held(diff + field_of(memory, rows + row * width, field))
             row += 1
         if diff != 0:
             target = rows + kept * width

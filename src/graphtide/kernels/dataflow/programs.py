@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphtide.kernels.dataflow.diffs import bits_of_column
 from graphtide.kernels.dataflow.layout import (
     CHUNK,
     PROGRAM_BODY,
@@ -126,19 +127,8 @@ def _fill(memory: Memory, result: int, word: int, rows: int) -> None:
 @joined_kernel
 def _is_tame(memory: Memory, operation: int, left: int, right: int, rows: int) -> bool:
     """True where no row of a chunk can overflow, since all its words are small."""
-    one, other = _bits(memory, left, rows), _bits(memory, right, rows)
+    one, other = bits_of_column(memory, left, rows), bits_of_column(memory, right, rows)
     return one + other <= 62 if operation == OVERFLOW_MULTIPLY else max(one, other) <= 61
-
-
-@inner_kernel
-def _bits(memory: Memory, column: int, rows: int) -> int:
-    """Bits of the largest word of a column: none is beyond two to their power, of either sign."""
-    source = Index(column)
-    found = 0
-    for row in range(Index(rows)):
-        word = memory[source + row]
-        found |= word ^ (word >> 63)
-    return bit_length(found)
 
 
 @inner_kernel

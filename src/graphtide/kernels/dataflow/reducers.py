@@ -11,6 +11,7 @@ positive; LINEAR adds weights of any sign, and a group is there where its count 
 from __future__ import annotations
 
 from graphtide.kernels.dataflow.batches import compare_keys
+from graphtide.kernels.dataflow.diffs import held
 from graphtide.kernels.dataflow.float_sums import float_of_limbs
 from graphtide.kernels.dataflow.frames import diff_of, load_row, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
@@ -165,7 +166,7 @@ def _next_record(memory: Memory, operator: int, count: int) -> int:
                 break
             position, version = memory[here + values], memory[here + values + 1]
             if in_time(memory, operator, position, version):
-                total += memory[here + values + 2]
+                total = held(total + memory[here + values + 2])
             else:
                 schedule_later(memory, operator, position, version, forced, 0)
             _step(memory, cursor, values, downward)
@@ -190,7 +191,7 @@ def _want_ends(memory: Memory, operator: int, count: int) -> None:
         target = append(memory, WANTED, values + 1)
         copy_words(memory, memory[RECORD], target, values)
         memory[target + values] = total if texts != 0 else min(total, left)
-        left -= total
+        left = max(left - total, 0)
         if texts == 0 and left <= 0:
             break
     downward = memory[operator + OP_REDUCER] == LAST
@@ -233,7 +234,8 @@ def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> Non
             tag = 0
             if tagged:
                 tag = value_of(memory, batch, row, 0) if packed else memory[row]
-            memory[sums + tag] += diff_of(memory, batch, row) if packed else memory[time + 2]
+            diff = diff_of(memory, batch, row) if packed else memory[time + 2]
+            memory[sums + tag] = held(memory[sums + tag] + diff)
 
 
 @inner_kernel

@@ -7,6 +7,7 @@ look where rows come in order or in two runs, as those of one key from two batch
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.diffs import held
 from graphtide.kernels.dataflow.frames import compare_rows
 from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import allocate, copy_words, free
@@ -89,7 +90,7 @@ def add_equal_bodies(memory: Memory, rows: int, count: int, body: int) -> int:
         diff = memory[source + body - 1]
         row += 1
         while row < count and compare_rows(memory, source, rows + row * body, body, 0) == 0:
-            diff += memory[rows + row * body + body - 1]
+            diff = held(diff + memory[rows + row * body + body - 1])
             row += 1
         if diff != 0:
             target = rows + kept * body

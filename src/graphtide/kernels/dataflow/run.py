@@ -59,6 +59,7 @@ from graphtide.kernels.dataflow.layout import (
     POSITION,
     REDUCE,
     RUN_LENGTH,
+    RUNNING,
     SCHEDULE_WORDS,
     SINCE_PAUSE,
     STOP,
@@ -183,6 +184,7 @@ def _activate(memory: Memory, operator: int) -> int:
     """Run one operator at the current position; PAUSED where it has not finished."""
     position = memory[POSITION]
     kind = memory[operator + OP_KIND]
+    memory[RUNNING] = operator
     if memory[operator + OP_PHASE] == 0:
         memory[operator + OP_ACTIVATIONS] += 1
     ended = DONE

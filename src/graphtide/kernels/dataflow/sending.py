@@ -15,6 +15,7 @@ stands for the one over there, and waits for the next exchange (see `exchange`).
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.diffs import is_tame, product_of
 from graphtide.kernels.dataflow.exchange import make_room, owner_of
 from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
@@ -58,6 +59,7 @@ from graphtide.kernels.dataflow.layout import (
     PROGRAM_STEPS,
     PROGRAM_SUMS,
     PROGRAM_WEIGHT,
+    RUNNING,
     STAGE,
     STAGED,
     TRACE_KEY_WORDS,
@@ -172,6 +174,7 @@ def _send_singly(memory: Memory, edge: int, stage: int, versions: int, rows: int
     delay, fault = memory[program + PROGRAM_DELAY], memory[program + PROGRAM_FAULT]
     keep, add = memory[edge + EDGE_KEEP], memory[edge + EDGE_ADD]
     owners, keys = memory[edge + EDGE_OWNERS], memory[edge + EDGE_KEYS]
+    tame = weight < 0 or is_tame(memory, versions + 2 * CHUNK, stage + weight * CHUNK, rows)
     passed = 0
     for row in range(rows):
         if fault >= 0 and memory[stage + fault * CHUNK + row] != 0:
@@ -180,7 +183,8 @@ def _send_singly(memory: Memory, edge: int, stage: int, versions: int, rows: int
             continue
         diff = memory[versions + 2 * CHUNK + row] * memory[edge + EDGE_SIGN]
         if weight >= 0:
-            diff *= memory[stage + weight * CHUNK + row]
+            times = memory[stage + weight * CHUNK + row]
+            diff = diff * times if tame else product_of(diff, times)
         if diff == 0:
             continue
         position = (memory[versions + CHUNK + row] & keep) + add
@@ -266,6 +270,7 @@ def _send_letter(memory: Memory, letter: int) -> None:
     operator, position = memory[letter + LETTER_OPERATOR], memory[letter + LETTER_POSITION]
     rows, columns = memory[letter + LETTER_ROWS], memory[letter + LETTER_COLUMNS]
     stage, body = memory[STAGE], letter + LETTER_BODY
+    memory[RUNNING] = operator
     if memory[WORKERS] > 1:
         make_room(memory, operator, rows, position)
     for first in range(0, rows, CHUNK):

@@ -12,6 +12,7 @@ docs/concepts/dataflow.md.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.diffs import held
 from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -87,7 +88,7 @@ def _is_supported(memory: Memory, operator: int, least: int, bound: int) -> bool
         while row < memory[cursor + CURSOR_END] and value_of(memory, batch, row, 0) == least:
             time = time_of(memory, batch, row)
             if in_time(memory, operator, memory[time], memory[time + 1]):
-                total += diff_of(memory, batch, row)
+                total = held(total + diff_of(memory, batch, row))
             row += memory[batch + BATCH_FRAME + FRAME_WIDTH]
     if total <= 0:
         return False

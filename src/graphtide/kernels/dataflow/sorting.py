@@ -11,6 +11,7 @@ of reduce do, are found so on the way and not sorted at all.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.diffs import held
 from graphtide.kernels.dataflow.layout import (
     BUCKET_COUNT,
     BUCKET_ROWS,
@@ -306,7 +307,7 @@ def _add_equal(
             other = rows + memory[numbers + place] * width
             if _row_before(memory, row, other, parts, words) != 0:
                 break
-            diff += memory[other + words]
+            diff = held(diff + memory[other + words])
             place += 1
         if diff != 0:
             memory[pairs + 2 * kept] = number

@@ -8,6 +8,7 @@ at as a whole, so all of this is scratch in proportion to the history of one key
 from __future__ import annotations
 
 from graphtide.kernels.dataflow.batches import compare_keys
+from graphtide.kernels.dataflow.diffs import held
 from graphtide.kernels.dataflow.frames import load_row
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -72,7 +73,7 @@ def stand(memory: Memory, operator: int) -> None:
         while row < count and compare_keys(memory, first, rows + row * body, values) == 0:
             at = rows + row * body + values
             if in_time(memory, operator, memory[at], memory[at + 1]):
-                total += memory[at + 2]
+                total = held(total + memory[at + 2])
             row += 1
         if total != 0:
             target = append(memory, STANDING, values + 1)
@@ -103,7 +104,7 @@ def emit(memory: Memory, operator: int) -> None:
             diff += memory[wanted + other * width + values]
             other += 1
         if diff != 0:
-            _hold_new(memory, record, values, diff)
+            _hold_new(memory, record, values, held(diff))
             written += 1
     _write_results(memory, operator, written)
     if written == 0:

@@ -4,12 +4,13 @@ An aggregate of several sums would have a row for each record and sum, most of w
 nothing but their weight. Where all those rows come of one program, and only their tags and weights
 tell them apart, the chunk is gone through once: each row finds its group, by key, version and
 position, and adds its weights to those of the group. What is sent is one row for each group and
-sum that is not 0. Addition wraps around and is put right where sums are made, so that it does not
-matter how much is added up here.
+sum that is not 0. Where diffs or weights are so large that a sum might not be held, each addition
+is looked at (see `diffs`).
 """
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.diffs import TAME_BITS, bits_of_column, held, product_of
 from graphtide.kernels.dataflow.exchange import owner_of
 from graphtide.kernels.dataflow.layout import (
     CHUNK,
@@ -36,6 +37,8 @@ from graphtide.kernels.jit import Index, inner_kernel, joined_kernel
 
 TABLE = 2 * CHUNK
 """Places of the table of groups; a place holds the number of a group, from 1, or 0."""
+CHUNK_BITS = 8
+"""Bits that a chunk of rows may add to the largest of them."""
 _SPREAD = -7046029254386353131
 
 
@@ -53,6 +56,7 @@ def send_sums(memory: Memory, edge: int, program: int, stage: int, columns: int,
         memory[table + place] = 0
     if fault >= 0 and _has_any(memory, stage + fault * CHUNK, rows):
         raise ArithmeticError("a value is beyond its word")
+    tame = _are_tame(memory, stage, versions, tags, sums, rows)
     groups = 0
     for row in range(rows):
         if passing >= 0 and memory[stage + passing * CHUNK + row] == 0:
@@ -70,9 +74,24 @@ def send_sums(memory: Memory, edge: int, program: int, stage: int, columns: int,
         for number in range(sums):
             weight = memory[tags + 2 * number + 1]
             times = memory[stage + weight * CHUNK + row] if weight >= 0 else 1
-            memory[totals + group * sums + number] += diff * times
+            total = totals + group * sums + number
+            if tame:
+                memory[total] += diff * times
+            else:
+                memory[total] = held(memory[total] + product_of(diff, times))
     for group in range(groups):
         _send_group(memory, edge, program, stage, versions, group)
+
+
+@joined_kernel
+def _are_tame(memory: Memory, stage: int, versions: int, tags: int, sums: int, rows: int) -> bool:
+    """True where no sum of a chunk can be beyond what a diff may be."""
+    most = 0
+    for number in range(sums):
+        weight = memory[tags + 2 * number + 1]
+        if weight >= 0:
+            most = max(most, bits_of_column(memory, stage + weight * CHUNK, rows))
+    return bits_of_column(memory, versions + 2 * CHUNK, rows) + most + CHUNK_BITS <= TAME_BITS
 
 
 @joined_kernel

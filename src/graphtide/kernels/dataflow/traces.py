@@ -182,7 +182,6 @@ def settle_fresh(memory: Memory, trace: int) -> None:
         free(memory, batch)
         return
     rows = memory[batch + BATCH_ROWS]
-    _work(memory, trace, rows * memory[EFFORT])
     count = memory[trace + TRACE_SLOT_COUNT]
     slot = memory[trace + TRACE_SLOTS] + count * SLOT_WORDS
     memory[slot + SLOT_OLDER] = batch
@@ -190,6 +189,8 @@ def settle_fresh(memory: Memory, trace: int) -> None:
     memory[slot + SLOT_RESULT] = 0
     memory[slot + SLOT_SIZE] = rows
     memory[trace + TRACE_SLOT_COUNT] = count + 1
+    # A merge may end in an error: by now, whoever reads the trace finds all batches in the spine.
+    _work(memory, trace, rows * memory[EFFORT])
     _restore_order(memory, trace)
 
 

@@ -7,6 +7,7 @@ rows are sorted, keys first (see `dataflow_sorting`).
 from __future__ import annotations
 
 from graphtide.kernels.dataflow.batches import begin_batch, compare_keys, finish_batch
+from graphtide.kernels.dataflow.diffs import held
 from graphtide.kernels.dataflow.frames import PACKED_BITS, lay_out, put_field, set_range
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -116,7 +117,7 @@ def _add_equal(memory: Memory, pairs: int, count: int, below: int) -> tuple[int,
         word, diff = memory[pairs + 2 * place], memory[pairs + 2 * place + 1]
         place += 1
         while place < count and memory[pairs + 2 * place] == word:
-            diff += memory[pairs + 2 * place + 1]
+            diff = held(diff + memory[pairs + 2 * place + 1])
             place += 1
         if diff != 0:
             memory[pairs + 2 * kept] = word

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from graphtide.engine.dataflow.reading import rows_held
 from graphtide.kernels.dataflow import layout
-from graphtide.plan.dataflow import Import, Node, Reduce
+from graphtide.plan.dataflow import Import, Reduce
+from graphtide.plan.dataflow_describing import describe
 from graphtide.run.dataflow.growing import GrowingFlow
 
 _FIELDS = {
@@ -27,7 +28,7 @@ def counters(flow: GrowingFlow) -> dict[str, dict[str, int]]:
     """
     dweller = flow.install()
     return {
-        f"{number} {describe(flow, number)}": operator_counters(flow, number)
+        f"{number} {describe(flow.plan, number)}": operator_counters(flow, number)
         for number in sorted(dweller.installed.operators)
     }
 
@@ -43,26 +44,3 @@ def operator_counters(flow: GrowingFlow, number: int) -> dict[str, int]:
     if number in done.traces and not isinstance(node, Import):
         found["held"] = rows_held(flow.host, done.traces[number])
     return found
-
-
-def describe(flow: GrowingFlow, number: int) -> str:
-    """One line that says what a node does."""
-    node: Node = flow.plan.nodes[number]
-    name = type(node).__name__.lower()
-    details = {
-        "input": lambda: repr(getattr(node, "name", "")),
-        "output": lambda: repr(getattr(node, "name", "")),
-        "map": lambda: ", ".join(f"{new} = {how}" for new, how in getattr(node, "columns", ())),
-        "filter": lambda: str(getattr(node, "predicate", "")),
-        "arrange": lambda: f"by {_key(flow, number)}",
-        "import": lambda: f"by {_key(flow, number)}",
-        "join": lambda: f"on {_key(flow, getattr(node, 'left', 0))}",
-        "reduce": lambda: f"{getattr(node, 'reducer', '')} by {_key(flow, number)}",
-        "foreign": lambda: str(getattr(node, "kind", "")),
-    }
-    return f"{name} {details[name]()}".strip() if name in details else name
-
-
-def _key(flow: GrowingFlow, number: int) -> str:
-    names = [name for name, _ in flow.plan.schemas[number][: flow.plan.key_of(number)]]
-    return ", ".join(names) or "nothing"

@@ -9,7 +9,8 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from graphtide.plan.dataflow import sources_of
-from graphtide.run.dataflow.counters import describe, operator_counters
+from graphtide.plan.dataflow_describing import describe
+from graphtide.run.dataflow.counters import operator_counters
 from graphtide.run.dataflow.growing import GrowingFlow
 
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 190, 44, 240, 70, 40
@@ -56,7 +57,7 @@ def _corner(place: Place) -> Place:
 
 def _box(flow: GrowingFlow, number: int, place: Place) -> str:
     x, y = _corner(place)
-    label = describe(flow, number)
+    label = describe(flow.plan, number)
     short = label if len(label) <= 30 else f"{label[:29]}…"
     columns = ", ".join(name.strip() for name, _ in flow.plan.schemas[number])
     counted = operator_counters(flow, number)

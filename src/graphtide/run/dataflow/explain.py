@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from graphtide.plan.dataflow import Variable, sources_of
-from graphtide.run.dataflow.counters import describe, operator_counters
+from graphtide.plan.dataflow_describing import describe
+from graphtide.run.dataflow.counters import operator_counters
 from graphtide.run.dataflow.growing import GrowingFlow
 
 
@@ -26,7 +27,7 @@ def _line(flow: GrowingFlow, number: int) -> str:
     plan = flow.plan
     columns = ", ".join(name.strip() for name, _ in plan.schemas[number])
     reads = " ".join(f"#{source}" for source in sources_of(plan.nodes[number]))
-    parts = [f"#{number} {describe(flow, number)}", f"({columns})"]
+    parts = [f"#{number} {describe(flow.plan, number)}", f"({columns})"]
     if reads:
         parts.append(f"from {reads}")
     if isinstance(plan.nodes[number], Variable) and number in plan.definitions:

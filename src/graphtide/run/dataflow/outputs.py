@@ -57,10 +57,11 @@ class Output(StaysInDataflow):
         The work is in proportion to the changes, not to the records that are there.
         """
         self._take()
-        unread, self._unread = self._unread, []
-        if sum(map(len, unread)) <= FEW:
+        if sum(map(len, self._unread)) <= FEW:
+            unread, self._unread = self._unread, []
             return self._few_changes(unread)
-        rows = add_up(np.concatenate(unread))
+        rows = add_up(np.concatenate(self._unread))
+        self._unread = []
         rows = rows[np.argsort(rows[:, -2], kind="stable")]
         found = records(rows, self.schema, self.flow.host.texts)
         times = [self.flow.clock.time(word) for word in rows[:, -2].tolist()]
@@ -132,6 +133,8 @@ class Output(StaysInDataflow):
         if not flow.host.crew.has_rows(port):
             return
         rows = flow.host.crew.take(port)
+        if flow.host.failed:
+            rows = rows[self._are_closed(rows[:, -2])]
         self._unread.append(rows)
         self._recent.append(rows)
         self._waiting_rows += len(rows)
@@ -139,6 +142,11 @@ class Output(StaysInDataflow):
             self._put_off_recent()
         if self._waiting_rows > max(len(self._total), _FEW):
             self._settle()
+
+    def _are_closed(self, versions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which versions are closed: the others are of a batch that stopped in its middle."""
+        is_open = self.flow.clock.is_open
+        return np.array([not is_open(word) for word in versions.tolist()], np.bool_)
 
     def _put_off_recent(self) -> None:
         """Let rows wait without their versions, and as one part."""
