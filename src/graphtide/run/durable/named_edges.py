@@ -56,8 +56,10 @@ def found_by_texts(graph: MemoryGraph, shape: Shape, what: str, given: Any) -> A
 
 
 def names_texts(shape: Shape, columns: Mapping[str, Any]) -> bool:
-    """Whether rows give a property that is no array of numbers."""
-    numbers = {name for name, _ in shape.numbers}
+    """Whether rows give a property that is no array of numbers, or one of rounded numbers:
+    whole numbers of which some are missing are floats there.
+    """
+    numbers = {name for name, _ in shape.numbers if shape.seen.get(name) != "int"}
     return any(name in shape.seen and name not in numbers for name in columns)
 
 

@@ -55,7 +55,8 @@ _MOST_UNDOABLE = 100
 
 
 class _Undoable(NamedTuple):
-    """What an advance did: edges that came and edges and vertices that went, by number, and what
+    """What an advance did: edges that came and edges that went, by number, vertices that were to
+    stay before and leave now, those that were to leave or were not there and stay now, and what
     vertices had before that got other values.
 
     An edge that a rollback brings back has another number: then so have the edges that came.
@@ -64,6 +65,7 @@ class _Undoable(NamedTuple):
     came: Numbers
     gone: Numbers
     left: list[int]
+    stays: list[int]
     before: pa.Table | None = None
 
 
@@ -81,6 +83,8 @@ class Writer:
             self._gone.append(np.setdiff1d(gone, deleted_edges(store.stored)))
         self._due = LOG_BYTES
         self._undoable: list[_Undoable] = []
+        self._leaves: dict[int, bool] = {}
+        """Vertices of which records that are not on the disk yet say that they leave, or stay."""
         self.expiry: Expiry | None = None
         self.applied: Callable[[int], None] = lambda version: None
         """Called with every version that the graph has come to, before it is logged."""
@@ -153,7 +157,7 @@ class Writer:
             )
         last = self._undoable[-1]
         rows = chosen_edges(self.graph, last.gone, self.shape) if len(last.gone) else None
-        facts: dict[str, Any] = {"rollback": True, "back": last.left}
+        facts: dict[str, Any] = {"rollback": True, "left": last.stays, "back": last.left}
         batch = Prepared(rows, last.came if len(last.came) else None, last.before, facts)
         if self.expiry is not None:
             times = [] if rows is None else rows[self.expiry.keep.time]
@@ -204,31 +208,47 @@ class Writer:
                 self._reshape(shape, held)
             facts = {"version": self.state.version + len(held) + 1, **batch.facts}
             record = record_of(graph, before, shape, facts)
-            self._find_returned(record, held)
+            self._find_returned(record)
         except BaseException:
             graph._versions.rollback()
             raise
         if self.expiry is not None and batch.times is not None:
             self.expiry.enter(batch.times, before.edges)
-        left = batch.facts.get("left", [])
-        now = counts_of(graph)
-        came = np.arange(before.edges, now.edges, dtype=np.int32)
-        undoable = _Undoable(came, record.deleted, left, values_before(graph))
-        self._undoable.append(undoable)
+        self._note_undoable(record, before)
         self.applied(record.facts["version"])
         del self._undoable[:-_MOST_UNDOABLE]
         return record
 
-    def _find_returned(self, record: Record, held: list[Record]) -> None:
-        """Vertices that were to leave, and that an edge names again, stay."""
-        leaving = self.state.leaving.union(*(item.facts.get("left", ()) for item in held))
+    def _find_returned(self, record: Record) -> None:
+        """Vertices that were to leave, or leave by this record, and that it names again, stay."""
+        facts = record.facts
+        left = set(facts.get("left", ()))
+        if "rollback" in facts or not (left or self.state.leaving or self._leaves):
+            return
         named = [] if record.edges is None else [record.edges.column(at) for at in (0, 1)]
         named += [] if record.changed is None else [record.changed.column(0)]
-        if leaving and named:
-            ends = np.concatenate([column.to_numpy() for column in named])
-            back = leaving.intersection(ends.tolist())
-            if back:
-                record.facts["back"] = sorted(back.union(record.facts.get("back", ())))
+        ends = {end for column in named for end in column.to_pylist()}
+        back = sorted(end for end in ends if end in left or self._is_leaving(end))
+        if back:
+            facts["back"] = back
+
+    def _is_leaving(self, vertex: int) -> bool:
+        return self._leaves.get(vertex, vertex in self.state.leaving)
+
+    def _note_undoable(self, record: Record, before: Counts) -> None:
+        """Keep what a rollback needs, and who leaves by what is not on the disk yet."""
+        now, facts = counts_of(self.graph), record.facts
+        after = dict.fromkeys(facts.get("left", ()), True) | dict.fromkeys(
+            facts.get("back", ()), False
+        )
+        left = [vertex for vertex, leaves in after.items() if leaves > self._is_leaving(vertex)]
+        stays = [vertex for vertex, leaves in after.items() if leaves < self._is_leaving(vertex)]
+        stays += range(before.vertices, now.vertices)
+        self._leaves |= after
+        came = np.arange(before.edges, now.edges, dtype=np.int32)
+        self._undoable.append(
+            _Undoable(came, record.deleted, left, stays, values_before(self.graph))
+        )
 
     def _reshape(self, shape: Shape, held: list[Record]) -> None:
         """Records with other columns go to another file, behind those that are held."""
@@ -237,6 +257,7 @@ class Writer:
                 self.store.commit(held)
             self._note(held)
             held.clear()
+            self._leaves.clear()
         self.store.reshape(shape)
 
     def _commit(self, records: list[Record]) -> None:
@@ -247,6 +268,7 @@ class Writer:
             self._undo(len(records))
             raise
         self._note(records)
+        self._leaves.clear()
         self.graph._versions.forget()
 
     def _note(self, records: list[Record]) -> None:
@@ -256,6 +278,7 @@ class Writer:
         for _ in range(advances):
             self.graph._versions.rollback()
             del self._undoable[-1:]
+        self._leaves.clear()
         self.find_expiry()
 
     def find_expiry(self) -> None:
