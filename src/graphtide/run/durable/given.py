@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.run.durable.expiry import Due, Expiry, Keep, times_of
+from graphtide.run.durable.expiry import Expiry, Keep, times_of
 from graphtide.run.durable.named_edges import check_match, found_by_texts, numbers_of
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId
@@ -47,7 +47,7 @@ class GivenBatch:
 class Prepared:
     """What the graph is to take, and what the log says of it besides.
 
-    `times` are those of the rows to come, in their order, `due` the edges that expire.
+    `times` are those of the rows to come, in their order.
     """
 
     insert: Any
@@ -55,7 +55,6 @@ class Prepared:
     vertices: Any
     facts: dict[str, Any] = field(default_factory=dict)
     times: NDArray[Any] | None = None
-    due: Due | None = None
 
 
 def prepared(
@@ -180,9 +179,7 @@ def _expire(graph: MemoryGraph, found: Prepared, shape: Shape, expiry: Expiry) -
         found.times = found.times[stays]
     found.facts["latest"] = expiry.latest
     due = expiry.take_due()
-    found.due = due
-    alive = graph._resident.are_live(inside_numbers(graph, due.numbers))
-    _delete(graph, found, shape, due.numbers[alive])
+    _delete(graph, found, shape, due[graph._resident.are_live(inside_numbers(graph, due))])
 
 
 def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:

@@ -27,12 +27,13 @@ from graphtide.run.durable.state import BatchId, LiveState
 from graphtide.run.durable.steps import (
     Counts,
     as_table,
+    begin_on_rows,
     can_be_replaced,
     chosen_edges,
     counts_of,
     current_shape,
     edge_rows,
-    put_in_place,
+    put_rows,
     record_of,
     tables_at,
     values_before,
@@ -59,9 +60,11 @@ class _Undoable(NamedTuple):
     stay before and leave now, those that were to leave or were not there and stay now, and what
     vertices had before that got other values.
 
-    An edge that a rollback brings back has another number: then so have the edges that came.
+    `version` is that of the graph in memory behind it. An edge that a rollback brings back has
+    another number: then so have the edges that came.
     """
 
+    version: int
     came: Numbers
     gone: Numbers
     left: list[int]
@@ -83,6 +86,8 @@ class Writer:
             self._gone.append(np.setdiff1d(gone, deleted_edges(store.stored)))
         self._due = LOG_BYTES
         self._undoable: list[_Undoable] = []
+        self._on_disk = graph._versions.current
+        """The version of the graph in memory that is on the disk."""
         self._leaves: dict[int, bool] = {}
         """Vertices of which records that are not on the disk yet say that they leave, or stay."""
         self.expiry: Expiry | None = None
@@ -104,6 +109,7 @@ class Writer:
 
     def advance(self, given: GivenBatch) -> None:
         """One advance, on the disk when this returns; none if the batch was applied before."""
+        self.back_to_disk()
         if given.id is None or not self.state.has(given.id):
             self._commit([self._made(given, [])])
             self._behind_commit()
@@ -114,6 +120,7 @@ class Writer:
         Where one is refused, those before it are done.
         """
         held: list[Record] = []
+        self.back_to_disk()
         try:
             for given in batches:
                 if given.id is not None and self._has(given.id, held):
@@ -125,7 +132,7 @@ class Writer:
             self._commit_held(held)
             raise
         except BaseException:
-            self._undo(len(held))
+            self.back_to_disk()
             raise
         self._commit_held(held)
 
@@ -150,6 +157,7 @@ class Writer:
 
     def rollback(self) -> None:
         """One more advance, which takes back what the last one has brought and taken."""
+        self.back_to_disk()
         if not self._undoable:
             raise InputError(
                 "there is no advance to roll back",
@@ -162,12 +170,15 @@ class Writer:
         if self.expiry is not None:
             times = [] if rows is None else rows[self.expiry.keep.time]
             batch.times = times_of(times, self.expiry.keep.time)
-        record = self._applied(batch, [])
-        self._commit([record])
+            self.expiry.begin()
+        self._commit([self._tried(lambda: self._applied(batch, []))], back=last)
+        self._behind_commit()
+
+    def _forget_undone(self, last: _Undoable) -> None:
+        """Leave out an advance that was taken back, and the one that took it back."""
         came = self._undoable[-1].came
         del self._undoable[-2:]
         self._renumber(last.gone, came)
-        self._behind_commit()
 
     def _renumber(self, before: Numbers, now: Numbers) -> None:
         """Let earlier advances know the edges that they brought by the numbers that these have."""
@@ -187,31 +198,41 @@ class Writer:
 
     def _made(self, given: GivenBatch, held: list[Record]) -> Record:
         """Advance the graph in memory, and say what is to be logged."""
-        latest = None if self.expiry is None else self.expiry.latest
-        batch: Prepared | None = None
+        if self.expiry is not None:
+            self.expiry.begin()
+        return self._tried(
+            lambda: self._applied(prepared(self.graph, given, self.shape, self.expiry), held)
+        )
+
+    def _tried(self, advance: Callable[[], Record]) -> Record:
+        """What an advance has come to; as before, whatever stops it, in memory too."""
+        before = self.graph._versions.current
         try:
-            batch = prepared(self.graph, given, self.shape, self.expiry)
-            return self._applied(batch, held)
+            return advance()
         except BaseException:
-            if self.expiry is not None:
-                self.expiry.latest = latest
-                if batch is not None and batch.due is not None:
-                    self.expiry.put_back(batch.due)
+            with uninterrupted():
+                self._take_back(before)
+                if self.expiry is not None:
+                    self.expiry.back()
             raise
+
+    def _take_back(self, version: int) -> None:
+        """Let the graph in memory be at an earlier version."""
+        while self.graph._versions.current > version:
+            self.graph._versions.rollback()
+        while self._undoable and self._undoable[-1].version > version:
+            undone = self._undoable.pop()
+            self._leaves |= dict.fromkeys(undone.left, False) | dict.fromkeys(undone.stays, True)
 
     def _applied(self, batch: Prepared, held: list[Record]) -> Record:
         graph, before = self.graph, counts_of(self.graph)
         MemoryGraph._advance(graph, batch.insert, batch.delete, batch.vertices)
-        try:
-            shape = current_shape(graph, self.shape)
-            if shape != self.shape:
-                self._reshape(shape, held)
-            facts = {"version": self.state.version + len(held) + 1, **batch.facts}
-            record = record_of(graph, before, shape, facts)
-            self._find_returned(record)
-        except BaseException:
-            graph._versions.rollback()
-            raise
+        shape = current_shape(graph, self.shape)
+        if shape != self.shape:
+            self._reshape(shape, held)
+        facts = {"version": self.state.version + len(held) + 1, **batch.facts}
+        record = record_of(graph, before, shape, facts)
+        self._find_returned(record)
         if self.expiry is not None and batch.times is not None:
             self.expiry.enter(batch.times, before.edges)
         self._note_undoable(record, before)
@@ -247,39 +268,50 @@ class Writer:
         self._leaves |= after
         came = np.arange(before.edges, now.edges, dtype=np.int32)
         self._undoable.append(
-            _Undoable(came, record.deleted, left, stays, values_before(self.graph))
+            _Undoable(
+                self.graph._versions.current,
+                came,
+                record.deleted,
+                left,
+                stays,
+                values_before(self.graph),
+            )
         )
 
     def _reshape(self, shape: Shape, held: list[Record]) -> None:
         """Records with other columns go to another file, behind those that are held."""
         if held:
             with uninterrupted():
-                self.store.commit(held)
-            self._note(held)
+                self._bring(held)
             held.clear()
-            self._leaves.clear()
         self.store.reshape(shape)
 
-    def _commit(self, records: list[Record]) -> None:
+    def _commit(self, records: list[Record], back: _Undoable | None = None) -> None:
+        """Bring records to the disk; the last one takes `back` what that advance did."""
         try:
             with uninterrupted():
-                self.store.commit(records)
+                self._bring(records)
+                self.graph._versions.forget()
+                if back is not None:
+                    self._forget_undone(back)
         except BaseException:
-            self._undo(len(records))
+            self.back_to_disk()
             raise
-        self._note(records)
-        self._leaves.clear()
-        self.graph._versions.forget()
 
-    def _note(self, records: list[Record]) -> None:
+    def _bring(self, records: list[Record]) -> None:
+        self.store.commit(records)
+        self._on_disk += len(records)
         self._gone += [record.deleted for record in records if len(record.deleted)]
-
-    def _undo(self, advances: int) -> None:
-        for _ in range(advances):
-            self.graph._versions.rollback()
-            del self._undoable[-1:]
         self._leaves.clear()
-        self.find_expiry()
+
+    def back_to_disk(self) -> None:
+        """Let the graph in memory be what is on the disk, where something stopped between them."""
+        if self.graph._versions.current == self._on_disk:
+            return
+        with uninterrupted():
+            self._take_back(self._on_disk)
+            self._leaves.clear()
+            self.find_expiry()
 
     def find_expiry(self) -> None:
         """Look at the times of all edges, where edges expire. O(edges)."""
@@ -329,6 +361,7 @@ class Writer:
         It pays where more edges are gone than there are: it then costs less than it took to delete
         them.
         """
+        self.back_to_disk()
         store, previous = self.store, _checkpoint_sequence(self.store)
         if compact or (self._is_compaction_due() and can_be_replaced(self.graph)):
             store.checkpoint_base(self._compacted())
@@ -368,8 +401,10 @@ class Writer:
         with uninterrupted():
             self.store.commit([record])
             self._anew = True
-        put_in_place(self.graph, made)
-        self.find_expiry()
+            replaced = put_rows(self.graph, made)
+            self._undoable.clear()
+            self.find_expiry()
+        begin_on_rows(self.graph, replaced)
         return tables
 
     def _since_stored(self) -> tuple[pa.Table, pa.Table, Numbers]:
