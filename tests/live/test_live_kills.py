@@ -51,7 +51,7 @@ graph = gt.live(folder)
 for module, name in (
     (live_changes, "write_changes"), (live_changes, "note_taken"), (Log, "append"),
     (live_store.LiveStore, "checkpoint_base"), (live_store.LiveStore, "checkpoint_rows"),
-    (writer, "put_in_place"),
+    (writer, "put_rows"),
 ):
     dying(module, name, after=moment.endswith(" done"))
 graph.deliver("near", out, consumer="files")
@@ -75,7 +75,7 @@ MOMENTS = [
     ("append done", 4),
     ("append", 6),
     ("checkpoint_rows", 1),
-    ("put_in_place", 1),
+    ("put_rows", 1),
     ("checkpoint_base done", 1),
 ]
 

@@ -376,3 +376,35 @@ def test_a_file_of_programs_runs_in_a_statement(tmp_path: Path) -> None:
     (answer,) = session.execute(f"run leaders(other='NY') from '{file}' on years;")
     assert answer.value.values("upto-2010").tolist() == [0, 0, 2]
     assert np.array_equal(answer.value.values("upto-2039"), [0, 0, 0])
+
+
+def _of_zero(zero: float) -> gt.Program:
+    """One over a property that is missing, and over a state that has its default."""
+
+    @gt.program
+    class Inverse:
+        start = gt.State(float, default=zero)
+        of_property: float
+        of_state: float
+        got = gt.Count()
+        worth = gt.VertexProperty(float, missing=zero)
+        iterations = 1
+
+        def traverse(self, u, e, v):
+            v.got()
+
+        def update(self, v):
+            v.of_property = v.got + 1.0 / v.worth
+            v.of_state = v.got + 1.0 / v.start
+            v.start = v.start
+
+    return Inverse
+
+
+def test_programs_that_differ_in_the_sign_of_a_zero_alone_are_two_programs() -> None:
+    graph = gt.Graph([0], [1], vertices={"id": [0, 1], "worth": [None, 0.5]})
+    for zero, infinity in ((0.0, INF), (-0.0, -INF), (0.0, INF)):
+        live = graph.maintain(_of_zero(zero))
+        assert live["of_property"].tolist() == [infinity, 3.0]
+        assert live["of_state"].tolist() == [infinity, infinity]
+        live.verify()

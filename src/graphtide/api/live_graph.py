@@ -22,12 +22,12 @@ from graphtide.run.durable.given import GivenBatch
 from graphtide.run.durable.live_store import LiveStore
 from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
 from graphtide.run.durable.state import checked_id
-from graphtide.run.durable.steps import put_in_place
+from graphtide.run.durable.steps import begin_on_rows, put_rows
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.durable.writer import Writer
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.staying import StaysHere
-from graphtide.run.turns import in_turn
+from graphtide.run.turns import in_turn, uninterrupted
 from graphtide.run.views.snapshot import Snapshot
 
 _BATCH = ("insert", "delete", "vertices", "update", "remove", "match", "id")
@@ -188,9 +188,12 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         records = committed_since(self.folder, self._what, self._state.sequence)
         if records is None:
             replay = read_committed(self.folder, self._name, self._what)
-            self._state, self._shape = replay.state, replay.shape
-            self._end_unregistered()
-            put_in_place(self, memory_of(replay.tables(), replay.shape))
+            made = memory_of(replay.tables(), replay.shape)
+            with uninterrupted():
+                self._state, self._shape = replay.state, replay.shape
+                self._end_unregistered()
+                replaced = put_rows(self, made)
+            begin_on_rows(self, replaced)
         for item in records or ():
             known, before = (self._state.registered, self._state.queries), self.version
             self._shape = follow_logged(self, self._state, item)

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from graphtide.plan.by_bits import ByBits
+
 Number = int | float | bool
 Constant = int | float | bool | str
 Vertex = str
@@ -73,26 +75,11 @@ TEXT, DATE, TIMESTAMP = ValueType.TEXT, ValueType.DATE, ValueType.TIMESTAMP
 
 
 @dataclass(frozen=True, eq=False)
-class Const:
-    """A number or truth value.
-
-    Compares by type and bits, so that 1, 1.0 and True stay apart, and 0.0 and -0.0 too: what is
-    compiled for a program is found by its plan.
-    """
+class Const(ByBits):
+    """A number or truth value."""
 
     value: Number
     type: ValueType
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Const) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[ValueType, Number | str]:
-        value = self.value
-        return self.type, value.hex() if isinstance(value, float) else value
 
 
 @dataclass(frozen=True)
@@ -159,8 +146,8 @@ class VertexFact:
         return INT
 
 
-@dataclass(frozen=True)
-class VertexProperty:
+@dataclass(frozen=True, eq=False)
+class VertexProperty(ByBits):
     """What the data say of u or v; it never changes while the vertex is there.
 
     `missing` stands in for a value that is not there. None: such vertices are refused, except for

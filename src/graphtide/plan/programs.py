@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from graphtide.plan.by_bits import ByBits
 from graphtide.plan.expressions import Constant, Expression, Number, ValueType, children
 
 INT_MAX = 2**63 - 1
@@ -73,8 +74,8 @@ class Direction(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True)
-class Parameter:
+@dataclass(frozen=True, eq=False)
+class Parameter(ByBits):
     """A value given when the program is used; without a default it must be given.
 
     The default of a moment is the moment in ISO form, a text.
@@ -85,8 +86,8 @@ class Parameter:
     default: Constant | None = None
 
 
-@dataclass(frozen=True)
-class StateField:
+@dataclass(frozen=True, eq=False)
+class StateField(ByBits):
     """A value that every vertex keeps from one iteration to the next; an array if it has a size.
 
     `default` has the type of the field and is what every vertex begins with.

@@ -133,7 +133,8 @@ def begin_held(folder: Path, what: str) -> Iterator[Commit]:
         looks = _LOOKS_AFTER_INTERRUPT
         raise
     finally:
-        if not commit.finished:
+        # By what is in force: an interrupt may come before anybody notes that it is.
+        if not commit.finished and _named(find_pointer(folder)) != commit.generation:
             remove_tree(commit.path, looks)
             discard(folder / commit.generation)
 

@@ -40,9 +40,13 @@ def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
     def product_of_ints(*place: Any) -> Any:
         return np.int64(reversible.product_of_ints(*place))
 
+    def product_of_floats(*place: Any) -> Any:
+        return np.float64(reversible.product_of_floats(*place))
+
     def with_machine_numbers(source: str, name: str) -> Any:
         module = made(source, name)
-        vars(module).update(float=np.float64, int=np.int64, product_of_ints=product_of_ints)
+        products = {"product_of_ints": product_of_ints, "product_of_floats": product_of_floats}
+        vars(module).update(float=np.float64, int=np.int64, **products)
         return module
 
     put(code, "generated_module", with_machine_numbers)

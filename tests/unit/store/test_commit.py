@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from graphtide.model.errors import DamagedError, ExistsError, LockedError, NotFoundError, StoreError
+from graphtide.store import pointer
 from graphtide.store.commit import begin, is_committed, open_committed, remove
 from graphtide.store.seal import seal
 
@@ -35,6 +36,22 @@ def test_committed_generation_opens_with_its_manifest(tmp_path: Path) -> None:
 def test_the_previous_generation_stays_and_older_ones_go(tmp_path: Path) -> None:
     paths = [write(tmp_path / "a", str(number)) for number in range(4)]
     assert [path.exists() for path in paths] == [False, False, True, True]
+
+
+def test_an_interrupt_right_behind_the_commit_leaves_what_is_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a", "one")
+    put_in_force = pointer.commit
+
+    def interrupted(path: Path) -> None:
+        put_in_force(path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pointer, "commit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "a", "two")
+    assert open_committed(tmp_path / "a").file("data").read_text() == "two"
 
 
 def test_leaving_without_finish_leaves_nothing(tmp_path: Path) -> None:

@@ -47,13 +47,6 @@ class Keep(NamedTuple):
         return self._asdict()
 
 
-class Due(NamedTuple):
-    """What expires with a batch: edges by number, and where runs stood before."""
-
-    numbers: NDArray[np.int64]
-    moves: list[tuple[_Run, int]]
-
-
 @dataclass(eq=False)
 class _Run:
     times: NDArray[Any]
@@ -137,6 +130,12 @@ class Expiry:
     keep: Keep
     latest: float | int | None = None
     _runs: list[_Run] = field(default_factory=list)
+    _before: float | int | None = None
+    """The latest time before the batch that is being taken."""
+    _moves: list[tuple[_Run, int]] = field(default_factory=list)
+    """The runs that it has moved, and where each stood."""
+    _entered: list[_Run] = field(default_factory=list)
+    """The run that it has brought."""
 
     @property
     def border(self) -> float | int:
@@ -157,27 +156,34 @@ class Expiry:
         """Edges with these numbers."""
         if len(times):
             order = np.argsort(times, kind="stable")
-            heapq.heappush(self._runs, _Run(times[order], numbers[order]))
+            self._entered.append(_Run(times[order], numbers[order]))
+            heapq.heappush(self._runs, self._entered[-1])
 
-    def take_due(self) -> Due:
-        """The edges whose time has come to leave; `put_back` undoes this."""
+    def begin(self) -> None:
+        """From here on a batch is taken; `back` undoes what it does."""
+        self._before, self._moves, self._entered = self.latest, [], []
+
+    def take_due(self) -> NDArray[np.int64]:
+        """The numbers of the edges whose time has come to leave."""
         numbers: list[NDArray[np.int64]] = []
-        moves: list[tuple[_Run, int]] = []
         border = self.border
         while self._runs and self._runs[0].times[self._runs[0].at] < border:
             run = heapq.heappop(self._runs)
-            moves.append((run, run.at))
+            self._moves.append((run, run.at))
             last = int(np.searchsorted(run.times, border, "left"))
             numbers.append(run.numbers[run.at : last])
             run.at = last
             if last < len(run.times):
                 heapq.heappush(self._runs, run)
-        return Due(np.concatenate([np.empty(0, np.int64), *numbers]), moves)
+        return np.concatenate([np.empty(0, np.int64), *numbers])
 
-    def put_back(self, due: Due) -> None:
-        """Undo `take_due`."""
-        for run, at in due.moves:
+    def back(self) -> None:
+        """To where the batch began, however far it has come."""
+        self.latest = self._before
+        for run, at in reversed(self._moves):
             run.at = at
-        moved = [run for run, _ in due.moves]
-        self._runs = [run for run in self._runs if run not in moved] + moved
+        moved = [run for run, _ in self._moves]
+        apart = [*moved, *self._entered]
+        self._runs = [run for run in self._runs if run not in apart] + moved
         heapq.heapify(self._runs)
+        self._moves, self._entered = [], []

@@ -44,13 +44,18 @@ def find_edges(graph: MemoryGraph, shape: Shape, rows: Mapping[str, Any]) -> Num
         there = chosen_edges(graph, numbers, shape)
         for name in properties:
             wanted = shape.edges.field(name).type
-            given = rows[name].take(pa.array(known))
+            given, held = rows[name].take(pa.array(known)), there[name].cast(wanted)
             if pa.types.is_floating(wanted):
-                given = pc.if_else(pc.is_nan(given), pa.scalar(None, wanted), given)
-            joined = key_codes(pa.chunked_array([*_chunks(there[name].cast(wanted)), given]))
+                given, held = _one_zero(given), _one_zero(held)
+            joined = key_codes(pa.chunked_array([*_chunks(held), given]))
             keys.append((joined[: len(numbers)], joined[len(numbers) :]))
     found[known] = _joined(keys, numbers)
     return found
+
+
+def _one_zero(column: Any) -> Any:
+    """Floats that are equal as the same bits: 0.0 for -0.0, and a missing value for NaN."""
+    return pc.add(pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column), 0.0)
 
 
 def key_codes(column: pa.ChunkedArray) -> NDArray[np.int64]:

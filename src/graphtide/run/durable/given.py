@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.run.durable.expiry import Due, Expiry, Keep, times_of
+from graphtide.run.durable.expiry import Expiry, Keep, times_of
 from graphtide.run.durable.named_edges import check_match, found_by_texts, numbers_of
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId
@@ -24,6 +24,8 @@ from graphtide.run.live.batches import edge_numbers
 from graphtide.run.live.vertex_ids import id_column, named_rows
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.views.inserted_columns import KeptRows
+
+_NONE = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class GivenBatch:
 class Prepared:
     """What the graph is to take, and what the log says of it besides.
 
-    `times` are those of the rows to come, in their order, `due` the edges that expire.
+    `times` are those of the rows to come, in their order.
     """
 
     insert: Any
@@ -53,7 +55,6 @@ class Prepared:
     vertices: Any
     facts: dict[str, Any] = field(default_factory=dict)
     times: NDArray[Any] | None = None
-    due: Due | None = None
 
 
 def prepared(
@@ -63,13 +64,16 @@ def prepared(
     refuse_numbers(given.insert)
     gone = found_by_texts(graph, shape, "delete", given.delete)
     found = Prepared(given.insert, gone, given.vertices, _facts(given))
+    changed = _NONE
     if given.update is not None:
-        _update(graph, given, shape, found)
+        changed = _update(graph, given, shape, found)
     elif given.match:
         raise InputError("match is given without update", hint="it says what names the rows of it")
     if given.remove is not None:
         numbers = _vertex_numbers(graph, given.remove)
-        _delete(graph, found, shape, edges_at(graph, numbers))
+        gone = edges_at(graph, numbers)
+        _refuse_both(changed, gone, "are edges of vertices that `remove` takes out")
+        _delete(graph, found, shape, gone)
         found.facts["left"] = numbers.tolist()
     if expiry is not None:
         _expire(graph, found, shape, expiry)
@@ -95,7 +99,10 @@ def _facts(given: GivenBatch) -> dict[str, Any]:
             return {**given.facts, "stream": {stream: number}}
 
 
-def _update(graph: MemoryGraph, given: GivenBatch, shape: Shape, found: Prepared) -> None:
+def _update(
+    graph: MemoryGraph, given: GivenBatch, shape: Shape, found: Prepared
+) -> NDArray[np.int64]:
+    """Let edges go and come with other values; the numbers of those that go."""
     check_match(shape, given.match)
     columns = KeptRows(graph._names, graph._kept).columns("update", given.update)
     known = (shape.src, shape.dst, *given.match)
@@ -108,8 +115,24 @@ def _update(graph: MemoryGraph, given: GivenBatch, shape: Shape, found: Prepared
     if not changed:
         raise InputError("update gives no new values", hint="give some, or leave the rows out")
     numbers = numbers_of(graph, shape, "update", {name: columns[name] for name in known})
+    if found.delete is not None:
+        found.delete = numbers_of(graph, shape, "delete", found.delete)
+        _refuse_both(numbers, found.delete, "are edges that `delete` takes out")
     _insert(graph, found, {**chosen_edges(graph, numbers, shape), **changed})
     _delete(graph, found, shape, numbers)
+    return numbers
+
+
+def _refuse_both(changed: NDArray[np.int64], gone: NDArray[np.int64], problem: str) -> None:
+    """Refuse a batch that gives edges other values and takes them out as well."""
+    rows = np.flatnonzero(np.isin(changed, gone)).tolist()
+    if rows:
+        raise InputError(
+            f"rows of `update` {problem}",
+            where=named_rows(rows, lambda at: f"edge {changed[at]}"),
+            hint="leave them out of one of the two; of edges with the same ends, say which is "
+            "meant: by `match`, or by their numbers in `delete`",
+        )
 
 
 def _insert(graph: MemoryGraph, found: Prepared, rows: dict[str, Any]) -> None:
@@ -118,8 +141,15 @@ def _insert(graph: MemoryGraph, found: Prepared, rows: dict[str, Any]) -> None:
         found.insert = rows
         return
     first = _columns(graph, found.insert)
-    names = [name for name in rows if name in first]
-    found.insert = {name: [*_listed(first[name]), *_listed(rows[name])] for name in names}
+    if not first:
+        found.insert = rows
+        return
+    KeptRows(graph._names, graph._kept).check_numbers(first)
+    missing = [None] * len(next(iter(first.values())))
+    found.insert = {
+        name: [*_listed(first.get(name, missing)), *_listed(values)]
+        for name, values in rows.items()
+    }
 
 
 def _delete(graph: MemoryGraph, found: Prepared, shape: Shape, numbers: NDArray[np.int64]) -> None:
@@ -149,9 +179,7 @@ def _expire(graph: MemoryGraph, found: Prepared, shape: Shape, expiry: Expiry) -
         found.times = found.times[stays]
     found.facts["latest"] = expiry.latest
     due = expiry.take_due()
-    found.due = due
-    alive = graph._resident.are_live(inside_numbers(graph, due.numbers))
-    _delete(graph, found, shape, due.numbers[alive])
+    _delete(graph, found, shape, due[graph._resident.are_live(inside_numbers(graph, due))])
 
 
 def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from graphtide.run.live.edge_rows import EdgeRows
 from graphtide.run.live.entering import bring_in, take_out
 from graphtide.run.live.vertex_ids import id_column
 from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.turns import uninterrupted
 from graphtide.run.views.inserted_columns import KeptRows
 from graphtide.run.views.typed_columns import property_type, typed_column
 
@@ -38,11 +39,13 @@ def numbers_of(graph: MemoryGraph, shape: Shape, what: str, given: Any) -> Numbe
     if columns is not None and names_texts(shape, columns):
         return _joined(graph, shape, what, columns)
     known = graph._known
-    done = bring_in(known, NOTHING, read_delete(known, given if columns is None else columns, what))
-    try:
-        return graph._outside(done.delta.deleted).astype(np.int64)
-    finally:
-        take_out(known, done)
+    named = read_delete(known, given if columns is None else columns, what)
+    with uninterrupted():
+        done = bring_in(known, NOTHING, named)
+        try:
+            return graph._outside(done.delta.deleted).astype(np.int64)
+        finally:
+            take_out(known, done)
 
 
 def found_by_texts(graph: MemoryGraph, shape: Shape, what: str, given: Any) -> Any:
@@ -56,8 +59,10 @@ def found_by_texts(graph: MemoryGraph, shape: Shape, what: str, given: Any) -> A
 
 
 def names_texts(shape: Shape, columns: Mapping[str, Any]) -> bool:
-    """Whether rows give a property that is no array of numbers."""
-    numbers = {name for name, _ in shape.numbers}
+    """Whether rows give a property that is no array of numbers, or one of rounded numbers:
+    whole numbers of which some are missing are floats there.
+    """
+    numbers = {name for name, _ in shape.numbers if shape.seen.get(name) != "int"}
     return any(name in shape.seen and name not in numbers for name in columns)
 
 

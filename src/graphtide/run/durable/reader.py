@@ -10,13 +10,14 @@ import time
 from pathlib import Path
 
 from graphtide.model.errors import DamagedError
-from graphtide.run.durable.records import BATCH, COMPACT, described_shape, read_record
+from graphtide.run.durable.records import BATCH, COMPACT, Record, described_shape, read_record
 from graphtide.run.durable.recover import Replay, open_checkpoint, recovered
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState
-from graphtide.run.durable.steps import follow_record, put_in_place, tables_at
+from graphtide.run.durable.steps import begin_on_rows, follow_record, put_rows, tables_at
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.turns import uninterrupted
 from graphtide.store.log import LoggedRecord, first_logged, read_log
 
 _LOOKS = 5
@@ -57,10 +58,29 @@ def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> S
     shape = described_shape(item.description)
     record = read_record(item.data, shape)
     if record.kind == BATCH:
-        follow_record(graph, record, shape)
-        graph._versions.forget()
+        _follow_batch(graph, state, record, item)
     elif record.kind == COMPACT:
         tables = tables_at(graph, shape).compacted(state.leaving_by(record))
-        put_in_place(graph, memory_of(tables, shape))
-    state.take(record, item.sequence)
+        made = memory_of(tables, shape)
+        with uninterrupted():
+            replaced = put_rows(graph, made)
+            state.take(record, item.sequence)
+        begin_on_rows(graph, replaced)
+    else:
+        state.take(record, item.sequence)
     return shape
+
+
+def _follow_batch(graph: MemoryGraph, state: LiveState, record: Record, item: LoggedRecord) -> None:
+    """Follow a record in both, or in neither where something stops it."""
+    before = graph._versions.current
+    try:
+        follow_record(graph, record, described_shape(item.description))
+        with uninterrupted():
+            graph._versions.forget()
+            state.take(record, item.sequence)
+    except BaseException:
+        with uninterrupted():
+            while state.sequence < item.sequence and graph._versions.current > before:
+                graph._versions.rollback()
+        raise

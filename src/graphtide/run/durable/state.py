@@ -70,8 +70,8 @@ class LiveState:
 
     def _take_batch(self, facts: dict[str, Any]) -> None:
         self.version = facts["version"]
-        self.leaving.difference_update(facts.get("back", ()))
         self.leaving.update(facts.get("left", ()))
+        self.leaving.difference_update(facts.get("back", ()))
         self.latest = facts.get("latest", self.latest)
         self.late += facts.get("late", 0)
         if (name := facts.get("id")) is not None:

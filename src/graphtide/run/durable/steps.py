@@ -20,6 +20,7 @@ from graphtide.run.durable.tables import GraphTables
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_columns import column_between
 from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.turns import uninterrupted
 
 
 class Counts(NamedTuple):
@@ -179,19 +180,49 @@ def _ids_at(graph: MemoryGraph, new: pa.Array | None, numbers: NDArray[np.int32]
     return parts.take(pa.array(places))
 
 
+class Replaced(NamedTuple):
+    """Who stood on the rows of a graph that others have taken the place of, and what a query has
+    raised whose vertices are gone.
+    """
+
+    held: list[Any]
+    failed: BaseException | None
+
+
 def put_in_place(graph: MemoryGraph, known: KnownEdges) -> None:
     """Put other rows in place of those of a graph; programs on it begin anew."""
+    with uninterrupted():
+        replaced = put_rows(graph, known)
+    begin_on_rows(graph, replaced)
+
+
+def put_rows(graph: MemoryGraph, known: KnownEdges) -> Replaced:
+    """Put other rows in place of those of a graph; nobody has results on them yet.
+
+    Short, and nothing to be interrupted: whoever does not come to begin behind it has failed.
+    """
     held: list[Any] = [item for item in graph._followers.holders() if item is not graph]
     for item in held:
         item._leave()
+        item._kept.failed = True
     asked = graph._asked
     graph._put(known)
-    failed: BaseException | None = None
     try:
         graph._keep_asking(asked)
     except InputError as error:
-        failed = error
-    _begin_all(held, failed)
+        return Replaced(held, error)
+    return Replaced(held, None)
+
+
+def begin_on_rows(graph: MemoryGraph, replaced: Replaced) -> None:
+    """Begin all that stood on other rows, and then raise what the first that could not raised."""
+    failed = replaced.failed
+    try:
+        if graph._asked is not None:
+            graph._asked.begin()
+    except BaseException as error:
+        failed = failed or error
+    _begin_all(replaced.held, failed)
 
 
 def tables_at(graph: MemoryGraph, shape: Shape) -> GraphTables:
@@ -232,7 +263,6 @@ def _begin_all(held: Iterable[Any], failed: BaseException | None) -> None:
             item._begin()
         except BaseException as error:
             failed = failed or error
-            item._kept.failed = True
     if failed is not None:
         raise failed
 

@@ -27,12 +27,13 @@ from graphtide.run.durable.state import BatchId, LiveState
 from graphtide.run.durable.steps import (
     Counts,
     as_table,
+    begin_on_rows,
     can_be_replaced,
     chosen_edges,
     counts_of,
     current_shape,
     edge_rows,
-    put_in_place,
+    put_rows,
     record_of,
     tables_at,
     values_before,
@@ -55,15 +56,19 @@ _MOST_UNDOABLE = 100
 
 
 class _Undoable(NamedTuple):
-    """What an advance did: edges that came and edges and vertices that went, by number, and what
+    """What an advance did: edges that came and edges that went, by number, vertices that were to
+    stay before and leave now, those that were to leave or were not there and stay now, and what
     vertices had before that got other values.
 
-    An edge that a rollback brings back has another number: then so have the edges that came.
+    `version` is that of the graph in memory behind it. An edge that a rollback brings back has
+    another number: then so have the edges that came.
     """
 
+    version: int
     came: Numbers
     gone: Numbers
     left: list[int]
+    stays: list[int]
     before: pa.Table | None = None
 
 
@@ -81,6 +86,10 @@ class Writer:
             self._gone.append(np.setdiff1d(gone, deleted_edges(store.stored)))
         self._due = LOG_BYTES
         self._undoable: list[_Undoable] = []
+        self._on_disk = graph._versions.current
+        """The version of the graph in memory that is on the disk."""
+        self._leaves: dict[int, bool] = {}
+        """Vertices of which records that are not on the disk yet say that they leave, or stay."""
         self.expiry: Expiry | None = None
         self.applied: Callable[[int], None] = lambda version: None
         """Called with every version that the graph has come to, before it is logged."""
@@ -100,6 +109,7 @@ class Writer:
 
     def advance(self, given: GivenBatch) -> None:
         """One advance, on the disk when this returns; none if the batch was applied before."""
+        self.back_to_disk()
         if given.id is None or not self.state.has(given.id):
             self._commit([self._made(given, [])])
             self._behind_commit()
@@ -110,6 +120,7 @@ class Writer:
         Where one is refused, those before it are done.
         """
         held: list[Record] = []
+        self.back_to_disk()
         try:
             for given in batches:
                 if given.id is not None and self._has(given.id, held):
@@ -121,7 +132,7 @@ class Writer:
             self._commit_held(held)
             raise
         except BaseException:
-            self._undo(len(held))
+            self.back_to_disk()
             raise
         self._commit_held(held)
 
@@ -146,6 +157,7 @@ class Writer:
 
     def rollback(self) -> None:
         """One more advance, which takes back what the last one has brought and taken."""
+        self.back_to_disk()
         if not self._undoable:
             raise InputError(
                 "there is no advance to roll back",
@@ -153,17 +165,20 @@ class Writer:
             )
         last = self._undoable[-1]
         rows = chosen_edges(self.graph, last.gone, self.shape) if len(last.gone) else None
-        facts: dict[str, Any] = {"rollback": True, "back": last.left}
+        facts: dict[str, Any] = {"rollback": True, "left": last.stays, "back": last.left}
         batch = Prepared(rows, last.came if len(last.came) else None, last.before, facts)
         if self.expiry is not None:
             times = [] if rows is None else rows[self.expiry.keep.time]
             batch.times = times_of(times, self.expiry.keep.time)
-        record = self._applied(batch, [])
-        self._commit([record])
+            self.expiry.begin()
+        self._commit([self._tried(lambda: self._applied(batch, []))], back=last)
+        self._behind_commit()
+
+    def _forget_undone(self, last: _Undoable) -> None:
+        """Leave out an advance that was taken back, and the one that took it back."""
         came = self._undoable[-1].came
         del self._undoable[-2:]
         self._renumber(last.gone, came)
-        self._behind_commit()
 
     def _renumber(self, before: Numbers, now: Numbers) -> None:
         """Let earlier advances know the edges that they brought by the numbers that these have."""
@@ -183,80 +198,120 @@ class Writer:
 
     def _made(self, given: GivenBatch, held: list[Record]) -> Record:
         """Advance the graph in memory, and say what is to be logged."""
-        latest = None if self.expiry is None else self.expiry.latest
-        batch: Prepared | None = None
+        if self.expiry is not None:
+            self.expiry.begin()
+        return self._tried(
+            lambda: self._applied(prepared(self.graph, given, self.shape, self.expiry), held)
+        )
+
+    def _tried(self, advance: Callable[[], Record]) -> Record:
+        """What an advance has come to; as before, whatever stops it, in memory too."""
+        before = self.graph._versions.current
         try:
-            batch = prepared(self.graph, given, self.shape, self.expiry)
-            return self._applied(batch, held)
+            return advance()
         except BaseException:
-            if self.expiry is not None:
-                self.expiry.latest = latest
-                if batch is not None and batch.due is not None:
-                    self.expiry.put_back(batch.due)
+            with uninterrupted():
+                self._take_back(before)
+                if self.expiry is not None:
+                    self.expiry.back()
             raise
+
+    def _take_back(self, version: int) -> None:
+        """Let the graph in memory be at an earlier version."""
+        while self.graph._versions.current > version:
+            self.graph._versions.rollback()
+        while self._undoable and self._undoable[-1].version > version:
+            undone = self._undoable.pop()
+            self._leaves |= dict.fromkeys(undone.left, False) | dict.fromkeys(undone.stays, True)
 
     def _applied(self, batch: Prepared, held: list[Record]) -> Record:
         graph, before = self.graph, counts_of(self.graph)
         MemoryGraph._advance(graph, batch.insert, batch.delete, batch.vertices)
-        try:
-            shape = current_shape(graph, self.shape)
-            if shape != self.shape:
-                self._reshape(shape, held)
-            facts = {"version": self.state.version + len(held) + 1, **batch.facts}
-            record = record_of(graph, before, shape, facts)
-            self._find_returned(record, held)
-        except BaseException:
-            graph._versions.rollback()
-            raise
+        shape = current_shape(graph, self.shape)
+        if shape != self.shape:
+            self._reshape(shape, held)
+        facts = {"version": self.state.version + len(held) + 1, **batch.facts}
+        record = record_of(graph, before, shape, facts)
+        self._find_returned(record)
         if self.expiry is not None and batch.times is not None:
             self.expiry.enter(batch.times, before.edges)
-        left = batch.facts.get("left", [])
-        now = counts_of(graph)
-        came = np.arange(before.edges, now.edges, dtype=np.int32)
-        undoable = _Undoable(came, record.deleted, left, values_before(graph))
-        self._undoable.append(undoable)
+        self._note_undoable(record, before)
         self.applied(record.facts["version"])
         del self._undoable[:-_MOST_UNDOABLE]
         return record
 
-    def _find_returned(self, record: Record, held: list[Record]) -> None:
-        """Vertices that were to leave, and that an edge names again, stay."""
-        leaving = self.state.leaving.union(*(item.facts.get("left", ()) for item in held))
+    def _find_returned(self, record: Record) -> None:
+        """Vertices that were to leave, or leave by this record, and that it names again, stay."""
+        facts = record.facts
+        left = set(facts.get("left", ()))
+        if "rollback" in facts or not (left or self.state.leaving or self._leaves):
+            return
         named = [] if record.edges is None else [record.edges.column(at) for at in (0, 1)]
         named += [] if record.changed is None else [record.changed.column(0)]
-        if leaving and named:
-            ends = np.concatenate([column.to_numpy() for column in named])
-            back = leaving.intersection(ends.tolist())
-            if back:
-                record.facts["back"] = sorted(back.union(record.facts.get("back", ())))
+        ends = {end for column in named for end in column.to_pylist()}
+        back = sorted(end for end in ends if end in left or self._is_leaving(end))
+        if back:
+            facts["back"] = back
+
+    def _is_leaving(self, vertex: int) -> bool:
+        return self._leaves.get(vertex, vertex in self.state.leaving)
+
+    def _note_undoable(self, record: Record, before: Counts) -> None:
+        """Keep what a rollback needs, and who leaves by what is not on the disk yet."""
+        now, facts = counts_of(self.graph), record.facts
+        after = dict.fromkeys(facts.get("left", ()), True) | dict.fromkeys(
+            facts.get("back", ()), False
+        )
+        left = [vertex for vertex, leaves in after.items() if leaves > self._is_leaving(vertex)]
+        stays = [vertex for vertex, leaves in after.items() if leaves < self._is_leaving(vertex)]
+        stays += range(before.vertices, now.vertices)
+        self._leaves |= after
+        came = np.arange(before.edges, now.edges, dtype=np.int32)
+        self._undoable.append(
+            _Undoable(
+                self.graph._versions.current,
+                came,
+                record.deleted,
+                left,
+                stays,
+                values_before(self.graph),
+            )
+        )
 
     def _reshape(self, shape: Shape, held: list[Record]) -> None:
         """Records with other columns go to another file, behind those that are held."""
         if held:
             with uninterrupted():
-                self.store.commit(held)
-            self._note(held)
+                self._bring(held)
             held.clear()
         self.store.reshape(shape)
 
-    def _commit(self, records: list[Record]) -> None:
+    def _commit(self, records: list[Record], back: _Undoable | None = None) -> None:
+        """Bring records to the disk; the last one takes `back` what that advance did."""
         try:
             with uninterrupted():
-                self.store.commit(records)
+                self._bring(records)
+                self.graph._versions.forget()
+                if back is not None:
+                    self._forget_undone(back)
         except BaseException:
-            self._undo(len(records))
+            self.back_to_disk()
             raise
-        self._note(records)
-        self.graph._versions.forget()
 
-    def _note(self, records: list[Record]) -> None:
+    def _bring(self, records: list[Record]) -> None:
+        self.store.commit(records)
+        self._on_disk += len(records)
         self._gone += [record.deleted for record in records if len(record.deleted)]
+        self._leaves.clear()
 
-    def _undo(self, advances: int) -> None:
-        for _ in range(advances):
-            self.graph._versions.rollback()
-            del self._undoable[-1:]
-        self.find_expiry()
+    def back_to_disk(self) -> None:
+        """Let the graph in memory be what is on the disk, where something stopped between them."""
+        if self.graph._versions.current == self._on_disk:
+            return
+        with uninterrupted():
+            self._take_back(self._on_disk)
+            self._leaves.clear()
+            self.find_expiry()
 
     def find_expiry(self) -> None:
         """Look at the times of all edges, where edges expire. O(edges)."""
@@ -306,6 +361,7 @@ class Writer:
         It pays where more edges are gone than there are: it then costs less than it took to delete
         them.
         """
+        self.back_to_disk()
         store, previous = self.store, _checkpoint_sequence(self.store)
         if compact or (self._is_compaction_due() and can_be_replaced(self.graph)):
             store.checkpoint_base(self._compacted())
@@ -345,8 +401,10 @@ class Writer:
         with uninterrupted():
             self.store.commit([record])
             self._anew = True
-        put_in_place(self.graph, made)
-        self.find_expiry()
+            replaced = put_rows(self.graph, made)
+            self._undoable.clear()
+            self.find_expiry()
+        begin_on_rows(self.graph, replaced)
         return tables
 
     def _since_stored(self) -> tuple[pa.Table, pa.Table, Numbers]:

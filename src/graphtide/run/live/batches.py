@@ -129,7 +129,7 @@ def _comparable(rows: EdgeRows, given: NDArray[Any], dtype: np.dtype[Any]) -> ND
     """A property of deleted rows in the type of the graph's; refuses what no edge can have."""
     with np.errstate(invalid="ignore"):
         found = given.astype(dtype)
-        if dtype.kind != "f":
+        if dtype.kind != "f" or given.dtype.kind == "i":
             refuse(rows, found.astype(given.dtype) != given, *NO_SUCH_EDGES)
     return found
 

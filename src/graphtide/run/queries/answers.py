@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 def answer_rows(kept: KeptQueries, query: KeptQuery) -> Rows:
     """The whole answer. O(vertices) without targets, O(targets log queries) with them."""
     if query.targets[0] is None:
-        (number,), (search,) = query.numbers, query.searches
+        (number,), (search,) = kept.numbers_of(query), query.searches
         vertices, states, values = kept.engine.reader.collect(number)
         ends = np.isin(states, list(search.automaton.accepting))
         return Rows(None, *_least(vertices[ends], values[ends]))
@@ -36,7 +36,7 @@ def answer_rows(kept: KeptQueries, query: KeptQuery) -> Rows:
     for at, (source, target) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True)):
         place = _search_from(query, source)
         end = np.array([target], np.int32)
-        costs[at] = kept.engine.reader.answers(query.numbers[place], end)[0]
+        costs[at] = kept.engine.reader.answers(kept.numbers_of(query)[place], end)[0]
     return Rows(sources, targets, costs)
 
 
@@ -97,7 +97,7 @@ def changed_tables(kept: KeptQueries) -> dict[str, pa.Table]:
     tables = {
         name: change_table(kept, query)
         for name, query in kept.queries.items()
-        if not touched.isdisjoint(query.numbers)
+        if not touched.isdisjoint(kept.numbers_of(query))
     }
     return {name: table for name, table in tables.items() if table.num_rows}
 
@@ -111,7 +111,7 @@ class _Changed(NamedTuple):
 
 def answer_changes(kept: KeptQueries, query: KeptQuery) -> _Changed:
     """The rows whose cost the last advance changed, with both costs."""
-    parts = [_changes_of(kept, query, place) for place in range(len(query.numbers))]
+    parts = [_changes_of(kept, query, place) for place in range(len(kept.numbers_of(query)))]
     if query.targets[0] is None:
         return _differing(query, None, *parts[0])
     sources, targets = pair_numbers(kept, query)
@@ -128,7 +128,7 @@ def answer_changes(kept: KeptQueries, query: KeptQuery) -> _Changed:
 def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32, Float64, Float64]:
     """The vertices at which entries of a search have changed, with the old and the new answer."""
     none = np.empty(0, np.int32), np.empty(0), np.empty(0)
-    number, automaton = query.numbers[place], query.searches[place].automaton
+    number, automaton = kept.numbers_of(query)[place], query.searches[place].automaton
     if not kept.fresh or query.since == kept.version:
         return none
     vertices, states, values = kept.engine.reader.before(number)
@@ -157,7 +157,7 @@ def _differing(
 
 def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> list[int] | None:
     """The vertices of a best walk from a source to a target; None without one."""
-    return kept.engine.reader.path(query.numbers[_search_from(query, source)], target)
+    return kept.engine.reader.path(kept.numbers_of(query)[_search_from(query, source)], target)
 
 
 def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
@@ -181,7 +181,7 @@ def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
                 f"{found.get(vertex)}, by definition {wanted.get(vertex)}"
             )
         if query.kind.tells_cost:
-            _verify_bounds(kept, query.numbers[at], wanted)
+            _verify_bounds(kept, kept.numbers_of(query)[at], wanted)
 
 
 def _verify_bounds(kept: KeptQueries, number: int, wanted: dict[int, float]) -> None:

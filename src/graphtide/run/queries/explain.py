@@ -32,7 +32,7 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
 
 def query_bytes(kept: KeptQueries, query: KeptQuery) -> int:
     """The memory of what one query keeps, without the room that all of them share."""
-    return sum(map(kept.engine.bytes_of, query.numbers))
+    return sum(map(kept.engine.bytes_of, kept.numbers_of(query)))
 
 
 def explain_queries(kept: KeptQueries) -> str:
@@ -88,7 +88,7 @@ def _line(kept: KeptQueries, query: KeptQuery) -> str:
     told = f"  {query.name}: {_state(kept, query)}"
     if isinstance(kept.engine, HistoryEngine):
         return told
-    records = [kept.engine.states.records[number] for number in query.numbers]
+    records = [kept.engine.states.records[number] for number in kept.numbers_of(query)]
     again = sum(record.again for record in records)
     seconds = sum(record.seconds for record in records)
     took = f", {1e3 * seconds / again:.3f} ms each" if again else ""
@@ -106,7 +106,7 @@ def _mode(kept: KeptQueries, query: KeptQuery) -> str:
     if not dropped:
         return "fixpoint, the least cost of every vertex and state that a walk reaches"
     told = "its answer, computed anew at a batch that concerns it"
-    return told if dropped == len(query.numbers) else f"{told}, of {dropped:,} starts"
+    return told if dropped == len(kept.numbers_of(query)) else f"{told}, of {dropped:,} starts"
 
 
 def _settings(engine: HistoryEngine) -> str:
@@ -122,7 +122,7 @@ def _settings(engine: HistoryEngine) -> str:
 
 
 def _state(kept: KeptQueries, query: KeptQuery) -> str:
-    engine, numbers = kept.engine, query.numbers
+    engine, numbers = kept.engine, kept.numbers_of(query)
     entries, size = sum(map(engine.entries, numbers)), query_bytes(kept, query)
     if isinstance(engine, QueryEngine):
         told, dropped = f"{entries:,} entries, {size:,} bytes", _dropped(engine, query)

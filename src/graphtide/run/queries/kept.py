@@ -120,20 +120,23 @@ class KeptQueries:
         LimitError where there is none, because the budget does not allow for it.
         """
         if self._engine is None:
-            self._begin_engine()
-            self._enter_lost()
+            self._begin_lost()
         assert self._engine is not None
         if self._engine.lost:
             self._engine.settle()
         return self._engine
+
+    def numbers_of(self, query: KeptQuery) -> list[int]:
+        """The searches of a query in the engine, which is there from here on: see `engine`."""
+        self.engine  # noqa: B018
+        return query.numbers
 
     def set_budget(self, most: int | None, patience: float) -> None:
         """Have another budget from now on; LimitError, and the one before, if it is too small."""
         before, self._kept_by = self._kept_by, self._kept_by._replace(most=most, patience=patience)
         try:
             if self._engine is None:
-                self._begin_engine()
-                self._enter_lost()
+                self._begin_lost()
             assert isinstance(self._engine, QueryEngine)
             self._engine.set_budget(most)
         except LimitError:
@@ -185,7 +188,7 @@ class KeptQueries:
         return query
 
     def move(self, known: KnownEdges, version: int) -> None:
-        """Begin all queries anew where vertices and edges have other numbers.
+        """Let all queries stand where vertices and edges have other numbers; `begin` comes next.
 
         A query whose vertices are gone is dropped; what it lacks is raised when the others stand.
         What has followed within a budget may not fit from scratch: then it has no state yet.
@@ -198,24 +201,28 @@ class KeptQueries:
             except InputError as error:
                 failed = failed or error
                 del self.queries[name]
-        with suppress(LimitError):
-            self.engine  # noqa: B018
         self.conditions = QueryConditions(self._weights())
         if failed is not None:
             raise failed
 
-    def _enter_lost(self) -> None:
-        """Let a new engine know all queries, none of which has a state.
+    def begin(self) -> None:
+        """Compute all queries, behind `move`."""
+        with suppress(LimitError):  # Who asks for an answer is told, and may set another budget.
+            self.engine  # noqa: B018
+
+    def _begin_lost(self) -> None:
+        """Let a new engine know all queries, none of which has a state; none if it cannot.
 
         Who asks for an answer that then does not fit is told, and may set another budget.
         """
-        engine = self._engine
-        assert engine is not None
         try:
+            self._begin_engine()
+            engine = self._engine
+            assert engine is not None
             for query in self.queries.values():
                 query.numbers = [engine.add_lost(search) for search in query.searches]
                 query.since = min(query.since, self._version)
-        except LimitError:
+        except BaseException:
             self._engine = None
             raise
 

@@ -54,7 +54,7 @@ class KeptRows:
         columns = self.columns("insert", given)
         if columns is None:
             return given, self._kept
-        self._check_numbers(columns)
+        self.check_numbers(columns)
         rows = len(columns[self._names.src])
         values = {name: self._values(name, columns.get(name), rows) for name in self._types}
         told = {name: given for name, given in columns.items() if name not in self._only}
@@ -76,9 +76,30 @@ class KeptRows:
                     hint=f"leave it out, or give the numbers of the edges: "
                     f'delete=graph.view("{name} = ...").edge_ids',
                 )
+        for name in self._rounded.intersection(columns):
+            self._check_exact(name, columns[name])
         return columns
 
-    def _check_numbers(self, columns: Mapping[str, Any]) -> None:
+    @property
+    def _rounded(self) -> set[str]:
+        """Whole numbers of which some are missing: floats for programs."""
+        return {name for name, kind in self._types.items() if pa.types.is_integer(kind)}
+
+    def _check_exact(self, name: str, values: Any) -> None:
+        """Refuse to find rows by whole numbers that programs may have as another number."""
+        found = typed_column(values)
+        if found is None or not pa.types.is_integer(found.type):
+            return
+        far = [value is not None and abs(value) >= 2**53 for value in found.to_pylist()]
+        if any(far):
+            raise InputError(
+                f"delete gives a value for '{name}' beyond 2**53, where some values are missing, "
+                "and rows are not found by such numbers",
+                hint=f"leave it out, or give the numbers of the edges: "
+                f'delete=graph.view("{name} = ...").edge_ids',
+            )
+
+    def check_numbers(self, columns: Mapping[str, Any]) -> None:
         """Refuse rows without a value for a property that programs read."""
         for name in self._names.properties:
             if name not in columns and name not in self._only:
