@@ -15,7 +15,7 @@ from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog.stored_runs import RunRequest, open_stored_run, run_collection
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.shards import runs
+from graphtide.run.shards import runs, taking
 from graphtide.spark import tasks
 from graphtide.store.read_edges import READ_EDGES
 
@@ -275,7 +275,7 @@ def test_a_driver_that_was_interrupted_takes_in_what_is_finished(
 ) -> None:
     space, stored = views._space, views._stored
     with monkeypatch.context() as patch:
-        patch.setattr(runs._Taking, "_take_in", _interrupt)
+        patch.setattr(taking.Taking, "_take_in", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_collection(space, stored, asked("left"))
     assert open_stored_run(space.catalog, "left").differences.finished == 0

@@ -161,6 +161,10 @@ class SparkGateway:
         """Number and id of the vertices that match."""
         return questions.vertex_names(graph_frames(self.private, stored), where, limit)
 
+    def vertices_with_ids(self, stored: CountedTables, ids: Sequence[int | str]) -> pa.Table:
+        """`_vertex`, `_id` and, where there are any, `_label` of the vertices with some ids."""
+        return questions.vertices_with_ids(graph_frames(self.private, stored), ids)
+
     def values(
         self, stored: CountedTables, item: PropertyRef, where: Predicate, limit: int
     ) -> list[Value]:

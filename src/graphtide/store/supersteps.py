@@ -41,6 +41,8 @@ from graphtide.store.seal import seal, unseal
 Int64 = NDArray[np.int64]
 FOLDER = "shards"
 _NOTE, _DONE, _STOP = ".note", -1, "STOP"
+EMPTY = -1
+"""The step that the results of the empty version are kept as."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class KeptSupersteps:
         return TaskFiles(self._folder / name, first, behind)
 
     def results(self) -> dict[int, list[Note]]:
-        """The notes of every view that is finished, by step.
+        """The notes of every view that is finished, by step, and of the empty version.
 
         Files count by their sizes: whoever reads the results compares what is in them.
         """
@@ -104,8 +106,9 @@ class KeptSupersteps:
     def reached(self) -> tuple[int, int]:
         """How many views are finished, and the last superstep that is kept of any other."""
         covered = [key for key, _ in self._covered()]
-        done = {step for _, step, superstep in covered if superstep == _DONE}
-        return len(done), max((key[2] for key in covered if key[1] not in done), default=0)
+        done = {step for _, step, superstep in covered if superstep == _DONE and step != EMPTY}
+        left = (key[2] for key in covered if key[1] not in {EMPTY, *done})
+        return len(done), max(left, default=0)
 
     def _rows(self, notes: Sequence[Note], first: int, behind: int) -> Int64:
         found = []
@@ -189,7 +192,7 @@ class TaskFiles:
                 (self._folder / (stem + end)).unlink(missing_ok=True)
 
     def finish(self, step: int, tables: Mapping[str, pa.Table], told: dict[str, Any]) -> None:
-        """Keep the results of a view: a table a field."""
+        """Keep the results of a view, or of the empty version: a table a field."""
         stem = self._stem(step, "results")
         names = {field: f"{stem}-{at}.parquet" for at, field in enumerate(tables)}
         with self._errors():

@@ -15,11 +15,12 @@ from graphtide.run.catalog.stored_versions import edgeless_versions, stored_vers
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
+from graphtide.run.collection.kept_base import KeptBase
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import On, RunInHand, Workers, base_tables, base_values
 from graphtide.run.collection.steps import RunSteps, steps_from, steps_table
-from graphtide.run.collection.stored_graph import StoredVertices
+from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
@@ -150,9 +151,12 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
         )
     steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.results)
     # Vertices keep their numbers and ids for good: the first so many are those of then.
-    rows = _rows(graph.at(found.state), facts.pairs)
+    then, base = graph.at(found.state), base_values(stored.base())
+    rows = _rows(then, facts.pairs, paged=facts.on_shards)
+    if facts.on_shards:
+        base = KeptBase(base, stored.parts, then.vertices)
     touched = partial(_touched, catalog, facts)
-    return RunContents(facts, steps, differences, base_values(stored.base()), rows, touched)
+    return RunContents(facts, steps, differences, base, rows, touched)
 
 
 def _touched(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
@@ -179,8 +183,8 @@ def _versions_text(stored: StoredCollection) -> str:
     return f"{stored.name}|{stored.created.isoformat()}|{stored.facts.graph_identity}"
 
 
-def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
-    vertices = StoredVertices(graph)
+def _rows(graph: StoredGraph, pairs: Pairs | None, *, paged: bool = False) -> ResultRows:
+    vertices = StoredVertices(graph, paged=paged)
     return vertices if pairs is None else PairRows(vertices, pairs)
 
 
@@ -264,7 +268,7 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
             hand.run(*given)
 
     facts = _facts(stored, request, None, SHARDED, visited="|shards")
-    return _Work(hand, facts, go)
+    return _Work(hand, replace(facts, on_shards=True), go)
 
 
 def _workers(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> Workers:

@@ -44,7 +44,7 @@ from graphtide.run.shards.timeline import Timeline
 from graphtide.store.behind import graph_behind
 from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.shards import open_shards
-from graphtide.store.supersteps import KeptSupersteps, TaskFiles
+from graphtide.store.supersteps import EMPTY, KeptSupersteps, TaskFiles
 
 _LOOK_EVERY = 1.0
 _SHARE = 20
@@ -96,10 +96,12 @@ class _Task:
 
     def plan(self) -> dict[str, Any]:
         """Where all are to begin: which steps are finished, and what is kept of the next one."""
-        done = set(self.kept.results()) | set(range(self.order.first))
+        found = self.kept.results()
+        done = set(found) | set(range(self.order.first))
         left = [step for step in range(len(self.order.views)) if step not in done]
         kept = self.kept.latest(left[0]) if left else None
-        return {"left": left, "kept": kept, "attempt": uuid.uuid4().hex}
+        base = EMPTY not in found and not self.order.first
+        return {"left": left, "kept": kept, "base": base, "attempt": uuid.uuid4().hex}
 
     def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
         """All views that are left."""
@@ -110,6 +112,11 @@ class _Task:
         files = self.kept.attempt(plan["attempt"], *self._shards)
         nothing = np.zeros(len(self.order.views[0]), np.bool_)
         base = steps.values(steps.run(graph.version(nothing)))
+        if plan["base"]:
+            own = graph.own.astype(np.int32)
+            columns = {name: arrow_column(values) for name, values in base.items()}
+            tables = {n: pa.table({"vertex": own, "value": item}) for n, item in columns.items()}
+            files.finish(EMPTY, tables, {})
         strategy = self.order.strategy
         follows, always = strategy != "scratch", strategy == "differential"
         following = Following(steps, graph, follows=follows, always=always)
