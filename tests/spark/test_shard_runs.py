@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from graphtide.run.collection.runner import RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs, taking
 from graphtide.spark import tasks
-from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.read_edges import READ_EDGES, READ_VERTICES
 
 pytestmark = pytest.mark.spark
 VIEWS = {f"upto-{at}": f"at <= {at}" for at in (0, 20, 40, 59)}
@@ -53,9 +54,12 @@ def test_shards_give_the_answers_of_a_run_here(
     views: gt.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = views.run(WCC, name="here", workers=1)
-    watched, read = Watched(monkeypatch), READ_EDGES.count
+    watched, read = Watched(monkeypatch), (READ_EDGES.count, READ_VERTICES.count)
     there = views.run(WCC, name="there", on="shards")
-    assert READ_EDGES.count == read, "the driver has read edges"
+    summary = there.summary()
+    assert there.explain()
+    assert (READ_EDGES.count, READ_VERTICES.count) == read, "the driver has read edges or vertices"
+    assert summary.equals(here.summary())
     assert "2 tasks at the same time" in views.explain_run(WCC, on="shards")
     assert len(watched.reports) == 2
     assert sum(item.edges_read for item in watched.reports) == 2 * 60, "by both ends"
@@ -64,11 +68,28 @@ def test_shards_give_the_answers_of_a_run_here(
     assert told == ["scratch", "differential", "differential", "differential"]
     assert not list(views._space.catalog.root.glob("runs/*/*/parts/shards"))
     far = views.run(PageRank, name="far", on="shards", workers=1).to_arrow()
-    both = views.run(PageRank, name="both", on="shards").to_arrow()
-    assert both.equals(far), "one task adds up in the order of two"
+    both = views.run(PageRank, name="both", on="shards")
+    assert both.to_arrow().equals(far), "one task adds up in the order of two"
+    check_told(both)
+    read = READ_VERTICES.count
+    frame = both.to_spark().toArrow()
+    assert READ_VERTICES.count == read, "the driver has read results"
+    keys = [("view", "ascending"), ("id", "ascending")]
+    assert frame.sort_by(keys).to_pylist() == far.sort_by(keys).to_pylist()
     workers = {item.worker for item in watched.reports[:2]}
     assert set(there.workers().column("worker").to_pylist()) == workers
     check_supersteps(there, here, workers)
+
+
+def check_told(run: gt.Run) -> None:
+    """What tasks tell and pages have is what the whole results say."""
+    contents, found = run._contents, (run.summary(), run.top(3), run.history(7))
+    whole = replace(contents, facts=replace(contents.facts, on_shards=False))
+    again = gt.Run(replace(whole, base=dict(contents.base)))
+    for one, other in zip(found, (again.summary(), again.top(3), again.history(7)), strict=True):
+        assert one.equals(other)
+    rows = run.top(3)
+    assert {"rose", "new"} <= set(rows.column_names)
 
 
 def check_supersteps(there: gt.Run, here: gt.Run, workers: set[str]) -> None:
@@ -136,8 +157,12 @@ def test_a_whole_graph_runs_on_shards(views: gt.Collection) -> None:
     found = graph.run(WCC, on="shards", workers=2)
     assert found.name == "net-whole-WCC"
     assert found.table(0).equals(here)
+    read = READ_EDGES.count, READ_VERTICES.count
     assert session.execute("run bfs(source=0) on net as hops on shards;")
-    assert session.results("hops").table(0).equals(graph.run(BFS(source=0)).table())
+    hops = session.results("hops")
+    assert hops.summary().column("reached").to_pylist() == [19]
+    assert (READ_EDGES.count, READ_VERTICES.count) == read, "the driver has read edges or vertices"
+    assert hops.table(0).equals(graph.run(BFS(source=0)).table())
     for words, match in (
         ({"on": "spark"}, "on cannot be 'spark' for a whole graph"),
         ({"on": "shards", "lean": True}, "`lean` goes without on='shards'"),
@@ -180,7 +205,7 @@ def test_what_cannot_be_on_shards_is_refused(
         views.run(gt.algorithms.Triangles, on="shards")
     with pytest.raises(GraphtideError, match="names a vertex that is not there"):
         views.run(BFS(source="nobody"), on="shards")
-    monkeypatch.setattr("graphtide.run.shards.tasks.this_code", lambda: "another one")
+    monkeypatch.setattr("graphtide.run.shards.orders.this_code", lambda: "another one")
     with pytest.raises(GraphtideError, match="a worker has another Graphtide"):
         views.run(WCC, name="wrong", on="shards")
     monkeypatch.undo()

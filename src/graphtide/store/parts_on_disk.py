@@ -19,7 +19,7 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphtide.model.checksums import checksums_by_threads
+from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import GraphtideError
 from graphtide.store import pointer as pointers
@@ -49,6 +49,9 @@ _RECORD, _BEHIND, _MADE, _TOLD = "record.parquet", "behind", "made", "told"
 _LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
 _PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
+_PAGE = 1 << 20
+"""So many rows are read at a time where they are only looked through."""
+
 Written = Sequence[tuple[Path, FileFacts]]
 """Files that tasks have written."""
 
@@ -100,6 +103,19 @@ class PartsOnDisk:
     def base(self, field: str) -> pa.Table:
         """The results of the empty version that tasks have written: `vertex` and `value`."""
         return self._tables(0, self._several(0, f"{field}.base-"))
+
+    def pages(self, part: int, stem: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """What tasks have written, `FIELD.field` or `FIELD.base`, some rows at a time."""
+        for name in self._several(part, f"{stem}-"):
+            for page in self.generations[part].pages(name, columns, _PAGE):
+                READ_VERTICES.add(page.num_rows)
+                yield page
+
+    def paths(self, part: int, stem: str, checksums: Checksums) -> list[Path]:
+        """The same files for somebody who reads them, after they have been compared."""
+        names = self._several(part, f"{stem}-")
+        self.generations[part].compare(names, checksums)
+        return [self.generations[part].path / name for name in names]
 
     def told(self, part: int) -> Manifest:
         """What those who made a part together tell of its results."""

@@ -92,6 +92,11 @@ class KeptSupersteps:
                 return attempt, superstep
         return None
 
+    def followed(self, attempt: str, step: int, superstep: int) -> bool:
+        """Whether the view of a superstep that an attempt has kept followed the one before it."""
+        found = dict(self._covered()).get((attempt, step, superstep), [])
+        return any(note.told.get("follows") for note in found)
+
     def rows(self, attempt: str, step: int, superstep: int, first: int, behind: int) -> Int64:
         """The states that some shards have at a superstep that an attempt has kept."""
         for key, notes in self._covered():
@@ -173,14 +178,14 @@ class TaskFiles:
         self._shards = first, behind
         self._kept: list[tuple[int, int]] = []
 
-    def keep(self, step: int, superstep: int, rows: Int64) -> None:
-        """Keep the states of the own vertices at a superstep."""
+    def keep(self, step: int, superstep: int, rows: Int64, *, follows: bool = False) -> None:
+        """Keep the states of the own vertices at a superstep of a view, which may follow."""
         stem = self._stem(step, f"{superstep:06d}")
         with self._errors():
             self._folder.mkdir(parents=True, exist_ok=True)
             arrays = {"width": np.array([rows.shape[1]]), "rows": rows.reshape(-1)}
             facts = write_arrays(self._folder / f"{stem}.arrays", arrays)
-            self._note(stem, step, superstep, {f"{stem}.arrays": facts}, {})
+            self._note(stem, step, superstep, {f"{stem}.arrays": facts}, {"follows": follows})
         self._kept.append((step, superstep))
 
     def forget(self, step: int, superstep: int) -> None:

@@ -67,20 +67,28 @@ class Following:
         self._last: _Last | None = None
 
     def run(
-        self, live: Classes, keeping: Keeping = NEVER, kept: tuple[int, Int64] | None = None
+        self,
+        live: Classes,
+        keeping: Keeping = NEVER,
+        kept: tuple[int, Int64] | None = None,
+        *,
+        followed: bool = False,
     ) -> Ran:
-        """Run on the view of some classes, on from what was `kept` of it at a superstep, if any."""
+        """Run on the view of some classes, on from what was `kept` of it at a superstep, if any.
+
+        `followed` is whether it had followed then.
+        """
         version, sent = self._graph.version(live), self._steps.exchange.sent
         run = self._steps.on(version, levels=self._follows)
         last, self._last = self._last, None
-        rounds, fallen, followed = 0, 0, False
+        rounds, fallen = 0, 0
         if kept is not None:
             run.go_on(*kept)
         elif last is None:
             run.begin()
         else:
             rounds, fallen, followed = self._follow(run, last, version, keeping)
-        keeping.begin()
+        keeping.begin(followed)
         run.finish(keeping)
         if run.level is not None:
             self._last = _Last(live, run.form.rows.copy(), run.level, run.clock)

@@ -48,13 +48,13 @@ class Keeping:
     """How supersteps are kept: `due` is asked in the first task, `keep` writes the own states.
 
     `forget` is told the last superstep that all tasks have kept; `begin` is called before the first
-    superstep of a view, when edges are in place and what went has fallen.
+    superstep of a view, when edges are in place and what went has fallen, with whether it follows.
     """
 
     due: Callable[[], bool]
     keep: Callable[[int, Int64], None]
     forget: Callable[[int], None]
-    begin: Callable[[], None] = lambda: None
+    begin: Callable[[bool], None] = lambda follows: None
 
 
 NEVER = Keeping(lambda: False, lambda superstep, rows: None, lambda superstep: None)

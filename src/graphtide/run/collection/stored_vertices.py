@@ -35,7 +35,7 @@ class StoredVertices(VertexIds):
     """
 
     def __init__(self, stored: StoredGraph, *, paged: bool = False) -> None:
-        self._stored = stored
+        self.stored = stored
         self._several = len(stored.schema.vertex_labels) > 1
         self._columns = ["_id", "_label"] if self._several else ["_id"]
         if not paged:
@@ -43,7 +43,7 @@ class StoredVertices(VertexIds):
 
     @cached_property
     def _rows(self) -> pa.Table:
-        return vertex_table(self._stored, self._columns).combine_chunks()
+        return vertex_table(self.stored, self._columns).combine_chunks()
 
     @property
     def _read(self) -> bool:
@@ -51,7 +51,7 @@ class StoredVertices(VertexIds):
         return "_rows" in self.__dict__
 
     def __len__(self) -> int:
-        return self._stored.vertices
+        return self.stored.vertices
 
     def __getitem__(self, number: int) -> Any:
         row = self._taken(np.array([number]))
@@ -100,7 +100,7 @@ class StoredVertices(VertexIds):
     def _taken(self, numbers: NDArray[Any]) -> pa.Table:
         if self._read:
             return self._rows.take(pa.array(numbers))
-        return vertices_at(self._stored, self._columns, numbers)
+        return vertices_at(self.stored, self._columns, numbers)
 
     def _parted(self, given: Any) -> tuple[Any, Any]:
         """The label, None where there is none, and the id."""
@@ -109,17 +109,17 @@ class StoredVertices(VertexIds):
 
     def _labels_of(self, given: Any) -> list[str]:
         """The labels of all vertices with an id."""
-        found = self._found(given)[1] if self._several else []
+        found = self._there(given)[1] if self._several else []
         return list(dict.fromkeys(str(label) for label in found))
 
     def _number(self, given: Any) -> int:
         label, given = self._parted(given)
-        numbers, labels = self._found(given)
+        numbers, labels = self._there(given)
         if label is not None:
             numbers = numbers[[item == str(label) for item in labels]]
         return int(numbers[0]) if len(numbers) == 1 else -1
 
-    def _found(self, given: Any) -> Found:
+    def _there(self, given: Any) -> Found:
         """All vertices with an id."""
         wanted = self._as_id(given)
         if wanted is None:
@@ -128,7 +128,7 @@ class StoredVertices(VertexIds):
 
     def _with_id(self, wanted: pa.Scalar) -> Found:
         if not self._read:
-            numbers, rows = vertices_with_id(self._stored, self._columns, wanted)
+            numbers, rows = vertices_with_id(self.stored, self._columns, wanted)
         else:
             numbers = np.flatnonzero(pc.equal(self._rows.column("_id"), wanted).to_numpy())
             rows = self._rows.take(pa.array(numbers))
@@ -137,7 +137,7 @@ class StoredVertices(VertexIds):
     def _as_id(self, given: Any) -> pa.Scalar | None:
         """What is given in the type of the ids; None where no vertex could have it."""
         try:
-            found = pa.scalar(given, ARROW_TYPES[self._stored.schema.id_type])
+            found = pa.scalar(given, ARROW_TYPES[self.stored.schema.id_type])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             return None
         return found if found.is_valid else None

@@ -45,7 +45,7 @@ class AskedVertices(StoredVertices):
         new = [item for item in dict.fromkeys(ids) if item not in self._answers]
         for first in range(0, len(new), AT_ONCE):
             some = new[first : first + AT_ONCE]
-            self._take_in(some, self._asked.vertices_with_ids(self._stored, some))
+            self._take_in(some, self._asked.vertices_with_ids(self.stored, some))
 
     def _take_in(self, asked: list[int | str], rows: pa.Table) -> None:
         found: dict[int | str, list[tuple[int, str | None]]] = {item: [] for item in asked}

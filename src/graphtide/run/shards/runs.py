@@ -47,8 +47,8 @@ from graphtide.run.shards.asked_vertices import AskedVertices
 from graphtide.run.shards.estimate import explained_shards
 from graphtide.run.shards.making import chosen_shards, shards_of
 from graphtide.run.shards.mesh import Sockets
+from graphtide.run.shards.orders import ShardOrder
 from graphtide.run.shards.taking import Taking, watched
-from graphtide.run.shards.tasks import ShardOrder
 from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection
 from graphtide.store.parts_on_disk import PartsOnDisk

@@ -20,6 +20,8 @@ from graphtide.model.errors import GraphtideError
 from graphtide.model.progress import Report as Telling
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection.buffer import RECORD_SCHEMA
+from graphtide.run.collection.kept_figures import FIGURES, LEADERS
+from graphtide.run.collection.partial_figures import joined, joined_leaders
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.files import FileFacts
@@ -72,7 +74,16 @@ class Taking:
             )
             for item in told
         ]
-        self._parts.take_in(record, _written(notes), made, {}, _written(base))
+        self._parts.take_in(record, _written(notes), made, _told(told), _written(base))
+
+
+def _told(told: list[dict[str, Any]]) -> dict[str, Any]:
+    """What all tasks together tell of the results of a view."""
+    joins = {FIGURES: joined, LEADERS: joined_leaders}
+    return {
+        what: {field: join([item[what][field] for item in told]) for field in told[0][what]}
+        for what, join in joins.items()
+    }
 
 
 def _written(notes: list[Note]) -> dict[str, Written]:

@@ -17,62 +17,30 @@ import pickle
 import socket
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
-from time import monotonic, process_time, time
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import change_between
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.following import Following
-from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import Keeping, Supersteps
+from graphtide.engine.shards.supersteps import Supersteps
 from graphtide.model.errors import GraphtideError, StoreError
-from graphtide.run.catalog.spark_tasks import Report, StoppedError, open_ordered, this_code
-from graphtide.run.collection.facts import Strategy
+from graphtide.run.catalog.spark_tasks import Report, StoppedError, open_ordered
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.programs import Bound, compiled_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, Sockets
 from graphtide.run.shards.opening import OpenedShards
-from graphtide.run.shards.timeline import Timeline
+from graphtide.run.shards.orders import ShardOrder
+from graphtide.run.shards.summing import Summing
+from graphtide.run.shards.task_view import TaskView
 from graphtide.store.behind import graph_behind
 from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.shards import open_shards
-from graphtide.store.supersteps import EMPTY, KeptSupersteps, TaskFiles
-
-_LOOK_EVERY = 1.0
-_SHARE = 20
-"""A superstep is kept no sooner than after so many times what keeping the last one took."""
-
-
-@dataclass(frozen=True)
-class ShardOrder:
-    """A run on shards as its tasks are told of it.
-
-    `views` are the classes that are live at each step of its plan; `secret` is known to its tasks
-    alone. Steps before `first` are finished. Where a program can, a view follows the one before it
-    if that is worth it, never or always, as the strategy says.
-    """
-
-    folder: Path
-    run: str
-    checksum: str
-    collection: str
-    shards: str
-    program: Bound
-    parameters: tuple[Any, ...]
-    views: tuple[NDArray[np.bool_], ...]
-    first: int
-    strategy: Strategy
-    keep_every: float
-    secret: bytes = field(repr=False)
-    made_by: str = field(default_factory=lambda: this_code())
+from graphtide.store.supersteps import EMPTY, KeptSupersteps
 
 
 class _Task:
@@ -101,7 +69,9 @@ class _Task:
         left = [step for step in range(len(self.order.views)) if step not in done]
         kept = self.kept.latest(left[0]) if left else None
         base = EMPTY not in found and not self.order.first
-        return {"left": left, "kept": kept, "base": base, "attempt": uuid.uuid4().hex}
+        plan = {"left": left, "kept": kept, "base": base, "attempt": uuid.uuid4().hex}
+        followed = kept is not None and self.kept.followed(kept[0], left[0], kept[1])
+        return {**plan, "followed": followed}
 
     def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
         """All views that are left."""
@@ -117,106 +87,17 @@ class _Task:
             columns = {name: arrow_column(values) for name, values in base.items()}
             tables = {n: pa.table({"vertex": own, "value": item}) for n, item in columns.items()}
             files.finish(EMPTY, tables, {})
+        summing = Summing(graph, mesh, base, self._compiled.labels)
         strategy = self.order.strategy
         follows, always = strategy != "scratch", strategy == "differential"
         following = Following(steps, graph, follows=follows, always=always)
         for step in plan["left"]:
-            start = None
+            start, followed = None, False
             if step == plan["left"][0] and plan["kept"] is not None:
-                attempt, superstep = plan["kept"]
+                (attempt, superstep), followed = plan["kept"], plan["followed"]
                 start = superstep, self.kept.rows(attempt, step, superstep, *self._shards)
-            _View(self, graph, steps, files, step, mesh).run(following, base, start)
-
-
-class _View:
-    """A task at one view."""
-
-    def __init__(
-        self,
-        task: _Task,
-        graph: LocalGraph,
-        steps: Supersteps,
-        files: TaskFiles,
-        step: int,
-        mesh: Sockets,
-    ) -> None:
-        self._task, self._graph, self._steps = task, graph, steps
-        self._files, self._step, self._mesh = files, step, mesh
-        self._looked = self._last = monotonic()
-        self._took = 0.0
-        self._superstep = 0
-        self._timeline = Timeline(lambda: mesh.waited)
-
-    def run(
-        self,
-        following: Following,
-        base: dict[str, Any],
-        start: tuple[int, NDArray[np.int64]] | None,
-    ) -> None:
-        """Run the program, and keep its results."""
-        self._timeline = Timeline(lambda: self._mesh.waited)
-        began, worked, waited = time(), process_time(), self._mesh.waited
-        self._superstep = 0 if start is None else start[0]
-        keeping = Keeping(self._due, self._keep, self._forget, self._timeline.skip)
-        ran = following.run(self._task.order.views[self._step], keeping, start)
-        found = self._steps.values(ran.rows)
-        changes = {name: change_between(base[name], found[name]) for name in found}
-        own = self._graph.own.astype(np.int32)
-        tables = {
-            name: pa.table(
-                {
-                    "step": np.full(len(change), self._step, np.int32),
-                    "vertex": own[change.vertices],
-                    "old": arrow_column(change.old),
-                    "new": arrow_column(change.new),
-                }
-            )
-            for name, change in changes.items()
-        }
-        told = {
-            "worker": f"{socket.gethostname()} {os.getpid()}",
-            "began": began,
-            "ended": time(),
-            "processor": process_time() - worked,
-            "waited": self._mesh.waited - waited,
-            "edges": ran.edges,
-            "changed": max(map(len, changes.values()), default=0),
-            "supersteps": ran.supersteps,
-            "follows": ran.followed,
-            "rounds": ran.rounds,
-            "fallen": ran.fallen,
-            "sent": ran.sent,
-            "mirrors": len(self._graph.mirrors),
-            "spans": self._timeline.spans(),
-        }
-        self._files.finish(self._step, tables, told)
-        self._files.forget(self._step + 1, 0)
-
-    def _due(self) -> bool:
-        """Whether a superstep is to be kept; also ends the task where the run has ended.
-
-        It is asked when a superstep is computed, and what is to be forgotten is told when all tasks
-        have heard of it.
-        """
-        self._timeline.computed()
-        now = monotonic()
-        if now - self._looked > _LOOK_EVERY:
-            self._looked = now
-            if self._task.kept.stopped:
-                raise StoppedError
-        return now - self._last >= max(self._task.order.keep_every, _SHARE * self._took)
-
-    def _keep(self, superstep: int, rows: NDArray[np.int64]) -> None:
-        began = monotonic()
-        self._files.keep(self._step, superstep, rows)
-        self._last = monotonic()
-        self._took = self._last - began
-        self._timeline.skip()
-
-    def _forget(self, superstep: int) -> None:
-        self._superstep += 1
-        self._timeline.exchanged(self._superstep)
-        self._files.forget(self._step, superstep)
+            view = TaskView(self.order, self.kept, graph, steps, files, step, mesh)
+            view.run(following, base, start, summing, followed=followed)
 
 
 def row_bounds(placement: Placement) -> NDArray[np.int64]:
