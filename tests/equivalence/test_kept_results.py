@@ -24,7 +24,7 @@ from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.shards.mesh import Sockets
 from graphtide.run.shards.summing import Summing
 from graphtide.run.shards.taking import Taking
-from graphtide.store import parts_on_disk
+from graphtide.store import task_parts
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import BaseTables, begin_run
 from graphtide.store.supersteps import EMPTY
@@ -78,7 +78,7 @@ def test_what_tasks_tell_is_what_whole_results_show(
 ) -> None:
     """Views by attempts with different numbers of tasks, in another order than they were given."""
     pick = random.Random(f"kept results {kind}")
-    monkeypatch.setattr(parts_on_disk, "_PAGE", 3)
+    monkeypatch.setattr(task_parts, "PAGE", 3)
     for vertices in (pick.choice((1, 7)), 40):
         base = _base("ranks" if kind == "arrays" else kind, vertices)
         values = [_changed(pick, kind, base) for _ in range(4)]
@@ -121,9 +121,9 @@ def kept_and_whole(
 
 
 def check_same(there: Run, whole: Run, vertex: int, top: str) -> None:
-    read = parts_on_disk.READ_VERTICES.count
+    read = task_parts.READ_VERTICES.count
     summary = there.summary()
-    assert parts_on_disk.READ_VERTICES.count == read, "a summary has read results"
+    assert task_parts.READ_VERTICES.count == read, "a summary has read results"
     assert summary.equals(whole.summary())
     for view in range(4):
         assert there.values(view).tobytes() == whole.values(view).tobytes()

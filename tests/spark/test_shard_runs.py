@@ -14,6 +14,7 @@ import graphtide as gt
 from graphtide.algorithms import BFS, WCC, PageRank
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog.stored_runs import RunRequest, open_stored_run, run_collection
+from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs, taking
@@ -185,6 +186,41 @@ def test_a_whole_graph_that_has_changed_is_made_anew(spark: Any, tmp_path: Path)
     graph.view("pairs-whole", "false", replace=True)
     with pytest.raises(InputError, match="is to be the view of all edges of 'pairs'"):
         graph.run(WCC, on="shards")
+
+
+def test_a_run_goes_on_from_the_state_before(spark: Any, tmp_path: Path) -> None:
+    """Edges and vertices come, edges go: each run follows, and one that is resumed does."""
+    session = gt.session(tmp_path / "data", spark=spark, progress=False)
+    columns = ["src", "dst", "weight"]
+    rows = [(at * 7 % 23, at * 11 % 19, float(at % 5)) for at in range(60)]
+    graph = session.load("net", edges=rows, edge_columns=columns)
+    distances = gt.algorithms.ShortestPaths(source=0)
+
+    def check(expected: str, **words: Any) -> gt.Run:
+        read = READ_EDGES.count, READ_VERTICES.count
+        found: Any = graph.run(distances, on="shards", **words)
+        assert (READ_EDGES.count, READ_VERTICES.count) == read
+        assert found.record().column("strategy").to_pylist() == [expected]
+        assert found.table(0).equals(graph.run(distances).table())
+        return found  # type: ignore[no-any-return]
+
+    assert "on from where" not in check("scratch").explain()
+    graph.append(edges=[(3, 90, 1.0), (90, 91, 0.0), (5, 6, 0.5)], edge_columns=columns)
+    followed = check("differential", workers=1)
+    assert "1 step differentially" in followed.explain()
+    assert "on from where the run before it ended" in followed.explain()
+    graph.append(delete=rows[20:26], edge_columns=columns)
+    check("differential")
+    graph.append(edges=[(91, 4, 0.5)], edge_columns=columns)
+    request = replace(asked(followed.name), compiled=compiled_program(distances, "auto"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(taking.Taking, "_take_in", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run_collection(graph._space, whole_view(graph._space, graph._stored), request)
+    check("differential", resume=True)
+    check("scratch")
+    graph.append(delete=rows[26:57], edge_columns=columns)
+    check("scratch")
 
 
 def test_what_cannot_be_on_shards_is_refused(

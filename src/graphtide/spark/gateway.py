@@ -182,6 +182,10 @@ class SparkGateway:
         frames = graph_frames(self.session, stored)
         return known_edges(matching_edges(frames, where), frames).drop("_edge")
 
+    def edge_ends(self, stored: CountedTables, edges: NDArray[np.int32]) -> pa.Table:
+        """`_src` and `_dst` of some edges by their numbers."""
+        return questions.edge_ends(self.private, graph_frames(self.private, stored), edges)
+
     def result_frame(
         self,
         stored: CountedTables,

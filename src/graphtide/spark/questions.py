@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import LimitError
@@ -89,6 +89,14 @@ def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table
     labels = ["_label"] if "_label" in frames.vertices.columns else []
     with translated("finding vertices by their ids"):
         return found.select("_vertex", "_id", *labels).toArrow()
+
+
+def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
+    """The ends of some edges by their numbers, in no order."""
+    numbers = session.createDataFrame(pa.table({"_edge": pa.array(edges, pa.int32())}))
+    found = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
+    with translated("finding the ends of edges"):
+        return found.toArrow()
 
 
 def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:

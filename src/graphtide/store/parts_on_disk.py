@@ -19,7 +19,7 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphtide.model.checksums import Checksums, checksums_by_threads
+from graphtide.model.checksums import checksums_by_threads
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import GraphtideError
 from graphtide.store import pointer as pointers
@@ -45,13 +45,11 @@ from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 from graphtide.store.read_edges import READ_VERTICES
 
 PARTS = "parts"
-_RECORD, _BEHIND, _MADE, _TOLD = "record.parquet", "behind", "made", "told"
+_RECORD, _BEHIND, _MADE = "record.parquet", "behind", "made"
+TOLD = "told"
 _LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
 _PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
-_PAGE = 1 << 20
-"""So many rows are read at a time where they are only looked through."""
-
 Written = Sequence[tuple[Path, FileFacts]]
 """Files that tasks have written."""
 
@@ -97,35 +95,15 @@ class PartsOnDisk:
         if whole in self.generations[part].files:
             names = [whole]
         else:
-            names = self._several(part, f"{field}.field-")
-        return self._tables(part, names)
+            names = self.several(part, f"{field}.field-")
+        return self.tables(part, names)
 
-    def base(self, field: str) -> pa.Table:
-        """The results of the empty version that tasks have written: `vertex` and `value`."""
-        return self._tables(0, self._several(0, f"{field}.base-"))
-
-    def pages(self, part: int, stem: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """What tasks have written, `FIELD.field` or `FIELD.base`, some rows at a time."""
-        for name in self._several(part, f"{stem}-"):
-            for page in self.generations[part].pages(name, columns, _PAGE):
-                READ_VERTICES.add(page.num_rows)
-                yield page
-
-    def paths(self, part: int, stem: str, checksums: Checksums) -> list[Path]:
-        """The same files for somebody who reads them, after they have been compared."""
-        names = self._several(part, f"{stem}-")
-        self.generations[part].compare(names, checksums)
-        return [self.generations[part].path / name for name in names]
-
-    def told(self, part: int) -> Manifest:
-        """What those who made a part together tell of its results."""
-        found: Manifest = self.generations[part].manifest.get(_TOLD) or {}
-        return found
-
-    def _several(self, part: int, prefix: str) -> list[str]:
+    def several(self, part: int, prefix: str) -> list[str]:
+        """The files of a part whose names begin so, in their order."""
         return sorted(name for name in self.generations[part].files if name.startswith(prefix))
 
-    def _tables(self, part: int, names: Sequence[str]) -> pa.Table:
+    def tables(self, part: int, names: Sequence[str]) -> pa.Table:
+        """Files of a part, one behind the other."""
         found = pa.concat_tables([self.generations[part].table(name) for name in names])
         READ_VERTICES.add(found.num_rows)
         return found
@@ -204,7 +182,7 @@ class PartsOnDisk:
 
         def link(folder: Path) -> dict[str, FileFacts]:
             for name in given.files:
-                _link(given.path / name, folder / name)
+                link_file(given.path / name, folder / name)
             return dict(given.files)
 
         self._add(link, {name: given.manifest.get(name) for name in (_BEHIND, _MADE)})
@@ -216,26 +194,29 @@ class PartsOnDisk:
         made: Sequence[Made],
         told: Manifest,
         base: Mapping[str, Written] = MappingProxyType({}),
+        states: Written = (),
     ) -> None:
         """Make files that others have written the next part: several a field, linked as they are.
 
-        All of them hold differences of the one step of the record, or results of the empty version.
+        All of them hold differences of the one step of the record, results of the empty version, or
+        `states` that a later run goes on from.
         """
         listed = [(f"{field}.field", files) for field, files in fields.items()]
         listed += [(f"{field}.base", files) for field, files in base.items()]
+        listed += [("states", states)]
 
         def link(folder: Path) -> dict[str, FileFacts]:
             pq.write_table(record, folder / _RECORD)
             found = {}
             for stem, files in listed:
                 for at, (path, facts) in enumerate(files):
-                    name = f"{stem}-{at:05d}.parquet"
-                    _link(path, folder / name)
+                    name = f"{stem}-{at:05d}{path.suffix}"
+                    link_file(path, folder / name)
                     found[name] = facts
             return found
 
         behind = int(record.column("step")[-1].as_py()) + 1
-        self._add(link, {_BEHIND: behind, _MADE: made, _TOLD: told})
+        self._add(link, {_BEHIND: behind, _MADE: made, TOLD: told})
 
     @property
     def folder(self) -> Path:
@@ -370,7 +351,7 @@ def start_parts(folder: Path) -> None:
     pointers.commit(folder / _LAST)
 
 
-def _link(source: Path, target: Path) -> None:
+def link_file(source: Path, target: Path) -> None:
     """The same file under another name; a copy where the disk has no links."""
     try:
         os.link(source, target)

@@ -8,6 +8,7 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.collection.tables import tidy_reader, value_name
 from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.task_parts import paths
 
 if TYPE_CHECKING:
     from graphtide.spark.gateway import SparkGateway
@@ -24,8 +25,8 @@ def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
     names = {int(contents.step_of[view]): contents.steps.names[view] for view in views}
     files = []
     for field in contents.fields:
-        base = parts.paths(0, f"{field}.base", gateway.checksums)
-        each = [parts.paths(at, f"{field}.field", gateway.checksums) for at in range(len(parts))]
-        steps = [path for paths in each for path in paths]
+        base = paths(parts, 0, f"{field}.base", gateway.checksums)
+        each = [paths(parts, at, f"{field}.field", gateway.checksums) for at in range(len(parts))]
+        steps = [path for some in each for path in some]
         files.append((base, steps, value_name(contents, field)))
     return gateway.result_frame(rows.stored, names, files)

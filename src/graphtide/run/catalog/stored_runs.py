@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphtide.engine.changes import Values
 from graphtide.model.errors import DamagedError, NotFoundError, StoreError
@@ -36,9 +36,15 @@ from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 from graphtide.store.shards import discard_damaged
 
+if TYPE_CHECKING:
+    from graphtide.run.shards.earlier import Earlier
+
 _log = logging.getLogger("graphtide")
+_BEFORE = "before"
 SHARDED = "tasks hold shards of the graph, and run iteration by iteration"
 """Why a run on shards is in the mode that it is in."""
+
+GOES_ON = "on from where the run before it ended"
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,7 @@ class _Work:
     hand: InHand
     facts: RunFacts
     go: Callable[[Values, Parts], None]
+    before: Earlier | None = None
 
 
 def run_collection(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunContents:
@@ -106,9 +113,11 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
         else:
             base = work.hand.base()
             tables = base_tables(base, work.facts), steps_table(work.hand.steps)
-            name, facts = request.name, work.facts.to_json()
-            begun = begin_run(space.catalog, name, facts, *tables, replace=request.replace)
-            with begun as run:
+            name, before = request.name, work.before
+            facts = work.facts.to_json() | ({} if before is None else {_BEFORE: before.told})
+            files = {} if before is None else before.files
+            words: dict[str, Any] = {"replace": request.replace, "linked": files}
+            with begin_run(space.catalog, name, facts, *tables, **words) as run:
                 work.go(base, run.parts)
     return open_stored_run(space.catalog, request.name)
 
@@ -257,8 +266,10 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
 
     def go(base: Values, parts: Parts) -> None:
         assert isinstance(parts, PartsOnDisk)
-        checksum = open_run(space.catalog, request.name).generation.checksum
-        given = parts, request.name, checksum, request.settings, request.strategy
+        run = open_run(space.catalog, request.name)
+        earlier = run.manifest.get(_BEFORE)
+        checksum = run.generation.checksum
+        given = parts, request.name, checksum, request.settings, request.strategy, earlier
         try:
             hand.run(*given)
         except DamagedError as error:
@@ -267,8 +278,10 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
             _log.warning("%s; they are made again from the collection", error.what)
             hand.run(*given)
 
-    facts = _facts(stored, request, None, SHARDED, visited="|shards")
-    return _Work(hand, replace(facts, on_shards=True), go)
+    before = None if request.resume else hand.earlier(request.name, request.strategy)
+    reason = SHARDED if before is None else f"{SHARDED}; {GOES_ON}"
+    facts = _facts(stored, request, None, reason, visited="|shards")
+    return _Work(hand, replace(facts, on_shards=True), go, before)
 
 
 def _workers(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> Workers:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Values
 from graphtide.run.collection.reading import numpy_column
 from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.task_parts import base_table
 
 
 class KeptBase(Mapping[str, NDArray[Any]]):
@@ -32,7 +33,7 @@ class KeptBase(Mapping[str, NDArray[Any]]):
         if not len(self._parts):
             return self.empty[field]
         if field not in self._read:
-            table, empty = self._parts.base(field), self.empty[field]
+            table, empty = base_table(self._parts, field), self.empty[field]
             found = np.empty((self.vertices, *empty.shape[1:]), empty.dtype)
             found[table.column("vertex").to_numpy()] = numpy_column(table.column("value"))
             self._read[field] = found

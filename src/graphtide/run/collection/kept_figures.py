@@ -10,24 +10,25 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, figure_columns, unreached
 from graphtide.run.collection.partial_figures import Partial, figure_of, missing_of
 from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.task_parts import told
 
 FIGURES, LEADERS = "figures", "leaders"
 
 
 def kept_figures(contents: RunContents, field: str) -> Figures | None:
     """A column a figure, a row a finished view; None where nobody has told them."""
-    told = kept_of_views(contents, FIGURES, field)
-    if told is None:
+    views = kept_of_views(contents, FIGURES, field)
+    if views is None:
         return None
     empty = contents.empty(field)
-    rows = [figure_of(item, whole=empty.dtype.kind in "iu") for item in told]
+    rows = [figure_of(item, whole=empty.dtype.kind in "iu") for item in views]
     return figure_columns(rows, empty)
 
 
 def missing_value(contents: RunContents, field: str) -> float | None:
     """The infinity that stands for no way: as tasks have told, or from the empty version."""
-    told = kept_of_views(contents, FIGURES, field)
-    return missing_of(told[0]) if told else unreached(contents.base[field])
+    views = kept_of_views(contents, FIGURES, field)
+    return missing_of(views[0]) if views else unreached(contents.base[field])
 
 
 def kept_of_views(contents: RunContents, what: str, field: str) -> list[Partial] | None:
@@ -36,7 +37,7 @@ def kept_of_views(contents: RunContents, what: str, field: str) -> list[Partial]
     if not contents.facts.on_shards or not isinstance(parts, PartsOnDisk):
         return None
     found: list[Any] = [
-        parts.told(part).get(what, {}).get(field) for part in parts_of_views(contents)
+        told(parts, part).get(what, {}).get(field) for part in parts_of_views(contents)
     ]
     return None if any(item is None for item in found) else found
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.reading import numpy_column
 from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.task_parts import pages
 
 Int64 = NDArray[np.int64]
 
@@ -27,8 +28,8 @@ def values_at(contents: RunContents, part: int, field: str, vertices: Int64) -> 
         (lambda: field_pages(contents, part, field, ["vertex", "new"]), "new"),
         (lambda: base_pages(contents, field), "value"),
     ]
-    for pages, column in sources:
-        for page in pages() if left.any() else ():
+    for listed, column in sources:
+        for page in listed() if left.any() else ():
             order = np.argsort(page["vertex"], kind="stable")
             at = np.searchsorted(page["vertex"], vertices, sorter=order)
             at = order[np.minimum(at, len(order) - 1)] if len(order) else at
@@ -56,5 +57,5 @@ def _pages(
 ) -> Iterator[dict[str, Any]]:
     parts = contents.differences.parts
     assert isinstance(parts, PartsOnDisk)
-    for page in parts.pages(part, stem, columns):
+    for page in pages(parts, part, stem, columns):
         yield {name: numpy_column(page.column(name)) for name in columns}

@@ -12,7 +12,9 @@ from __future__ import annotations
 import contextlib
 import pickle
 import secrets
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +36,7 @@ from graphtide.model.wording import counted
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.scratch_plans import from_scratch, live_classes
 from graphtide.run.catalog.spark_tasks import Report
+from graphtide.run.catalog.whole_views import is_whole
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.made_columns import ENDS
@@ -44,10 +47,11 @@ from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.programs import Compiled, compiled_program, vertex_parameters
 from graphtide.run.live.vertex_columns import VertexColumns
 from graphtide.run.shards.asked_vertices import AskedVertices
+from graphtide.run.shards.earlier import Earlier, earlier_states, states_before, states_identity
 from graphtide.run.shards.estimate import explained_shards
 from graphtide.run.shards.making import chosen_shards, shards_of
 from graphtide.run.shards.mesh import Sockets
-from graphtide.run.shards.orders import ShardOrder
+from graphtide.run.shards.orders import ShardOrder, StatesBefore
 from graphtide.run.shards.taking import Taking, watched
 from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection
@@ -96,6 +100,7 @@ class ShardsInHand:
         self._workers = workers
         self._stored = stored
         self._plan = from_scratch(stored.plan)
+        self._changes: dict[str, StatesBefore | None] = {}
         names = tuple(view.name for view in stored.views)
         deltas = Deltas(self._plan, stored.grouped_sizes)
         self.steps: RunSteps = run_steps(self._plan, names, deltas)
@@ -172,17 +177,19 @@ class ShardsInHand:
         checksum: str,
         settings: RunSettings,
         strategy: Strategy,
+        earlier: Mapping[str, Any] | None = None,
     ) -> list[Report]:
-        """All views that are not finished yet."""
+        """All views that are not finished yet; on from an `earlier` run, if there is one."""
         report = settings.report
         report("making shards")
         shards = shards_of(self._space, self._stored)
         count = min(self.tasks, shards.shards)
-        taking = Taking(self.steps, parts, shards)
+        taking = Taking(self.steps, parts, shards, self._identity)
         taking.take_in()
         if taking.finished == len(self.steps):
             taking.kept.sweep()
             return []
+        same = earlier and earlier["shards"] == shards.shards
         order = ShardOrder(
             folder=self._space.catalog.root,
             run=name,
@@ -196,12 +203,38 @@ class ShardsInHand:
             strategy=strategy,
             keep_every=settings.keep_every,
             secret=secrets.token_bytes(32),
+            before=self._before(earlier) if earlier and same else None,
+            states=self._goes_on and strategy != "scratch",
         )
         reports = self._tasks(order, count, taking, report)
         if taking.finished < len(self.steps):
             raise StoreError("the run was stopped elsewhere", hint="resume it: resume=True")
         taking.kept.sweep()
         return reports
+
+    def earlier(self, name: str, strategy: Strategy) -> Earlier | None:
+        """What the last run of a name left for this one to go on from."""
+        if strategy == "scratch" or not self._goes_on:
+            return None
+        found = earlier_states(self._space.catalog, self._stored, name, self._identity)
+        return None if found is None or self._before(found.told) is None else found
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether a run goes on from state to state: where it follows, over all edges."""
+        return self.follows and is_whole(self._stored)
+
+    @property
+    def _identity(self) -> str:
+        return states_identity(self.compiled, self.parameters)
+
+    def _before(self, earlier: Mapping[str, Any]) -> StatesBefore | None:
+        """What has changed since an earlier run; jobs of Spark look for it once."""
+        key = earlier["graph_identity"]
+        if key not in self._changes:
+            given = self._space, self._graph, self.compiled, earlier
+            self._changes[key] = states_before(*given)
+        return self._changes[key]
 
     def _tasks(
         self, order: ShardOrder, count: int, taking: Taking, report: Telling

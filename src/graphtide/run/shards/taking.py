@@ -28,7 +28,7 @@ from graphtide.store.files import FileFacts
 from graphtide.store.parts import Made
 from graphtide.store.parts_on_disk import PartsOnDisk, Written
 from graphtide.store.shards import StoredShards
-from graphtide.store.supersteps import EMPTY, KeptSupersteps, Note
+from graphtide.store.supersteps import EMPTY, STATES, KeptSupersteps, Note
 
 _LOOK_EVERY = 0.5
 
@@ -36,7 +36,10 @@ _LOOK_EVERY = 0.5
 class Taking:
     """Results that tasks have kept, on their way to become parts of the run."""
 
-    def __init__(self, steps: RunSteps, parts: PartsOnDisk, shards: StoredShards) -> None:
+    def __init__(
+        self, steps: RunSteps, parts: PartsOnDisk, shards: StoredShards, program: str = ""
+    ) -> None:
+        self._program, self._shards = program, shards
         placement = Placement(shards.vertices, shards.shards, 1)
         self._parts = parts
         self._steps = steps
@@ -74,7 +77,23 @@ class Taking:
             )
             for item in told
         ]
-        self._parts.take_in(record, _written(notes), made, _told(told), _written(base))
+        given = record, _written(notes), made, _told(told) | self._states(notes)
+        self._parts.take_in(*given, base=_written(base), states=_kept_states(notes))
+
+    def _states(self, notes: list[Note]) -> dict[str, Any]:
+        """What is told of the states that a later run may go on from, if all tasks kept them."""
+        if not _kept_states(notes):
+            return {}
+        sizes = {"shards": self._shards.shards, "vertices": self._shards.vertices}
+        spans = [[note.first, note.behind] for note in notes]
+        return {STATES: {"program": self._program, "spans": spans, **sizes}}
+
+
+def _kept_states(notes: list[Note]) -> Written:
+    """The files of the states that all tasks have kept; nothing where one has not."""
+    if not all(STATES in note.told for note in notes):
+        return ()
+    return [_file(note, note.told[STATES]) for note in notes]
 
 
 def _told(told: list[dict[str, Any]]) -> dict[str, Any]:

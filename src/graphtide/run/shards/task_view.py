@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import change_between
-from graphtide.engine.shards.following import Following
+from graphtide.engine.shards.following import Before, Following
 from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.supersteps import Keeping, Supersteps
 from graphtide.run.catalog.spark_tasks import StoppedError
@@ -54,18 +54,20 @@ class TaskView:
         self,
         following: Following,
         base: dict[str, Any],
-        start: tuple[int, NDArray[np.int64]] | None,
+        begun: tuple[tuple[int, NDArray[np.int64]] | None, bool, Before | None],
         summing: Summing,
-        *,
-        followed: bool,
     ) -> None:
-        """Run the program, and keep its results; where it starts within a view, it `followed`."""
+        """Run the program, and keep its results.
+
+        `begun` is what was kept of the view, whether it followed then, and an earlier run's end.
+        """
+        start, followed, before = begun
         self._timeline = Timeline(lambda: self._mesh.waited)
         began, worked, waited = time(), process_time(), self._mesh.waited
         self._superstep = 0 if start is None else start[0]
         keeping = Keeping(self._due, self._keep, self._forget, self._begin)
         live = self._order.views[self._step]
-        ran = following.run(live, keeping, start, followed=followed)
+        ran = following.run(live, keeping, start, followed=followed, before=before)
         found = self._steps.values(ran.rows)
         changes = {name: change_between(base[name], found[name]) for name in found}
         own = self._graph.own.astype(np.int32)
@@ -97,7 +99,8 @@ class TaskView:
             "spans": self._timeline.spans(),
             **summing.told(found),
         }
-        self._files.finish(self._step, tables, told)
+        last = self._order.states and self._step == len(self._order.views) - 1
+        self._files.finish(self._step, tables, told, following.ended() if last else None)
         self._files.forget(self._step + 1, 0)
 
     def _begin(self, follows: bool) -> None:

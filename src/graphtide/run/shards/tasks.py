@@ -24,7 +24,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.shards.exchange import MirrorExchange
-from graphtide.engine.shards.following import Following
+from graphtide.engine.shards.following import Before, Following
+from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.supersteps import Supersteps
 from graphtide.model.errors import GraphtideError, StoreError
@@ -34,13 +35,13 @@ from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, Sockets
 from graphtide.run.shards.opening import OpenedShards
-from graphtide.run.shards.orders import ShardOrder
+from graphtide.run.shards.orders import Ends, ShardOrder
 from graphtide.run.shards.summing import Summing
 from graphtide.run.shards.task_view import TaskView
 from graphtide.store.behind import graph_behind
 from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.shards import open_shards
-from graphtide.store.supersteps import EMPTY, KeptSupersteps
+from graphtide.store.supersteps import EMPTY, KeptSupersteps, read_rows
 
 
 class _Task:
@@ -55,6 +56,7 @@ class _Task:
         self._compiled: Any = compiled_program(order.program, "exact")
         graph = graph_behind(catalog, stored)
         self._opened = OpenedShards(shards, graph, self._compiled.needed, tasks, rank)
+        self._run = run
         self.kept = KeptSupersteps(run.parts, row_bounds(self._opened.placement))
 
     @property
@@ -97,7 +99,33 @@ class _Task:
                 (attempt, superstep), followed = plan["kept"], plan["followed"]
                 start = superstep, self.kept.rows(attempt, step, superstep, *self._shards)
             view = TaskView(self.order, self.kept, graph, steps, files, step, mesh)
-            view.run(following, base, start, summing, followed=followed)
+            before = self._before(graph) if step == 0 and start is None else None
+            view.run(following, base, (start, followed, before), summing)
+
+    def _before(self, graph: LocalGraph) -> Before | None:
+        """What an earlier run ended with, of the own vertices that were there."""
+        given = self.order.before
+        if given is None:
+            return None
+        bounds = row_bounds(Placement(given.vertices, given.shards, 1))
+        first, behind = self._shards
+        found = []
+        for at, span in enumerate(given.spans):
+            low, high = max(first, span[0]), min(behind, span[1])
+            if low < high:
+                rows = read_rows(self._run.generation.file(f"before-{at:05d}.arrays"))
+                found.append(rows[slice(*(bounds[[low, high]] - bounds[span[0]]))])
+        known = graph.own < given.vertices
+        lost, gained = (_own_ends(ends, graph) for ends in (given.lost, given.gained))
+        rows = np.concatenate(found) if found else np.empty((0, 0), np.int64)
+        return Before(rows, known, lost, gained, bool(len(given.lost[0])))
+
+
+def _own_ends(ends: Ends, graph: LocalGraph) -> NDArray[np.int32]:
+    """The own vertices that gather along edges with these sources and destinations."""
+    src, dst = ends
+    found = [np.isin(graph.own, src if way == "out" else dst) for way in graph.gathered]
+    return np.flatnonzero(np.logical_or.reduce(found)).astype(np.int32)
 
 
 def row_bounds(placement: Placement) -> NDArray[np.int64]:
