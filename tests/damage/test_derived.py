@@ -202,6 +202,9 @@ def test_a_run_makes_damaged_shards_again(
         def check_strategy(self, strategy: str) -> None:
             """Any will do."""
 
+        def earlier(self, name: str, strategy: str) -> None:
+            """There is none."""
+
         def base(self) -> Any:
             return self.values
 

@@ -72,6 +72,7 @@ class Sharded:
         kept: tuple[int, np.ndarray] | None = None,
         follow: bool = False,
         always: bool = False,
+        followed: bool = False,
     ) -> list[dict[str, np.ndarray]]:
         """The results on each view, whose live classes are given, by so many tasks."""
         connections = pairs_of_sockets(tasks)
@@ -87,7 +88,9 @@ class Sharded:
                 following = Following(steps, graph, follows=follow, always=always)
                 found = []
                 for live in views:
-                    ran = following.run(np.array(live, np.bool_), keeping(task), own)
+                    before = followed and own is not None
+                    there = np.array(live, np.bool_)
+                    ran = following.run(there, keeping(task), own, followed=before)
                     found.append(steps.values(ran.rows))
                     self.ran[task].append(ran)
                     own = None

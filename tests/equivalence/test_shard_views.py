@@ -248,8 +248,9 @@ def test_a_repair_that_was_begun_goes_on_elsewhere(program: Any, tmp_path: Path)
     def keeping(task: int) -> Keeping:
         files, turn = kept.task("first", 3, task), turns[task]
         turns[task] += 1
-        keep = lambda at, rows: files.keep(turn, at, rows)  # noqa: E731
-        return Keeping(lambda: turn == 2, keep, lambda at: None)
+        follows: list[bool] = []
+        keep = lambda at, rows: files.keep(turn, at, rows, follows=follows[-1])  # noqa: E731
+        return Keeping(lambda: turn == 2, keep, lambda at: None, follows.append)
 
     words: dict[str, Any] = {"follow": True, "always": True}
     whole = parts.run(program.plan, given, 3, views, keeping=keeping, **words)
@@ -259,11 +260,14 @@ def test_a_repair_that_was_begun_goes_on_elsewhere(program: Any, tmp_path: Path)
         assert {name: column.tolist() for name, column in values.items()} == expected
     last = kept.files.latest(2)
     assert last is not None
+    assert kept.files.followed("first", 2, last[1])
     for superstep in {1, last[1]}:
         for tasks in (1, 2, 7):
             there = superstep, kept.read("first", 2, superstep)
-            rest = parts.run(program.plan, given, tasks, views[2:], kept=there, **words)
+            rest = parts.run(
+                program.plan, given, tasks, views[2:], kept=there, followed=True, **words
+            )
             for one, other in zip(rest, whole[2:], strict=True):
                 for name in one:
                     assert one[name].tobytes() == other[name].tobytes(), (superstep, tasks)
-            assert [item.followed for item in parts.ran[0]] == [False, True, True]
+            assert [item.followed for item in parts.ran[0]] == [True, True, True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ import graphtide as gt
 from graphtide.algorithms import BFS, WCC, PageRank
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog.stored_runs import RunRequest, open_stored_run, run_collection
+from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.shards import runs
+from graphtide.run.shards import runs, taking
 from graphtide.spark import tasks
-from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.read_edges import READ_EDGES, READ_VERTICES
 
 pytestmark = pytest.mark.spark
 VIEWS = {f"upto-{at}": f"at <= {at}" for at in (0, 20, 40, 59)}
@@ -53,9 +55,12 @@ def test_shards_give_the_answers_of_a_run_here(
     views: gt.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = views.run(WCC, name="here", workers=1)
-    watched, read = Watched(monkeypatch), READ_EDGES.count
+    watched, read = Watched(monkeypatch), (READ_EDGES.count, READ_VERTICES.count)
     there = views.run(WCC, name="there", on="shards")
-    assert READ_EDGES.count == read, "the driver has read edges"
+    summary = there.summary()
+    assert there.explain()
+    assert (READ_EDGES.count, READ_VERTICES.count) == read, "the driver has read edges or vertices"
+    assert summary.equals(here.summary())
     assert "2 tasks at the same time" in views.explain_run(WCC, on="shards")
     assert len(watched.reports) == 2
     assert sum(item.edges_read for item in watched.reports) == 2 * 60, "by both ends"
@@ -64,11 +69,28 @@ def test_shards_give_the_answers_of_a_run_here(
     assert told == ["scratch", "differential", "differential", "differential"]
     assert not list(views._space.catalog.root.glob("runs/*/*/parts/shards"))
     far = views.run(PageRank, name="far", on="shards", workers=1).to_arrow()
-    both = views.run(PageRank, name="both", on="shards").to_arrow()
-    assert both.equals(far), "one task adds up in the order of two"
+    both = views.run(PageRank, name="both", on="shards")
+    assert both.to_arrow().equals(far), "one task adds up in the order of two"
+    check_told(both)
+    read = READ_VERTICES.count
+    frame = both.to_spark().toArrow()
+    assert READ_VERTICES.count == read, "the driver has read results"
+    keys = [("view", "ascending"), ("id", "ascending")]
+    assert frame.sort_by(keys).to_pylist() == far.sort_by(keys).to_pylist()
     workers = {item.worker for item in watched.reports[:2]}
     assert set(there.workers().column("worker").to_pylist()) == workers
     check_supersteps(there, here, workers)
+
+
+def check_told(run: gt.Run) -> None:
+    """What tasks tell and pages have is what the whole results say."""
+    contents, found = run._contents, (run.summary(), run.top(3), run.history(7))
+    whole = replace(contents, facts=replace(contents.facts, on_shards=False))
+    again = gt.Run(replace(whole, base=dict(contents.base)))
+    for one, other in zip(found, (again.summary(), again.top(3), again.history(7)), strict=True):
+        assert one.equals(other)
+    rows = run.top(3)
+    assert {"rose", "new"} <= set(rows.column_names)
 
 
 def check_supersteps(there: gt.Run, here: gt.Run, workers: set[str]) -> None:
@@ -136,8 +158,12 @@ def test_a_whole_graph_runs_on_shards(views: gt.Collection) -> None:
     found = graph.run(WCC, on="shards", workers=2)
     assert found.name == "net-whole-WCC"
     assert found.table(0).equals(here)
+    read = READ_EDGES.count, READ_VERTICES.count
     assert session.execute("run bfs(source=0) on net as hops on shards;")
-    assert session.results("hops").table(0).equals(graph.run(BFS(source=0)).table())
+    hops = session.results("hops")
+    assert hops.summary().column("reached").to_pylist() == [19]
+    assert (READ_EDGES.count, READ_VERTICES.count) == read, "the driver has read edges or vertices"
+    assert hops.table(0).equals(graph.run(BFS(source=0)).table())
     for words, match in (
         ({"on": "spark"}, "on cannot be 'spark' for a whole graph"),
         ({"on": "shards", "lean": True}, "`lean` goes without on='shards'"),
@@ -162,6 +188,41 @@ def test_a_whole_graph_that_has_changed_is_made_anew(spark: Any, tmp_path: Path)
         graph.run(WCC, on="shards")
 
 
+def test_a_run_goes_on_from_the_state_before(spark: Any, tmp_path: Path) -> None:
+    """Edges and vertices come, edges go: each run follows, and one that is resumed does."""
+    session = gt.session(tmp_path / "data", spark=spark, progress=False)
+    columns = ["src", "dst", "weight"]
+    rows = [(at * 7 % 23, at * 11 % 19, float(at % 5)) for at in range(60)]
+    graph = session.load("net", edges=rows, edge_columns=columns)
+    distances = gt.algorithms.ShortestPaths(source=0)
+
+    def check(expected: str, **words: Any) -> gt.Run:
+        read = READ_EDGES.count, READ_VERTICES.count
+        found: Any = graph.run(distances, on="shards", **words)
+        assert (READ_EDGES.count, READ_VERTICES.count) == read
+        assert found.record().column("strategy").to_pylist() == [expected]
+        assert found.table(0).equals(graph.run(distances).table())
+        return found  # type: ignore[no-any-return]
+
+    assert "on from where" not in check("scratch").explain()
+    graph.append(edges=[(3, 90, 1.0), (90, 91, 0.0), (5, 6, 0.5)], edge_columns=columns)
+    followed = check("differential", workers=1)
+    assert "1 step differentially" in followed.explain()
+    assert "on from where the run before it ended" in followed.explain()
+    graph.append(delete=rows[20:26], edge_columns=columns)
+    check("differential")
+    graph.append(edges=[(91, 4, 0.5)], edge_columns=columns)
+    request = replace(asked(followed.name), compiled=compiled_program(distances, "auto"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(taking.Taking, "_take_in", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run_collection(graph._space, whole_view(graph._space, graph._stored), request)
+    check("differential", resume=True)
+    check("scratch")
+    graph.append(delete=rows[26:57], edge_columns=columns)
+    check("scratch")
+
+
 def test_what_cannot_be_on_shards_is_refused(
     views: gt.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +241,7 @@ def test_what_cannot_be_on_shards_is_refused(
         views.run(gt.algorithms.Triangles, on="shards")
     with pytest.raises(GraphtideError, match="names a vertex that is not there"):
         views.run(BFS(source="nobody"), on="shards")
-    monkeypatch.setattr("graphtide.run.shards.tasks.this_code", lambda: "another one")
+    monkeypatch.setattr("graphtide.run.shards.orders.this_code", lambda: "another one")
     with pytest.raises(GraphtideError, match="a worker has another Graphtide"):
         views.run(WCC, name="wrong", on="shards")
     monkeypatch.undo()
@@ -275,7 +336,7 @@ def test_a_driver_that_was_interrupted_takes_in_what_is_finished(
 ) -> None:
     space, stored = views._space, views._stored
     with monkeypatch.context() as patch:
-        patch.setattr(runs._Taking, "_take_in", _interrupt)
+        patch.setattr(taking.Taking, "_take_in", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_collection(space, stored, asked("left"))
     assert open_stored_run(space.catalog, "left").differences.finished == 0

@@ -137,7 +137,7 @@ class Collection(ViewSequence[View]):
             again = f"collection.run(..., name='{name}', resume=True)" if results else None
             stop.add_note(left_off(self._space.catalog, name, again))
             raise
-        return Run(found, lambda: self._space.gateway.session)
+        return Run(found, lambda: self._space.gateway)
 
     def explain_run(
         self,

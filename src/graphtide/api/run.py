@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.run.catalog.spark_results import results_to_spark
 from graphtide.run.collection import leaders, summaries, tables, worker_rows
 from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
 from graphtide.run.collection.contents import RunContents
@@ -28,17 +29,18 @@ if TYPE_CHECKING:
 
     from graphtide.api.pictures.draw import Drawn
     from graphtide.api.pictures.picture import Picture
-    from graphtide.spark.types import DataFrame, SparkSession
+    from graphtide.spark.gateway import SparkGateway
+    from graphtide.spark.types import DataFrame
 
 
 class Run:
     """The results of one program over many versions; `collection.run(...)` makes one."""
 
     def __init__(
-        self, contents: RunContents, spark: Callable[[], SparkSession] | None = None
+        self, contents: RunContents, gateway: Callable[[], SparkGateway] | None = None
     ) -> None:
         self._contents = contents
-        self._spark = spark
+        self._gateway = gateway
 
     @property
     def name(self) -> str:
@@ -231,12 +233,15 @@ class Run:
         return found
 
     def to_spark(self) -> DataFrame:
-        """The tidy table as a Spark DataFrame, in the session's Spark."""
-        if self._spark is None:
+        """The tidy table as a Spark DataFrame, in the session's Spark.
+
+        Of a run on shards, tasks read it, and its rows have no order.
+        """
+        if self._gateway is None:
             raise InputError(
                 "a run in memory has no Spark", hint="spark.createDataFrame(run.to_arrow())"
             )
-        return self._spark().createDataFrame(self.to_arrow())
+        return results_to_spark(self._contents, self._gateway())
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the tidy table to a file, one view at a time; arrays become several columns.

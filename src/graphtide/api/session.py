@@ -104,7 +104,7 @@ class Session(Workspace):
 
     def results(self, name: str) -> Run:
         """The run of that name with its results, as far as it is finished."""
-        return Run(open_stored_run(self.catalog, name), lambda: self.spark)
+        return Run(open_stored_run(self.catalog, name), lambda: self.gateway)
 
     def view(self, name: str) -> View:
         """The single view of that name."""
@@ -214,7 +214,7 @@ class Session(Workspace):
             case SingleView():
                 return View(self, made.stored, 0)
             case RunContents():
-                return Run(made, lambda: self.spark)
+                return Run(made, lambda: self.gateway)
         return None if made is None else Collection(self, made)
 
 

@@ -86,7 +86,7 @@ class ValuesTable(ResultTable):
 
     def _rows(self) -> int:
         fields = self._run.fields
-        return len(self._run) * (len(self._run._contents.base[fields[0]]) if fields else 1)
+        return len(self._run) * (self._run._contents.count(fields[0]) if fields else 1)
 
 
 def result_table(run: Run, choice: ResultsOptions) -> ResultTable:

@@ -6,7 +6,7 @@ Jobs run on a private session with our settings; frames handed to users belong t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from graphtide.spark.grouping import DST, ID, LABEL, SRC, grouped_edges, grouped
 from graphtide.spark.ingest.job import write_graph
 from graphtide.spark.ingest.options import IngestOptions, Progress
 from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSource
+from graphtide.spark.results import ResultFiles, result_frame
 from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
@@ -161,6 +162,10 @@ class SparkGateway:
         """Number and id of the vertices that match."""
         return questions.vertex_names(graph_frames(self.private, stored), where, limit)
 
+    def vertices_with_ids(self, stored: CountedTables, ids: Sequence[int | str]) -> pa.Table:
+        """`_vertex`, `_id` and, where there are any, `_label` of the vertices with some ids."""
+        return questions.vertices_with_ids(graph_frames(self.private, stored), ids)
+
     def values(
         self, stored: CountedTables, item: PropertyRef, where: Predicate, limit: int
     ) -> list[Value]:
@@ -176,6 +181,24 @@ class SparkGateway:
         """The edges that match as users know them, in the user's session."""
         frames = graph_frames(self.session, stored)
         return known_edges(matching_edges(frames, where), frames).drop("_edge")
+
+    def edge_ends(self, stored: CountedTables, edges: NDArray[np.int32]) -> pa.Table:
+        """`_src` and `_dst` of some edges by their numbers."""
+        return questions.edge_ends(self.private, graph_frames(self.private, stored), edges)
+
+    def result_frame(
+        self,
+        stored: CountedTables,
+        views: Mapping[int, str],
+        files: Sequence[tuple[Sequence[Path], Sequence[Path], str]],
+    ) -> DataFrame:
+        """Results that tasks have written as users know them, in the user's session.
+
+        `views` are the names of views by their steps; `files` those of the empty version and of all
+        steps, and a name, for each result.
+        """
+        results = [ResultFiles(*item) for item in files]
+        return result_frame(self.session, graph_frames(self.session, stored), views, results)
 
     def class_frame(
         self, stored: CountedTables, collection: ClassTables, classes: NDArray[np.int64]

@@ -7,10 +7,11 @@ session time zone has a say.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import LimitError
@@ -80,6 +81,22 @@ def vertex_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tupl
     matching = matching_vertices(frames, where)
     wanted = matching.select("_vertex", F.col("_id").cast("string"))
     return _rows(wanted, "_vertex", limit, "vertices")
+
+
+def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table:
+    """Number, id and, where there are any, label of the vertices that have one of some ids."""
+    found = frames.vertices.where(F.col("_id").isin(list(ids)))
+    labels = ["_label"] if "_label" in frames.vertices.columns else []
+    with translated("finding vertices by their ids"):
+        return found.select("_vertex", "_id", *labels).toArrow()
+
+
+def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
+    """The ends of some edges by their numbers, in no order."""
+    numbers = session.createDataFrame(pa.table({"_edge": pa.array(edges, pa.int32())}))
+    found = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
+    with translated("finding the ends of edges"):
+        return found.toArrow()
 
 
 def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:

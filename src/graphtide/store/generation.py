@@ -8,7 +8,7 @@ names the file. So readers get what was written, and never a file that somebody 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -98,6 +98,16 @@ class Generation:
             )
         except (OSError, pa.ArrowException, KeyError) as error:
             raise self.damaged(Damage(self.path / names[0], f"cannot be read: {error}")) from None
+
+    def pages(self, name: str, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
+        """A file, up to so many rows at a time."""
+        path = self.file(name)
+        try:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(rows, columns=list(columns)):
+                    yield pa.Table.from_batches([batch])
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise self.damaged(Damage(path, f"cannot be read: {error}")) from None
 
     def compare(self, names: Iterable[str], checksums: Checksums = checksums_by_threads) -> None:
         """DamagedError unless these files are as they were written."""

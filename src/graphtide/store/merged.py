@@ -19,7 +19,7 @@ from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.graph_folders import CHANGED, DELETED, KEYS
 from graphtide.model.schema import PropertyType
 from graphtide.store.graph import StoredGraph
-from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.read_edges import READ_EDGES, READ_VERTICES
 
 TableName = Literal["vertices", "edges"]
 
@@ -36,6 +36,7 @@ ARROW_TYPES = {
 def vertex_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
     """All vertices, each at its number."""
     table = read_rows(stored, "vertices", columns).slice(0, stored.vertices)
+    READ_VERTICES.add(table.num_rows)
     return put_changed(table, changed_rows(stored, "vertices", columns), 0)
 
 

@@ -9,7 +9,8 @@ A run that is done in pieces, some results of all steps at a time, has parts of 
 `parts/pieces-N/piece-000000` until they become its own. One whose plan is cut has attempts in
 `parts/sub-plans/000000-ID`, one for everybody who ever began with a sub-plan: several may do so at
 once, none of them changes what another one wrote, and what all of them left is swept in the end.
-A part that several tasks made together has several files for each field.
+A part that several tasks made together has several files for each field. The first of them has the
+results of the empty version as well, and all tell what sums up their step.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -40,12 +42,17 @@ from graphtide.store.generation import (
 )
 from graphtide.store.parts import KeptParts, Made, Part, Parts, Span
 from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
+from graphtide.store.read_edges import READ_VERTICES
 
 PARTS = "parts"
 _RECORD, _BEHIND, _MADE = "record.parquet", "behind", "made"
+TOLD = "told"
 _LAST, _NONE = "LAST", Pointer("none", "00000000")
 _PARTIAL = ".partial"
 _PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
+Written = Sequence[tuple[Path, FileFacts]]
+"""Files that tasks have written."""
+
 _KEPT = "make room; what is finished is kept, and the run can be resumed"
 
 
@@ -84,11 +91,22 @@ class PartsOnDisk:
 
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
-        found, whole = self.generations[part], f"{field}.field.parquet"
-        if whole in found.files:
-            return found.table(whole)
-        several = sorted(name for name in found.files if name.startswith(f"{field}.field-"))
-        return pa.concat_tables([found.table(name) for name in several])
+        whole = f"{field}.field.parquet"
+        if whole in self.generations[part].files:
+            names = [whole]
+        else:
+            names = self.several(part, f"{field}.field-")
+        return self.tables(part, names)
+
+    def several(self, part: int, prefix: str) -> list[str]:
+        """The files of a part whose names begin so, in their order."""
+        return sorted(name for name in self.generations[part].files if name.startswith(prefix))
+
+    def tables(self, part: int, names: Sequence[str]) -> pa.Table:
+        """Files of a part, one behind the other."""
+        found = pa.concat_tables([self.generations[part].table(name) for name in names])
+        READ_VERTICES.add(found.num_rows)
+        return found
 
     def made(self, part: int) -> tuple[Made, ...]:
         """Who made a part: one, or several who made it together."""
@@ -164,7 +182,7 @@ class PartsOnDisk:
 
         def link(folder: Path) -> dict[str, FileFacts]:
             for name in given.files:
-                _link(given.path / name, folder / name)
+                link_file(given.path / name, folder / name)
             return dict(given.files)
 
         self._add(link, {name: given.manifest.get(name) for name in (_BEHIND, _MADE)})
@@ -172,26 +190,33 @@ class PartsOnDisk:
     def take_in(
         self,
         record: pa.Table,
-        fields: Mapping[str, Sequence[tuple[Path, FileFacts]]],
+        fields: Mapping[str, Written],
         made: Sequence[Made],
+        told: Manifest,
+        base: Mapping[str, Written] = MappingProxyType({}),
+        states: Written = (),
     ) -> None:
         """Make files that others have written the next part: several a field, linked as they are.
 
-        All of them hold differences of the one step of the record.
+        All of them hold differences of the one step of the record, results of the empty version, or
+        `states` that a later run goes on from.
         """
+        listed = [(f"{field}.field", files) for field, files in fields.items()]
+        listed += [(f"{field}.base", files) for field, files in base.items()]
+        listed += [("states", states)]
 
         def link(folder: Path) -> dict[str, FileFacts]:
             pq.write_table(record, folder / _RECORD)
             found = {}
-            for field, files in fields.items():
+            for stem, files in listed:
                 for at, (path, facts) in enumerate(files):
-                    name = f"{field}.field-{at:05d}.parquet"
-                    _link(path, folder / name)
+                    name = f"{stem}-{at:05d}{path.suffix}"
+                    link_file(path, folder / name)
                     found[name] = facts
             return found
 
         behind = int(record.column("step")[-1].as_py()) + 1
-        self._add(link, {_BEHIND: behind, _MADE: made})
+        self._add(link, {_BEHIND: behind, _MADE: made, TOLD: told})
 
     @property
     def folder(self) -> Path:
@@ -326,7 +351,7 @@ def start_parts(folder: Path) -> None:
     pointers.commit(folder / _LAST)
 
 
-def _link(source: Path, target: Path) -> None:
+def link_file(source: Path, target: Path) -> None:
     """The same file under another name; a copy where the disk has no links."""
     try:
         os.link(source, target)

@@ -1,9 +1,13 @@
-"""How many rows of edges this process has read, so that a test can tell who reads none."""
+"""How many rows this process has read from stores, so that a test can tell who reads none.
+
+Those of edges are counted, and those that there is one of for each vertex: ids, properties, results
+of the empty version and their differences.
+"""
 
 from __future__ import annotations
 
 
-class ReadEdges:
+class ReadRows:
     """A count that only grows."""
 
     def __init__(self) -> None:
@@ -14,4 +18,5 @@ class ReadEdges:
         self.count += rows
 
 
-READ_EDGES = ReadEdges()
+READ_EDGES = ReadRows()
+READ_VERTICES = ReadRows()

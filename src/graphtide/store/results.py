@@ -22,6 +22,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -30,9 +31,9 @@ import pyarrow.parquet as pq
 from graphtide.model.disk import disk_errors
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin, hold, open_committed
-from graphtide.store.files import Damage
+from graphtide.store.files import Damage, FileFacts
 from graphtide.store.generation import MANIFEST, Generation, Manifest
-from graphtide.store.parts_on_disk import PARTS, PartsOnDisk, start_parts
+from graphtide.store.parts_on_disk import PARTS, PartsOnDisk, link_file, start_parts
 
 _BASE, _STEPS = "base.parquet", "steps.parquet"
 _GLOBALS, _ROWS = "globals.parquet", ".rows.parquet"
@@ -89,8 +90,12 @@ def begin_run(
     steps: pa.Table,
     *,
     replace: bool = True,
+    linked: Mapping[str, tuple[Path, FileFacts]] = MappingProxyType({}),
 ) -> Iterator[StoredRun]:
-    """A run without a finished step, in place of one of the same name; locked until left."""
+    """A run without a finished step, in place of one of the same name; locked until left.
+
+    Files that are `linked` may be of the run that it takes the place of.
+    """
     folder = catalog.run_folder(name)
     with begin(folder, replace=replace, what=f"the run '{name}'") as commit:
         with disk_errors(commit.what, commit.path):
@@ -100,8 +105,11 @@ def begin_run(
             for matches, table in base.matches.items():
                 pq.write_table(table, commit.path / f"{matches}{_ROWS}")
             pq.write_table(steps, commit.path / _STEPS)
+            for file, (path, _) in linked.items():
+                link_file(path, commit.path / file)
             start_parts(commit.path / PARTS)
-        commit.finish({"kind": "run", **manifest}, growing=PARTS)
+        carried = {file: facts for file, (_, facts) in linked.items()}
+        commit.finish({"kind": "run", **manifest}, growing=PARTS, carried=carried)
         yield open_run(catalog, name)
 
 

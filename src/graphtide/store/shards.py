@@ -66,6 +66,15 @@ def open_shards(catalog: Catalog, collection: str, identity: str) -> StoredShard
     return StoredShards(generation, identity, manifest["shards"], manifest["vertices"])
 
 
+def last_count(catalog: Catalog, collection: str) -> int | None:
+    """How many shards a collection had last, as it is now or as it was; None if not known."""
+    try:
+        manifest = open_committed(catalog.shards_folder(collection)).manifest
+    except StoreError:
+        return None
+    return int(manifest["shards"]) if manifest.get("kind") == "shards" else None
+
+
 def discard_damaged(catalog: Catalog, collection: str, error: DamagedError) -> bool:
     """Remove the shards that an error is about, to be made again; False if it is about others."""
     folder = catalog.shards_folder(collection)

@@ -41,6 +41,9 @@ from graphtide.store.seal import seal, unseal
 Int64 = NDArray[np.int64]
 FOLDER = "shards"
 _NOTE, _DONE, _STOP = ".note", -1, "STOP"
+STATES, STATES_SUFFIX = "states", ".arrays"
+EMPTY = -1
+"""The step that the results of the empty version are kept as."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class KeptSupersteps:
         return TaskFiles(self._folder / name, first, behind)
 
     def results(self) -> dict[int, list[Note]]:
-        """The notes of every view that is finished, by step.
+        """The notes of every view that is finished, by step, and of the empty version.
 
         Files count by their sizes: whoever reads the results compares what is in them.
         """
@@ -90,6 +93,11 @@ class KeptSupersteps:
                 return attempt, superstep
         return None
 
+    def followed(self, attempt: str, step: int, superstep: int) -> bool:
+        """Whether the view of a superstep that an attempt has kept followed the one before it."""
+        found = dict(self._covered()).get((attempt, step, superstep), [])
+        return any(note.told.get("follows") for note in found)
+
     def rows(self, attempt: str, step: int, superstep: int, first: int, behind: int) -> Int64:
         """The states that some shards have at a superstep that an attempt has kept."""
         for key, notes in self._covered():
@@ -104,8 +112,9 @@ class KeptSupersteps:
     def reached(self) -> tuple[int, int]:
         """How many views are finished, and the last superstep that is kept of any other."""
         covered = [key for key, _ in self._covered()]
-        done = {step for _, step, superstep in covered if superstep == _DONE}
-        return len(done), max((key[2] for key in covered if key[1] not in done), default=0)
+        done = {step for _, step, superstep in covered if superstep == _DONE and step != EMPTY}
+        left = (key[2] for key in covered if key[1] not in {EMPTY, *done})
+        return len(done), max(left, default=0)
 
     def _rows(self, notes: Sequence[Note], first: int, behind: int) -> Int64:
         found = []
@@ -114,9 +123,7 @@ class KeptSupersteps:
             if low < high:
                 (name,) = note.files
                 _check_whole(note)
-                arrays = map_arrays(note.path.parent / name)
-                width = int(arrays["width"][0])
-                rows = arrays["rows"].reshape(-1, width)
+                rows = read_rows(note.path.parent / name)
                 begin = self._bounds[note.first]
                 found.append(rows[self._bounds[low] - begin : self._bounds[high] - begin])
         return np.concatenate(found) if found else np.empty((0, 0), np.int64)
@@ -170,14 +177,13 @@ class TaskFiles:
         self._shards = first, behind
         self._kept: list[tuple[int, int]] = []
 
-    def keep(self, step: int, superstep: int, rows: Int64) -> None:
-        """Keep the states of the own vertices at a superstep."""
+    def keep(self, step: int, superstep: int, rows: Int64, *, follows: bool = False) -> None:
+        """Keep the states of the own vertices at a superstep of a view, which may follow."""
         stem = self._stem(step, f"{superstep:06d}")
         with self._errors():
             self._folder.mkdir(parents=True, exist_ok=True)
-            arrays = {"width": np.array([rows.shape[1]]), "rows": rows.reshape(-1)}
-            facts = write_arrays(self._folder / f"{stem}.arrays", arrays)
-            self._note(stem, step, superstep, {f"{stem}.arrays": facts}, {})
+            facts = self._write_rows(f"{stem}.arrays", rows)
+            self._note(stem, step, superstep, {f"{stem}.arrays": facts}, {"follows": follows})
         self._kept.append((step, superstep))
 
     def forget(self, step: int, superstep: int) -> None:
@@ -188,8 +194,17 @@ class TaskFiles:
             for end in (_NOTE, ".arrays"):
                 (self._folder / (stem + end)).unlink(missing_ok=True)
 
-    def finish(self, step: int, tables: Mapping[str, pa.Table], told: dict[str, Any]) -> None:
-        """Keep the results of a view: a table a field."""
+    def finish(
+        self,
+        step: int,
+        tables: Mapping[str, pa.Table],
+        told: dict[str, Any],
+        states: Int64 | None = None,
+    ) -> None:
+        """Keep the results of a view, or of the empty version: a table a field.
+
+        And the states of own vertices that it ends with, if they are given.
+        """
         stem = self._stem(step, "results")
         names = {field: f"{stem}-{at}.parquet" for at, field in enumerate(tables)}
         with self._errors():
@@ -198,7 +213,14 @@ class TaskFiles:
                 write_differences(table, self._folder / names[field])
                 sync_path(self._folder / names[field])
             facts = take_inventory(self._folder, names.values())
+            if states is not None:
+                told = {**told, STATES: f"{stem}{STATES_SUFFIX}"}
+                facts[told[STATES]] = self._write_rows(told[STATES], states)
             self._note(stem, step, _DONE, facts, {**told, "fields": names})
+
+    def _write_rows(self, name: str, rows: Int64) -> FileFacts:
+        arrays = {"width": np.array([rows.shape[1]]), "rows": rows.reshape(-1)}
+        return write_arrays(self._folder / name, arrays)
 
     def _note(
         self, stem: str, step: int, superstep: int, files: Mapping[str, FileFacts], told: Any
@@ -216,6 +238,13 @@ class TaskFiles:
 
     def _errors(self) -> Any:
         return disk_errors("what a task keeps of a run", self._folder, "make room, and resume")
+
+
+def read_rows(path: Path) -> Int64:
+    """States that a task has written, a row a vertex; mapped."""
+    arrays = map_arrays(path)
+    found: Int64 = arrays["rows"].reshape(-1, int(arrays["width"][0]))
+    return found
 
 
 def damaged_supersteps(run: Path) -> list[Damage]:

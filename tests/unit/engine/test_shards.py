@@ -355,7 +355,7 @@ def test_what_a_program_reads_comes_from_the_files(
         }
         for _ in range(60)
     ]
-    there = pa.table({"town": towns})
+    there = pa.table({"town": pa.array(towns, pa.large_string())})
     monkeypatch.setattr(opening, "program_vertex_table", lambda *given: there.take(given[2]))
     bound = Trips(source=0, since=days[1])
     compiled: Any = compiled_program(bound, "exact")

@@ -5,7 +5,8 @@ contains the last one, its results are no better than the next ones, and more ed
 messages better: supersteps from there sink to the same results as from scratch, bit by bit. Where
 it loses edges, what these held up falls first (`trimming`), and the same is true of the rest.
 Who fell and who got an edge gather first, and nobody else: all others have the best that they are
-offered, and offers have only got worse.
+offered, and offers have only got worse. The first view may go on from the end of a run on an
+earlier state of the graph in the same way.
 
 All tasks decide alike: by the classes of both views, and by how many vertices of all tasks fall.
 """
@@ -47,6 +48,21 @@ class Ran(NamedTuple):
     sent: int
 
 
+class Before(NamedTuple):
+    """The end of a run on an earlier state of the graph, and what has become of its edges since.
+
+    `rows` are the states and levels of the own vertices that are `known` from then. `lost` and
+    `gained` are the own vertices that gather along an edge less or more, or along one that has
+    changed: these are in both. `loses` is whether any vertex of any task is in the first.
+    """
+
+    rows: Int64
+    known: NDArray[np.bool_]
+    lost: Int32
+    gained: Int32
+    loses: bool
+
+
 class _Last(NamedTuple):
     """The last view: its classes, states and levels of all vertices, and the greatest level."""
 
@@ -67,20 +83,31 @@ class Following:
         self._last: _Last | None = None
 
     def run(
-        self, live: Classes, keeping: Keeping = NEVER, kept: tuple[int, Int64] | None = None
+        self,
+        live: Classes,
+        keeping: Keeping = NEVER,
+        kept: tuple[int, Int64] | None = None,
+        *,
+        followed: bool = False,
+        before: Before | None = None,
     ) -> Ran:
-        """Run on the view of some classes, on from what was `kept` of it at a superstep, if any."""
+        """Run on the view of some classes, on from what was `kept` of it at a superstep, if any.
+
+        `followed` is whether it had followed then. Otherwise a first view goes on from `before`.
+        """
         version, sent = self._graph.version(live), self._steps.exchange.sent
         run = self._steps.on(version, levels=self._follows)
         last, self._last = self._last, None
-        rounds, fallen, followed = 0, 0, False
+        rounds, fallen = 0, 0
         if kept is not None:
             run.go_on(*kept)
-        elif last is None:
-            run.begin()
-        else:
+        elif last is not None:
             rounds, fallen, followed = self._follow(run, last, version, keeping)
-        keeping.begin()
+        elif before is not None and self._follows:
+            rounds, fallen, followed = self._go_on(run, before, keeping)
+        else:
+            run.begin()
+        keeping.begin(followed)
         run.finish(keeping)
         if run.level is not None:
             self._last = _Last(live, run.form.rows.copy(), run.level, run.clock)
@@ -94,14 +121,39 @@ class Following:
         """Begin with what is left of the last view, or anew where that is little."""
         assert (version.before == last.live).all()
         run.go_on_from(last.rows, last.level, last.clock)
-        rounds, fallen, own = 0, 0, version.lost[:0]
-        if (last.live & ~version.live).any():
-            rounds, fallen, own = self._trimmed(run, version.lost, keeping)
+        loses = bool((last.live & ~version.live).any())
+        return self._repair(run, version.lost, version.gained, keeping, loses=loses)
+
+    def _go_on(self, run: ViewRun, before: Before, keeping: Keeping) -> tuple[int, int, bool]:
+        """The same with what is left of an earlier state; vertices that came since just begin."""
+        run.begin()
+        rows = run.own_rows().copy()
+        rows[before.known] = before.rows
+        run.go_on(0, rows)
+        return self._repair(run, before.lost, before.gained, keeping, loses=before.loses)
+
+    def _repair(
+        self, run: ViewRun, lost: Int32, gained: Int32, keeping: Keeping, *, loses: bool
+    ) -> tuple[int, int, bool]:
+        """Let fall what has no support, and have those gather who fell or got an edge."""
+        rounds, fallen, own = 0, 0, lost[:0]
+        if loses:
+            rounds, fallen, own = self._trimmed(run, lost, keeping)
             if fallen > self._most:
                 run.begin()
                 return rounds, fallen, False
-        run.form.let_gather(np.union1d(own, version.gained).astype(np.int32))
+        run.form.let_gather(np.union1d(own, gained).astype(np.int32))
         return rounds, fallen, True
+
+    def ended(self) -> Int64 | None:
+        """The states of own vertices that the last view ended with, and their levels behind them.
+
+        None where levels are not known: nothing could follow.
+        """
+        if self._last is None:
+            return None
+        own = slice(self._graph.owned)
+        return np.column_stack([self._last.rows[own], self._last.level[own]])
 
     def _trimmed(self, run: ViewRun, losers: Int32, keeping: Keeping) -> Trimmed:
         assert run.level is not None

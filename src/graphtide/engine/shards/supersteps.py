@@ -48,13 +48,13 @@ class Keeping:
     """How supersteps are kept: `due` is asked in the first task, `keep` writes the own states.
 
     `forget` is told the last superstep that all tasks have kept; `begin` is called before the first
-    superstep of a view, when edges are in place and what went has fallen.
+    superstep of a view, when edges are in place and what went has fallen, with whether it follows.
     """
 
     due: Callable[[], bool]
     keep: Callable[[int, Int64], None]
     forget: Callable[[int], None]
-    begin: Callable[[], None] = lambda: None
+    begin: Callable[[bool], None] = lambda follows: None
 
 
 NEVER = Keeping(lambda: False, lambda superstep, rows: None, lambda superstep: None)
@@ -214,10 +214,10 @@ class ViewRun:
         keeping.forget(min(int(item[KEPT]) for item in found.each.values()))
         # Where the run is at its end, its results are kept next.
         if found.each[0][KEEP] and self.goes_on():
-            keeping.keep(form.superstep, self._own_rows())
+            keeping.keep(form.superstep, self.own_rows())
             self._kept = form.superstep
 
-    def _own_rows(self) -> Int64:
+    def own_rows(self) -> Int64:
         """The states of own vertices, and their levels in one more word."""
         rows = self.form.rows[: self._owned]
         return rows if self.level is None else np.column_stack([rows, self.level[: self._owned]])

@@ -36,15 +36,18 @@ def changed_edges(
 ) -> ChangedEdges:
     """What has changed between two states of a graph, for views of these predicates."""
     deleted = deleted_edges(now)
-    found = [np.arange(then.numbers, now.numbers, dtype=np.int32), _numbers(then, now, "edges")]
-    vertices = _numbers(then, now, "vertices")
+    found = [
+        np.arange(then.numbers, now.numbers, dtype=np.int32),
+        changed_numbers(then, now, "edges"),
+    ]
+    vertices = changed_numbers(then, now, "vertices")
     if len(vertices) and any(map(_looks_at_vertices, predicates)):
         found.append(ends_of(now, vertices))
     looked_at = np.setdiff1d(np.unique(np.concatenate(found)), deleted)
     return ChangedEdges(np.setdiff1d(deleted, deleted_edges(then)), looked_at)
 
 
-def _numbers(then: StoredGraph, now: StoredGraph, table: TableName) -> NDArray[np.int32]:
+def changed_numbers(then: StoredGraph, now: StoredGraph, table: TableName) -> NDArray[np.int32]:
     """The rows of a table that appends between two states have changed."""
     folder, key = CHANGED[table], KEYS[table]
     names = set(now.append_files(folder)) - set(then.append_files(folder))

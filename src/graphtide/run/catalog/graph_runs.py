@@ -22,11 +22,11 @@ from graphtide.model.errors import InputError
 from graphtide.run.catalog.lean_graphs import LEAN_TYPES, is_there, lean_graph_of
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.stored_graph import (
-    StoredVertices,
     check_columns,
     load_vertices,
     load_whole,
 )
+from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.known_edges import KnownEdges

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphtide.engine.changes import Values
 from graphtide.model.errors import DamagedError, NotFoundError, StoreError
@@ -15,11 +15,12 @@ from graphtide.run.catalog.stored_versions import edgeless_versions, stored_vers
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
+from graphtide.run.collection.kept_base import KeptBase
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.start import On, RunInHand, Workers, base_tables, base_values
 from graphtide.run.collection.steps import RunSteps, steps_from, steps_table
-from graphtide.run.collection.stored_graph import StoredVertices
+from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
@@ -35,9 +36,15 @@ from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 from graphtide.store.shards import discard_damaged
 
+if TYPE_CHECKING:
+    from graphtide.run.shards.earlier import Earlier
+
 _log = logging.getLogger("graphtide")
+_BEFORE = "before"
 SHARDED = "tasks hold shards of the graph, and run iteration by iteration"
 """Why a run on shards is in the mode that it is in."""
+
+GOES_ON = "on from where the run before it ended"
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ class _Work:
     hand: InHand
     facts: RunFacts
     go: Callable[[Values, Parts], None]
+    before: Earlier | None = None
 
 
 def run_collection(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunContents:
@@ -105,9 +113,11 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
         else:
             base = work.hand.base()
             tables = base_tables(base, work.facts), steps_table(work.hand.steps)
-            name, facts = request.name, work.facts.to_json()
-            begun = begin_run(space.catalog, name, facts, *tables, replace=request.replace)
-            with begun as run:
+            name, before = request.name, work.before
+            facts = work.facts.to_json() | ({} if before is None else {_BEFORE: before.told})
+            files = {} if before is None else before.files
+            words: dict[str, Any] = {"replace": request.replace, "linked": files}
+            with begin_run(space.catalog, name, facts, *tables, **words) as run:
                 work.go(base, run.parts)
     return open_stored_run(space.catalog, request.name)
 
@@ -150,9 +160,12 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
         )
     steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.results)
     # Vertices keep their numbers and ids for good: the first so many are those of then.
-    rows = _rows(graph.at(found.state), facts.pairs)
+    then, base = graph.at(found.state), base_values(stored.base())
+    rows = _rows(then, facts.pairs, paged=facts.on_shards)
+    if facts.on_shards:
+        base = KeptBase(base, stored.parts, then.vertices)
     touched = partial(_touched, catalog, facts)
-    return RunContents(facts, steps, differences, base_values(stored.base()), rows, touched)
+    return RunContents(facts, steps, differences, base, rows, touched)
 
 
 def _touched(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
@@ -179,8 +192,8 @@ def _versions_text(stored: StoredCollection) -> str:
     return f"{stored.name}|{stored.created.isoformat()}|{stored.facts.graph_identity}"
 
 
-def _rows(graph: StoredGraph, pairs: Pairs | None) -> ResultRows:
-    vertices = StoredVertices(graph)
+def _rows(graph: StoredGraph, pairs: Pairs | None, *, paged: bool = False) -> ResultRows:
+    vertices = StoredVertices(graph, paged=paged)
     return vertices if pairs is None else PairRows(vertices, pairs)
 
 
@@ -253,8 +266,10 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
 
     def go(base: Values, parts: Parts) -> None:
         assert isinstance(parts, PartsOnDisk)
-        checksum = open_run(space.catalog, request.name).generation.checksum
-        given = parts, request.name, checksum, request.settings, request.strategy
+        run = open_run(space.catalog, request.name)
+        earlier = run.manifest.get(_BEFORE)
+        checksum = run.generation.checksum
+        given = parts, request.name, checksum, request.settings, request.strategy, earlier
         try:
             hand.run(*given)
         except DamagedError as error:
@@ -263,8 +278,10 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
             _log.warning("%s; they are made again from the collection", error.what)
             hand.run(*given)
 
-    facts = _facts(stored, request, None, SHARDED, visited="|shards")
-    return _Work(hand, facts, go)
+    before = None if request.resume else hand.earlier(request.name, request.strategy)
+    reason = SHARDED if before is None else f"{SHARDED}; {GOES_ON}"
+    facts = _facts(stored, request, None, reason, visited="|shards")
+    return _Work(hand, replace(facts, on_shards=True), go, before)
 
 
 def _workers(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> Workers:

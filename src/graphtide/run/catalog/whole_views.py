@@ -34,10 +34,17 @@ def whole_view(space: Workspace, graph: StoredGraph) -> StoredCollection:
     return there
 
 
+def is_whole(stored: StoredCollection) -> bool:
+    """Whether a view has all edges of its graph."""
+    facts, predicates = stored.facts, [view.predicate for view in stored.views]
+    wanted = "view", str(EVERYTHING), [str(EVERYTHING)]
+    return (facts.kind, facts.base, predicates) == wanted
+
+
 def _check_whole(there: StoredCollection, graph: StoredGraph) -> None:
     """Refuse to replace a view or a collection of somebody's own that has the name."""
-    facts, predicates = there.facts, [view.predicate for view in there.views]
-    if (facts.kind, facts.graph, predicates) != ("view", graph.name, [str(EVERYTHING)]):
+    facts = there.facts
+    if facts.graph != graph.name or not is_whole(there):
         raise InputError(
             f"'{there.name}' is to be the view of all edges of '{graph.name}', and is another "
             f"{facts.kind}",

@@ -15,6 +15,7 @@ from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.facts import RunFacts
+from graphtide.run.collection.kept_base import KeptBase
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.collection.touched import TouchedVertices
@@ -37,6 +38,15 @@ class RunContents:
     base: Values
     rows: ResultRows
     find_touched: Callable[[], TouchedVertices] | None = None
+
+    def empty(self, field: str) -> NDArray[Any]:
+        """A result of no rows, in its type; nothing is read for it."""
+        base = self.base
+        return base.empty[field] if isinstance(base, KeptBase) else base[field][:0]
+
+    def count(self, field: str) -> int:
+        """How many rows a result has; nothing is read for it."""
+        return self.base.vertices if isinstance(self.base, KeptBase) else len(self.base[field])
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ class RunFacts:
     those that results belong to, by the numbers of their vertices; None where they are vertices'.
     `versions` is the collection as of the run; empty where none is stored. `fields` are results of
     vertices or pairs, `globals` those of the whole graph. `cuts` are the steps of the collection's
-    plan before which it was cut into sub-plans.
+    plan before which it was cut into sub-plans. Of a run `on_shards`, tasks have written the
+    results of the empty version as well, and tell what sums up each view.
     """
 
     name: str
@@ -46,6 +47,7 @@ class RunFacts:
     globals: tuple[str, ...] = ()
     matches: tuple[Matches, ...] = ()
     cuts: tuple[int, ...] = ()
+    on_shards: bool = False
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -102,13 +104,14 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
         given = manifest["run"]
-        later = ("pairs", "versions", "globals", "matches", "cuts")
+        later = ("pairs", "versions", "globals", "matches", "cuts", "on_shards")
         known = {item.name: given[item.name] for item in fields(RunFacts) if item.name not in later}
         known |= {"name": name, "fields": tuple(given["fields"])}
         pairs = given.get("pairs")
         pairs = None if pairs is None else tuple(map(tuple, pairs))
         known |= {"globals": tuple(given.get("globals", ())), "versions": given.get("versions", "")}
         known["cuts"] = tuple(given.get("cuts", ()))
+        known["on_shards"] = bool(given.get("on_shards", False))
         return RunFacts(**known, pairs=pairs, matches=_matches(given.get("matches", ())))
     except (KeyError, TypeError) as error:
         raise StoreError(

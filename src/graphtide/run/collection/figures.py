@@ -6,13 +6,14 @@ than not being reached. A mean is the sum without any rounding, rounded once, di
 there are: it depends on the values alone, however they were reached.
 
 Figures are kept from differences (`followed`), or computed anew here from the whole results of each
-view: where there is little of them, so that nobody waits for kernels to be compiled; for arrays,
-whose means are NumPy's; for numbers that a float cannot hold.
+view: where there is little of them, so that nobody waits for kernels to be compiled; for arrays;
+for numbers that a float cannot hold. Of a run on shards, tasks tell them (`kept_figures`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +27,7 @@ from graphtide.run.collection.contents import RunContents
 Figures = dict[str, pa.Array]
 Figure = dict[str, int | float | None]
 
+INFINITIES = (np.inf, -np.inf)
 _LITTLE = 1 << 20
 _A_VIEW = 1_000
 
@@ -33,7 +35,8 @@ _A_VIEW = 1_000
 def is_little(contents: RunContents, field: str) -> bool:
     """True where looking at all values of all views takes 50 ms at most."""
     views = len(contents.finished_views())
-    return views * (contents.base[field].size + _A_VIEW) <= _LITTLE
+    size = contents.count(field) * math.prod(contents.empty(field).shape[1:])
+    return views * (size + _A_VIEW) <= _LITTLE
 
 
 def whole_figures(
@@ -47,7 +50,12 @@ def whole_figures(
         if not chosen.everything:
             values = values[chosen.mask(contents, views[at])]
         rows[at] = _figure(contents, field, values)
-    kind = pa.int64() if contents.base[field].dtype.kind in "iu" else pa.float64()
+    return figure_columns(rows, contents.empty(field))
+
+
+def figure_columns(rows: Sequence[Figure], empty: NDArray[Any]) -> Figures:
+    """A column a figure of a result, whose type is that of `empty`."""
+    kind = pa.int64() if empty.dtype.kind in "iu" else pa.float64()
     kinds = {"least": kind, "greatest": kind, "mean": pa.float64()}
     names = rows[0] if rows else {}
     return {
@@ -59,7 +67,7 @@ def unreached(base: NDArray[Any]) -> float | None:
     """The infinity that stands for no way, where most vertices have it without edges."""
     if base.dtype.kind != "f":
         return None
-    for value in (np.inf, -np.inf):
+    for value in INFINITIES:
         if 2 * np.count_nonzero(base == value) >= base.size > 0:
             return value
     return None
@@ -80,7 +88,7 @@ def _figure(contents: RunContents, field: str, values: NDArray[Any]) -> Figure:
     empty = usual.size == 0
     figure["least"] = None if empty else usual.min().item()
     figure["greatest"] = None if empty else usual.max().item()
-    figure["mean"] = None if empty else _mean(usual) if values.ndim == 1 else float(usual.mean())
+    figure["mean"] = None if empty else _mean(usual.reshape(-1))
     return figure
 
 
@@ -91,3 +99,13 @@ def _mean(usual: NDArray[Any]) -> float:
         return math.fsum(usual.tolist()) / usual.size
     except OverflowError:
         return float(sum(map(Fraction, usual.tolist())) / usual.size)
+
+
+def mean_of(total: int, count: int, unit: int, *, whole: bool) -> float:
+    """The mean of `count` numbers whose sum is told without rounding, in parts of one `unit`."""
+    if whole:
+        return total / (count * unit)
+    try:
+        return (total / unit) / count
+    except OverflowError:
+        return total / (count * unit)

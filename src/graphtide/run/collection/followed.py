@@ -14,7 +14,7 @@ from graphtide.kernels.summaries.number_summary import add_numbers, follow_numbe
 from graphtide.kernels.summaries.records import FoundNumbers, Int64, LabelCounts, NumberTotals
 from graphtide.kernels.summaries.value_blocks import blocks_of
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import Figures, unreached
+from graphtide.run.collection.figures import Figures, mean_of, unreached
 from graphtide.run.collection.walks import Walk
 
 _EXACT = 1 << 53
@@ -113,14 +113,4 @@ def _means(limbs: Int64, counts: Int64, whole: bool) -> list[float | None]:
     bits = 32 * lowest + LOWEST_BIT
     up, down = 1 << max(0, bits), 1 << max(0, -bits)
     pairs = zip((total * up).tolist(), counts.tolist(), strict=True)
-    return [_mean(sum_, count, down, whole) if count else None for sum_, count in pairs]
-
-
-def _mean(total: int, count: int, unit: int, whole: bool) -> float:
-    """The sum of `count` numbers in units of one part in `unit`; as `figures` has it."""
-    if whole:
-        return total / (count * unit)
-    try:
-        return (total / unit) / count
-    except OverflowError:
-        return total / (count * unit)
+    return [mean_of(sum_, count, down, whole=whole) if count else None for sum_, count in pairs]

@@ -17,7 +17,7 @@ import pyarrow as pa
 from graphtide.model.errors import InputError
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import is_little
-from graphtide.run.collection.newcomers import newcomers
+from graphtide.run.collection.kept_ranking import kept_ranking
 from graphtide.run.collection.ranking import Int64, WholeRanking
 from graphtide.run.collection.tables import value_name
 from graphtide.run.live.arrow_columns import arrow_column
@@ -29,12 +29,13 @@ def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
     `rose` is null for `new` ones, who had no value of their own in the view before.
     """
     check_order(contents, field)
-    ranking = _ranking(contents, field)
-    best, values = ranking.leaders(min(count, len(contents.base[field])))
+    count = min(count, contents.count(field))
+    ranking = _ranking(contents, field, count)
+    best, values = ranking.leaders(count)
     views = [contents.steps.names[view] for view in contents.finished_views()]
     place = np.broadcast_to(np.arange(1, best.shape[1] + 1), best.shape)
     rose = _places_before(ranking, best) - place
-    new = newcomers(contents, field, best, values)
+    new = ranking.newcomers(best, values)
     first = np.broadcast_to((np.arange(len(views)) == 0)[:, None], best.shape).ravel()
     names = pa.array(views, pa.string()).take(pa.array(np.arange(len(views)).repeat(best.shape[1])))
     columns: dict[str, Any] = {"view": names, "place": place.ravel()}
@@ -51,11 +52,14 @@ def check_order(contents: RunContents, field: str) -> None:
             f"'{field}' names components, which have no order",
             hint="run.components(VIEW) has the largest of a view, run.summary() of all",
         )
-    if contents.base[field].ndim == 2:
+    if contents.empty(field).ndim == 2:
         raise InputError(f"'{field}' is an array, which has no order", hint="see run.summary()")
 
 
-def _ranking(contents: RunContents, field: str) -> WholeRanking:
+def _ranking(contents: RunContents, field: str, count: int) -> WholeRanking:
+    told = kept_ranking(contents, field, count)
+    if told is not None:
+        return told
     if is_little(contents, field):
         return WholeRanking(contents, field)
     # Imported here: kernels take a second, and small results need none.

@@ -25,7 +25,7 @@ Values = NDArray[Any]
 
 def losses_table(contents: RunContents, field: str, baseline: int) -> pa.Table:
     """A row a finished view but the baseline; of the same loss, in the order of the views."""
-    if contents.base[field].ndim == 2:
+    if contents.empty(field).ndim == 2:
         raise InputError(f"'{field}' is an array, which has no losses", hint="see run.changes()")
     before = contents.values(baseline)[field].copy()
     edges = contents.steps.edges[contents.step_of]

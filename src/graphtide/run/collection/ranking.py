@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import unreached
+from graphtide.run.collection.newcomers import newcomers
 
 Int64 = NDArray[np.int64]
 Led = tuple[Int64, NDArray[Any]]
@@ -31,6 +32,11 @@ def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[A
 def far(contents: RunContents, field: str) -> bool:
     """True where infinity stands for what is not reached."""
     return unreached(contents.base[field]) == np.inf
+
+
+def rank_keys(values: NDArray[Any], *, far: bool) -> NDArray[Any]:
+    """What vertices are ranked by: the least is first, and NaN last; `far` as above."""
+    return descending(np.where(values == np.inf, np.nan, values) if far else values)
 
 
 def descending(values: NDArray[Any]) -> NDArray[Any]:
@@ -61,6 +67,10 @@ class WholeRanking:
             asked = slice(*np.searchsorted(questions[0], [view, view + 1]))
             found[asked] = np.argsort(order)[questions[1][asked]] + 1
         return found
+
+    def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """True for each leader, a row a view, that has a value of its own only since this view."""
+        return newcomers(self.contents, self.field, best, values)
 
     def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:
         """Views in the order of the plan, with their values and all vertices in order."""

@@ -10,105 +10,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.run.collection.made_columns import ENDS, with_ends
+from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_rows import ColumnNames, property_column
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_columns import NO_TABLE
-from graphtide.run.live.vertex_hints import vertex_hint
-from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import ARROW_TYPES, edge_table, live_edges, vertex_table
 from graphtide.store.vertex_rows import vertices_at
 
-_TOLD = 3
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
-
-
-class StoredVertices(VertexIds):
-    """The vertices of a stored graph by their ids; where there are several labels, by both."""
-
-    def __init__(self, stored: StoredGraph) -> None:
-        self._several = len(stored.schema.vertex_labels) > 1
-        columns = ["_id", "_label"] if self._several else ["_id"]
-        self._rows = vertex_table(stored, columns).combine_chunks()
-
-    def __len__(self) -> int:
-        return int(self._rows.num_rows)
-
-    def __getitem__(self, number: int) -> Any:
-        found = self._rows.column("_id")[number].as_py()
-        return (self._rows.column("_label")[number].as_py(), found) if self._several else found
-
-    def numbers(self, ids: Ids) -> Int32:
-        """The number of each id, -1 where there is none, or where several labels have it."""
-        return np.array([self._number(item) for item in ids.tolist()], np.int32)
-
-    def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of some vertices, or of all; with their labels where they need them."""
-        names = {"_id": "id", "_label": "label"}
-        table = self._rows if numbers is None else self._rows.take(pa.array(numbers))
-        return {names[name]: table.column(name).combine_chunks() for name in table.column_names}
-
-    def taken(self, numbers: NDArray[Any]) -> pa.Array:
-        """The ids of some vertices, without their labels."""
-        return self.columns(numbers)["id"]
-
-    def number(self, vertex: Any) -> int:
-        """The number of a vertex; InputError if there is none."""
-        found = self._number(vertex)
-        if found < 0:
-            raise InputError(f"there is no vertex {vertex!r}", hint=self.hint(vertex))
-        return found
-
-    def hint(self, vertex: Any) -> str:
-        """What to do about a vertex that is not there, or that several labels have."""
-        label, given = self._parted(vertex)
-        labels = self._labels_of(given)
-        if self._several and labels and label is None:
-            pairs = " or ".join(repr((item, given)) for item in labels[:_TOLD])
-            return f"several labels have it: give a pair, such as {pairs}"
-        if self._several and labels:
-            return f"that id has the label {' or '.join(map(repr, labels[:_TOLD]))}"
-        return vertex_hint(self._rows.column("_id"), given)
-
-    def _parted(self, given: Any) -> tuple[Any, Any]:
-        """The label, None where there is none, and the id."""
-        pair = self._several and isinstance(given, tuple) and len(given) == 2
-        return given if pair else (None, given)
-
-    def _labels_of(self, given: Any) -> list[str]:
-        """The labels of all vertices with an id."""
-        same = self._same(given)
-        if not self._several or same is None:
-            return []
-        return list(pc.unique(self._rows.column("_label").filter(same)).to_pylist())
-
-    def _number(self, given: Any) -> int:
-        label, given = self._parted(given)
-        same = self._same(given)
-        if same is None:
-            return -1
-        if label is not None:
-            same = pc.and_(same, pc.equal(self._rows.column("_label"), str(label)))
-        found = np.flatnonzero(same.to_numpy())
-        return int(found[0]) if len(found) == 1 else -1
-
-    def _same(self, given: Any) -> Any:
-        """Which vertices have an id; None where no vertex could."""
-        ids = self._rows.column("_id")
-        try:
-            return pc.equal(ids, pa.scalar(given, ids.type))
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            return None
 
 
 def load_graph(
@@ -188,9 +106,7 @@ def program_vertex_table(
     stored: StoredGraph, needed: Conditions, numbers: NDArray[Any] | None = None
 ) -> pa.Table:
     """The vertex properties that a program reads, and nothing else: of some vertices, or of all."""
-    needed.check_vertex_names(name for name in stored.schema.vertex_properties() if name != "id")
-    labelled = bool(stored.schema.vertex_labels)
-    places = {name: "_label" if labelled and name == "label" else name for name in needed.vertices}
+    places = _vertex_columns(stored, needed)
     if not places:
         return NO_TABLE
     columns = list(places.values())
@@ -199,3 +115,18 @@ def program_vertex_table(
     else:
         table = vertices_at(stored, columns, numbers)
     return pa.table({name: typed_column(table.column(place)) for name, place in places.items()})
+
+
+def unread_vertex_table(stored: StoredGraph, needed: Conditions) -> pa.Table:
+    """The same of one vertex that has no values: who only compiles a program reads no others."""
+    types = {item.name: ARROW_TYPES[item.type] for item in stored.schema.vertex}
+    places = _vertex_columns(stored, needed)
+    kinds = {name: types.get(place, pa.string()) for name, place in places.items()}
+    return pa.table({name: typed_column(pa.nulls(1, kind)) for name, kind in kinds.items()})
+
+
+def _vertex_columns(stored: StoredGraph, needed: Conditions) -> dict[str, str]:
+    """Where the properties stand that a program reads; refused where there is none such."""
+    needed.check_vertex_names(name for name in stored.schema.vertex_properties() if name != "id")
+    labelled = bool(stored.schema.vertex_labels)
+    return {name: "_label" if labelled and name == "label" else name for name in needed.vertices}

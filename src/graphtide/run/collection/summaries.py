@@ -15,6 +15,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, is_little, whole_figures
+from graphtide.run.collection.kept_figures import kept_figures
 from graphtide.run.collection.tables import globals_table, match_counts
 from graphtide.run.collection.worker_rows import explained_workers
 
@@ -60,7 +61,10 @@ def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figur
     """
     if not chosen.everything:
         return whole_figures(contents, field, chosen)
-    if contents.base[field].ndim == 1 and not is_little(contents, field):
+    told = kept_figures(contents, field)
+    if told is not None:
+        return told
+    if contents.empty(field).ndim == 1 and not is_little(contents, field):
         # Imported here: kernels take a second, and small results need none.
         from graphtide.run.collection.followed import followed_figures
 

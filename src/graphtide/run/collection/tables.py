@@ -15,6 +15,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.current import CurrentResults
+from graphtide.run.collection.part_pages import values_at
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.match_tables import match_table
 
@@ -61,6 +62,10 @@ def history_table(contents: RunContents, vertex: int) -> pa.Table:
 
 def _vertex_values(contents: RunContents, field: str, vertex: int) -> NDArray[Any]:
     """A result of one vertex at every finished step. O(steps and all differences)."""
+    if contents.facts.on_shards:
+        parts = range(contents.differences.finished)
+        each = [values_at(contents, part, field, np.array([vertex])) for part in parts]
+        return np.concatenate([contents.empty(field), *each])
     differences, parent = contents.differences, contents.steps.parent
     base = contents.base[field]
     found = np.empty((differences.finished, *base.shape[1:]), base.dtype)
@@ -141,7 +146,7 @@ def tidy_schema(contents: RunContents) -> pa.Schema:
     ids = contents.rows.columns()
     columns = [("view", pa.string()), *((name, column.type) for name, column in ids.items())]
     for field in contents.fields:
-        kind = arrow_column(contents.base[field][:0]).type
+        kind = arrow_column(contents.empty(field)).type
         columns.append((value_name(contents, field), kind))
     return pa.schema(columns)
 
@@ -152,7 +157,7 @@ def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
         yield from globals_table(contents).to_batches()
         return
     schema, ids = tidy_schema(contents), contents.rows.columns()
-    rows = len(contents.base[contents.fields[0]])
+    rows = contents.count(contents.fields[0])
     for view in contents.finished_views():
         found = contents.values(view)
         values = [arrow_column(found[name].copy()) for name in contents.fields]

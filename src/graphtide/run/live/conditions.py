@@ -23,8 +23,7 @@ from graphtide.plan.program_bounds import MOST_VERTICES, Obligation
 from graphtide.plan.program_reads import edge_properties, vertex_properties
 from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.run.live.edge_columns import CODED_TYPES
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.vertex_conditions import VertexConditions
+from graphtide.run.live.vertex_conditions import Checked, VertexConditions
 from graphtide.run.live.vertex_ids import named_rows
 
 Columns = Mapping[str, NDArray[Any]]
@@ -69,7 +68,7 @@ class Conditions:
         """Refuse a graph whose vertices lack a property that the program reads."""
         self._of_vertices.check_names(list(names))
 
-    def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
+    def check_vertices(self, known: Checked, first: int = 0) -> None:
         """Refuse vertices, from a number on, with values that the program cannot take."""
         if self.vertices:
             self._of_vertices.check(known, first)

@@ -49,6 +49,20 @@ class KnownEdges:
         self._places = {name: at for at, name in enumerate(resident.dtypes)}
         self._given: dict[tuple[str, ...], NDArray[np.int64]] = {}
 
+    @property
+    def vertices(self) -> int:
+        """How many vertices there are."""
+        return self.resident.vertices
+
+    @property
+    def whose(self) -> str:
+        """Nothing: all are here."""
+        return ""
+
+    def name(self, number: int) -> Any:
+        """The id of a vertex."""
+        return self.ids[number]
+
     def columns_of(self, rows: EdgeRows) -> NDArray[np.int64]:
         """Which properties of the graph some rows give."""
         names = tuple(rows.properties)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.program_bounds import Obligation
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.vertex_columns import takes
+from graphtide.run.live.vertex_columns import VertexColumns, takes
 from graphtide.run.views.typed_columns import property_type
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -34,6 +33,25 @@ _EXAMPLES = {
     ValueType.TIMESTAMP: "'1970-01-01'",
 }
 ANY_VALUES = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"
+
+
+class Checked(Protocol):
+    """Vertices that are looked at, all of a graph or those of a task."""
+
+    @property
+    def vertex_columns(self) -> VertexColumns:
+        """What they have."""
+
+    @property
+    def vertices(self) -> int:
+        """How many there are."""
+
+    @property
+    def whose(self) -> str:
+        """What errors say behind their number, where they are not all."""
+
+    def name(self, number: int) -> Any:
+        """The id of one of them."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +74,7 @@ class VertexConditions:
                     hint=f"did you mean `{near}`?" if near else f"they have: {there}",
                 )
 
-    def check(self, known: KnownEdges, first: int) -> None:
+    def check(self, known: Checked, first: int) -> None:
         """Refuse vertices, from a number on, that the program cannot take."""
         self.check_names(known.vertex_columns.table.column_names)
         for item in self.properties.values():
@@ -67,7 +85,7 @@ class VertexConditions:
             if isinstance(obligation.subject, VertexProperty):
                 self._check_obligation(known, obligation, obligation.subject, first)
 
-    def _check_column(self, known: KnownEdges, item: VertexProperty) -> None:
+    def _check_column(self, known: Checked, item: VertexProperty) -> None:
         column = known.vertex_columns.table.column(item.name)
         if not takes(item, column):
             raise InputError(
@@ -76,24 +94,24 @@ class VertexConditions:
                 hint="convert the column, or declare the property otherwise in the program",
             )
 
-    def _check_missing(self, known: KnownEdges, item: VertexProperty, first: int) -> None:
+    def _check_missing(self, known: Checked, item: VertexProperty, first: int) -> None:
         missing = known.vertex_columns.missing(item.name, first)
         if not len(missing):
             return
-        count, all_of = len(missing), known.resident.vertices - first
+        count, all_of = len(missing), known.vertices - first
         entering = " that enter" if first else ""
         lack = "lacks" if count == 1 else "lack"
         spelled = _SPELLED.get(item.type, item.type.value)
         raise InputError(
             f"{self.program} reads the vertex property '{item.name}', "
-            f"which {count:,} of {all_of:,} vertices{entering} {lack}",
+            f"which {count:,} of {all_of:,} vertices{known.whose}{entering} {lack}",
             where=_named(known, missing),
             hint="give every vertex a value, or say in the program what stands in for it: "
             f"{item.name} = gt.VertexProperty({spelled}, missing={_EXAMPLES[item.type]})",
         )
 
     def _check_obligation(
-        self, known: KnownEdges, obligation: Obligation, subject: VertexProperty, first: int
+        self, known: Checked, obligation: Obligation, subject: VertexProperty, first: int
     ) -> None:
         values = known.vertex_columns.array(self.properties[subject.name])[first:]
         bad = first + np.flatnonzero(~_OPERATORS[obligation.operator](values, obligation.bound))
@@ -105,9 +123,9 @@ class VertexConditions:
             )
 
 
-def _named(known: KnownEdges, numbers: NDArray[np.int64]) -> str:
+def _named(known: Checked, numbers: NDArray[np.int64]) -> str:
     """The first few vertices by their ids."""
-    named = [f"vertex {known.ids[int(at)]!r}" for at in numbers[:_TOLD]]
+    named = [f"vertex {known.name(int(at))!r}" for at in numbers[:_TOLD]]
     if len(numbers) > _TOLD:
         named.append(f"and {len(numbers) - _TOLD:,} more")
     return ", ".join(named)

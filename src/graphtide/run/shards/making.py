@@ -31,7 +31,7 @@ from graphtide.store.array_files import write_arrays
 from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection
 from graphtide.store.files import FileFacts
-from graphtide.store.shards import SUFFIX, StoredShards, open_shards, write_shards
+from graphtide.store.shards import SUFFIX, StoredShards, last_count, open_shards, write_shards
 
 ENTRY = "graphtide.run.shards.making:write_files"
 MOST_SHARDS, LEAST_SHARDS = 1024, 8
@@ -57,7 +57,7 @@ def shards_of(space: Workspace, stored: StoredCollection, count: int | None = No
     if there is not None:
         return there
     graph, slots = graph_behind(space.catalog, stored), space.gateway.slots()
-    shards = chosen_shards(graph.vertices, int(stored.weights.sum())) if count is None else count
+    shards = _shards(space, stored, graph.vertices) if count is None else count
     parts = min(shards, PARTS_A_SLOT * slots)
 
     def fill(folder: Path) -> dict[str, FileFacts]:
@@ -70,6 +70,15 @@ def shards_of(space: Workspace, stored: StoredCollection, count: int | None = No
 
     sizes = shards, graph.vertices
     return write_shards(space.catalog, stored.name, identity, sizes, fill)
+
+
+def _shards(space: Workspace, stored: StoredCollection, vertices: int) -> int:
+    """As many as before, if that is about right: what tasks have kept is kept by shard."""
+    wanted = chosen_shards(vertices, int(stored.weights.sum()))
+    before = last_count(space.catalog, stored.name)
+    if before is not None and before <= max(1, vertices) and wanted <= 2 * before <= 4 * wanted:
+        return before
+    return wanted
 
 
 def collection_identity(stored: StoredCollection) -> str:

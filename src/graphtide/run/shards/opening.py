@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.shards.live_edges import ShardEdges
@@ -16,6 +17,7 @@ from graphtide.engine.vertex_data import NO_TEXT
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.programs import VertexProgram
 from graphtide.run.collection.stored_graph import program_vertex_table
+from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_columns import CODED_TYPES
 from graphtide.run.live.vertex_columns import VertexColumns
@@ -75,8 +77,12 @@ class OpenedShards:
         return self._maps[way, shard]
 
     def _vertex_data(self, graph: LocalGraph) -> VertexColumns:
-        """What the program reads of the vertices that the task knows; others are read past."""
+        """What the program reads of the vertices that the task knows; others are read past.
+
+        Owners refuse what the program cannot take.
+        """
         table = program_vertex_table(self._source, self._needed, graph.known)
+        self._needed.check_vertices(_OwnVertices(self._source, table, graph))
         return VertexColumns(table, graph.vertices)
 
     def _properties(
@@ -114,3 +120,18 @@ class OpenedShards:
             return f"the vertices of the numbers {src} and {dst}, {values}"
 
         self._needed.check_rows(columns, text)
+
+
+class _OwnVertices:
+    """The own vertices of a task, to be checked."""
+
+    whose = " of a task"
+
+    def __init__(self, source: StoredGraph, table: pa.Table, graph: LocalGraph) -> None:
+        self.vertices = graph.owned
+        self.vertex_columns = VertexColumns(table.slice(0, graph.owned), graph.owned)
+        self._source, self._own = source, graph.own
+
+    def name(self, number: int) -> Any:
+        """The id of one of them."""
+        return StoredVertices(self._source, paged=True)[int(self._own[number])]

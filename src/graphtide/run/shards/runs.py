@@ -1,9 +1,10 @@
 """A run on shards as its driver sees it: made ready, handed to Spark, and taken in.
 
-The driver knows the vertices, the plan and what tasks say of their files. It reads no edges, and
-no results come to it: what tasks have written becomes parts of the run, by links. Whatever ends a
-run before, finished views become parts of it, and the last superstep that all tasks have kept stays
-for whoever resumes it.
+The driver knows the plan and what tasks say of their files. It reads no edges and no vertices, and
+no results come to it: what tasks have written becomes parts of the run, by links (`taking`).
+Vertices that a program names are found by tasks, and what it cannot take is refused by those who
+read it. Whatever ends a run before, finished views become parts of it, and the last superstep that
+all tasks have kept stays for whoever resumes it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,11 @@ from __future__ import annotations
 import contextlib
 import pickle
 import secrets
-import threading
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import MirrorExchange
@@ -34,32 +33,31 @@ from graphtide.model.cache import cache_root
 from graphtide.model.errors import GraphtideError, InputError, StoreError
 from graphtide.model.progress import Report as Telling
 from graphtide.model.wording import counted
-from graphtide.optimize.strategy import Move
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.scratch_plans import from_scratch, live_classes
 from graphtide.run.catalog.spark_tasks import Report
+from graphtide.run.catalog.whole_views import is_whole
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.collection.buffer import RECORD_SCHEMA
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.made_columns import ENDS
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
-from graphtide.run.collection.stored_graph import load_vertices
+from graphtide.run.collection.stored_graph import check_columns, unread_vertex_table
 from graphtide.run.live.compiled import CompiledProgram
-from graphtide.run.live.programs import Compiled, checked_parameters, compiled_program
+from graphtide.run.live.programs import Compiled, compiled_program, vertex_parameters
+from graphtide.run.live.vertex_columns import VertexColumns
+from graphtide.run.shards.asked_vertices import AskedVertices
+from graphtide.run.shards.earlier import Earlier, earlier_states, states_before, states_identity
 from graphtide.run.shards.estimate import explained_shards
 from graphtide.run.shards.making import chosen_shards, shards_of
 from graphtide.run.shards.mesh import Sockets
-from graphtide.run.shards.tasks import ShardOrder, row_bounds
+from graphtide.run.shards.orders import ShardOrder, StatesBefore
+from graphtide.run.shards.taking import Taking, watched
 from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection
-from graphtide.store.parts import Made
 from graphtide.store.parts_on_disk import PartsOnDisk
-from graphtide.store.shards import StoredShards
-from graphtide.store.supersteps import KeptSupersteps, Note
 
 ENTRY = "graphtide.run.shards.tasks:carry_out"
-_LOOK_EVERY = 0.5
 
 
 def on_shards(compiled: Compiled) -> CompiledProgram:
@@ -102,12 +100,15 @@ class ShardsInHand:
         self._workers = workers
         self._stored = stored
         self._plan = from_scratch(stored.plan)
+        self._changes: dict[str, StatesBefore | None] = {}
         names = tuple(view.name for view in stored.views)
         deltas = Deltas(self._plan, stored.grouped_sizes)
         self.steps: RunSteps = run_steps(self._plan, names, deltas)
-        self._known = load_vertices(graph_behind(space.catalog, stored), self.compiled.needed)
-        edges = np.empty(0, np.int32)
-        self.parameters = checked_parameters(self.compiled, self._known, edges)
+        self._graph = graph_behind(space.catalog, stored)
+        check_columns(self._graph, self.compiled.needed)
+        self._table = unread_vertex_table(self._graph, self.compiled.needed)
+        ids = AskedVertices(self._graph, space.gateway)
+        self.parameters = vertex_parameters(self.compiled.bound, ids)
         # Whatever Spark cannot do is refused before anything is written.
         assert self.tasks > 0
 
@@ -129,25 +130,25 @@ class ShardsInHand:
             )
 
     def base(self) -> Values:
-        """The results of the empty version, by one task here; compiles what tasks run."""
-        vertices = self._known.resident.vertices
+        """The results of the empty version of no vertices; compiles what tasks run."""
+        vertices = 1
         program, none = self.compiled.bound.program, np.empty(0, np.int32)
         properties = dict.fromkeys(self.compiled.needed.properties, np.empty(0))
         empty = ShardEdges(np.zeros(vertices + 1, np.int64), none, none, none, properties)
         gathered, counted = ({way: [empty] for way in ways} for ways in ways_needed(program))
         graph = LocalGraph(Placement(vertices, 1, 1), 0, gathered, counted)
         exchange = MirrorExchange(graph, Sockets(0, {}))
-        data = self._known.vertex_columns
+        data = VertexColumns(self._table, vertices)
         steps = Supersteps(program, self.parameters, graph, exchange, data)
         following = Following(steps, graph, follows=self.follows)
         # Where views follow, the way from a class to none compiles what tasks run as edges leave.
         for live in (True, False) if self.follows else (False,):
             ran = following.run(np.full(1, live))
-        return steps.values(ran.rows)
+        return steps.values(ran.rows[:0])
 
     def explain(self) -> str:
         """What a run would do; nothing is made or run for it."""
-        bound, vertices = self.compiled.bound, self._known.resident.vertices
+        bound, vertices = self.compiled.bound, self._graph.vertices
         edges = int(self.steps.edges.max(initial=0))
         shards = chosen_shards(vertices, int(self._stored.weights.sum()))
         tasks = min(self.tasks, shards)
@@ -176,17 +177,19 @@ class ShardsInHand:
         checksum: str,
         settings: RunSettings,
         strategy: Strategy,
+        earlier: Mapping[str, Any] | None = None,
     ) -> list[Report]:
-        """All views that are not finished yet."""
+        """All views that are not finished yet; on from an `earlier` run, if there is one."""
         report = settings.report
         report("making shards")
         shards = shards_of(self._space, self._stored)
         count = min(self.tasks, shards.shards)
-        taking = _Taking(self.steps, parts, shards)
+        taking = Taking(self.steps, parts, shards, self._identity)
         taking.take_in()
         if taking.finished == len(self.steps):
             taking.kept.sweep()
             return []
+        same = earlier and earlier["shards"] == shards.shards
         order = ShardOrder(
             folder=self._space.catalog.root,
             run=name,
@@ -200,6 +203,8 @@ class ShardsInHand:
             strategy=strategy,
             keep_every=settings.keep_every,
             secret=secrets.token_bytes(32),
+            before=self._before(earlier) if earlier and same else None,
+            states=self._goes_on and strategy != "scratch",
         )
         reports = self._tasks(order, count, taking, report)
         if taking.finished < len(self.steps):
@@ -207,13 +212,37 @@ class ShardsInHand:
         taking.kept.sweep()
         return reports
 
+    def earlier(self, name: str, strategy: Strategy) -> Earlier | None:
+        """What the last run of a name left for this one to go on from."""
+        if strategy == "scratch" or not self._goes_on:
+            return None
+        found = earlier_states(self._space.catalog, self._stored, name, self._identity)
+        return None if found is None or self._before(found.told) is None else found
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether a run goes on from state to state: where it follows, over all edges."""
+        return self.follows and is_whole(self._stored)
+
+    @property
+    def _identity(self) -> str:
+        return states_identity(self.compiled, self.parameters)
+
+    def _before(self, earlier: Mapping[str, Any]) -> StatesBefore | None:
+        """What has changed since an earlier run; jobs of Spark look for it once."""
+        key = earlier["graph_identity"]
+        if key not in self._changes:
+            given = self._space, self._graph, self.compiled, earlier
+            self._changes[key] = states_before(*given)
+        return self._changes[key]
+
     def _tasks(
-        self, order: ShardOrder, count: int, taking: _Taking, report: Telling
+        self, order: ShardOrder, count: int, taking: Taking, report: Telling
     ) -> list[Report]:
         gateway, cache = self._space.gateway, str(cache_root())
         taking.kept.begin()
         try:
-            with _watched(taking, len(self.steps), report):
+            with watched(taking, len(self.steps), report):
                 told = gateway.run_together(ENTRY, pickle.dumps(order), count, cache)
         except BaseException:
             taking.kept.stop()
@@ -226,75 +255,3 @@ class ShardsInHand:
         if failed:
             raise min(failed, key=lambda item: item.number).failure()
         return reports
-
-
-class _Taking:
-    """Results that tasks have kept, on their way to become parts of the run."""
-
-    def __init__(self, steps: RunSteps, parts: PartsOnDisk, shards: StoredShards) -> None:
-        placement = Placement(shards.vertices, shards.shards, 1)
-        self._parts = parts
-        self._steps = steps
-        self.kept = KeptSupersteps(parts, row_bounds(placement))
-        record = parts.record()
-        self.finished = 0 if record is None else int(record.num_rows)
-
-    def take_in(self) -> None:
-        """Make the finished views parts, as far as there are no gaps."""
-        found = self.kept.results()
-        while self.finished in found:
-            self._take_in(self.finished, found[self.finished])
-            self.finished += 1
-
-    def _take_in(self, step: int, notes: list[Note]) -> None:
-        told = [note.told for note in notes]
-        began, ended = min(item["began"] for item in told), max(item["ended"] for item in told)
-        edges, changed = (sum(item[name] for item in told) for name in ("edges", "changed"))
-        seconds = ended - began
-        move = int(Move.FOLLOW if told[0]["follows"] else Move.PASS)
-        row: tuple[Any, ...] = step, move, seconds, np.nan, np.nan, edges, changed
-        columns = [
-            pa.array([item], kind.type) for item, kind in zip(row, RECORD_SCHEMA, strict=True)
-        ]
-        record = pa.table(columns, schema=RECORD_SCHEMA)
-        fields = {
-            name: [
-                (note.path.parent / file, note.files[file])
-                for note in notes
-                for file in (note.told["fields"][name],)
-            ]
-            for name in told[0]["fields"]
-        }
-        made = [
-            Made(
-                item["worker"],
-                0,
-                item["began"],
-                item["ended"],
-                item["processor"],
-                item.get("spans", ()),
-            )
-            for item in told
-        ]
-        self._parts.take_in(record, fields, made)
-
-
-@contextlib.contextmanager
-def _watched(taking: _Taking, steps: int, report: Telling) -> Iterator[None]:
-    """Tell, as long as this lasts, how far all tasks together are."""
-    ended = threading.Event()
-
-    def look() -> None:
-        while not ended.wait(_LOOK_EVERY):
-            with contextlib.suppress(OSError, GraphtideError):
-                done, superstep = taking.kept.reached()
-                kept = f", superstep {superstep:,} kept of the next" if superstep else ""
-                report(f"{done:,} of {steps:,} views on shards{kept}", done / max(1, steps))
-
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()

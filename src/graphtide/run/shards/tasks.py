@@ -17,62 +17,31 @@ import pickle
 import socket
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
-from time import monotonic, process_time, time
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import change_between
 from graphtide.engine.shards.exchange import MirrorExchange
-from graphtide.engine.shards.following import Following
+from graphtide.engine.shards.following import Before, Following
 from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.supersteps import Keeping, Supersteps
+from graphtide.engine.shards.supersteps import Supersteps
 from graphtide.model.errors import GraphtideError, StoreError
-from graphtide.run.catalog.spark_tasks import Report, StoppedError, open_ordered, this_code
-from graphtide.run.collection.facts import Strategy
+from graphtide.run.catalog.spark_tasks import Report, StoppedError, open_ordered
 from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.programs import Bound, compiled_program
+from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards.joining import Door, join
 from graphtide.run.shards.mesh import PeerFailedError, Sockets
 from graphtide.run.shards.opening import OpenedShards
-from graphtide.run.shards.timeline import Timeline
+from graphtide.run.shards.orders import Ends, ShardOrder
+from graphtide.run.shards.summing import Summing
+from graphtide.run.shards.task_view import TaskView
 from graphtide.store.behind import graph_behind
 from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.shards import open_shards
-from graphtide.store.supersteps import KeptSupersteps, TaskFiles
-
-_LOOK_EVERY = 1.0
-_SHARE = 20
-"""A superstep is kept no sooner than after so many times what keeping the last one took."""
-
-
-@dataclass(frozen=True)
-class ShardOrder:
-    """A run on shards as its tasks are told of it.
-
-    `views` are the classes that are live at each step of its plan; `secret` is known to its tasks
-    alone. Steps before `first` are finished. Where a program can, a view follows the one before it
-    if that is worth it, never or always, as the strategy says.
-    """
-
-    folder: Path
-    run: str
-    checksum: str
-    collection: str
-    shards: str
-    program: Bound
-    parameters: tuple[Any, ...]
-    views: tuple[NDArray[np.bool_], ...]
-    first: int
-    strategy: Strategy
-    keep_every: float
-    secret: bytes = field(repr=False)
-    made_by: str = field(default_factory=lambda: this_code())
+from graphtide.store.supersteps import EMPTY, KeptSupersteps, read_rows
 
 
 class _Task:
@@ -87,6 +56,7 @@ class _Task:
         self._compiled: Any = compiled_program(order.program, "exact")
         graph = graph_behind(catalog, stored)
         self._opened = OpenedShards(shards, graph, self._compiled.needed, tasks, rank)
+        self._run = run
         self.kept = KeptSupersteps(run.parts, row_bounds(self._opened.placement))
 
     @property
@@ -96,10 +66,14 @@ class _Task:
 
     def plan(self) -> dict[str, Any]:
         """Where all are to begin: which steps are finished, and what is kept of the next one."""
-        done = set(self.kept.results()) | set(range(self.order.first))
+        found = self.kept.results()
+        done = set(found) | set(range(self.order.first))
         left = [step for step in range(len(self.order.views)) if step not in done]
         kept = self.kept.latest(left[0]) if left else None
-        return {"left": left, "kept": kept, "attempt": uuid.uuid4().hex}
+        base = EMPTY not in found and not self.order.first
+        plan = {"left": left, "kept": kept, "base": base, "attempt": uuid.uuid4().hex}
+        followed = kept is not None and self.kept.followed(kept[0], left[0], kept[1])
+        return {**plan, "followed": followed}
 
     def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
         """All views that are left."""
@@ -110,106 +84,48 @@ class _Task:
         files = self.kept.attempt(plan["attempt"], *self._shards)
         nothing = np.zeros(len(self.order.views[0]), np.bool_)
         base = steps.values(steps.run(graph.version(nothing)))
+        if plan["base"]:
+            own = graph.own.astype(np.int32)
+            columns = {name: arrow_column(values) for name, values in base.items()}
+            tables = {n: pa.table({"vertex": own, "value": item}) for n, item in columns.items()}
+            files.finish(EMPTY, tables, {})
+        summing = Summing(graph, mesh, base, self._compiled.labels)
         strategy = self.order.strategy
         follows, always = strategy != "scratch", strategy == "differential"
         following = Following(steps, graph, follows=follows, always=always)
         for step in plan["left"]:
-            start = None
+            start, followed = None, False
             if step == plan["left"][0] and plan["kept"] is not None:
-                attempt, superstep = plan["kept"]
+                (attempt, superstep), followed = plan["kept"], plan["followed"]
                 start = superstep, self.kept.rows(attempt, step, superstep, *self._shards)
-            _View(self, graph, steps, files, step, mesh).run(following, base, start)
+            view = TaskView(self.order, self.kept, graph, steps, files, step, mesh)
+            before = self._before(graph) if step == 0 and start is None else None
+            view.run(following, base, (start, followed, before), summing)
+
+    def _before(self, graph: LocalGraph) -> Before | None:
+        """What an earlier run ended with, of the own vertices that were there."""
+        given = self.order.before
+        if given is None:
+            return None
+        bounds = row_bounds(Placement(given.vertices, given.shards, 1))
+        first, behind = self._shards
+        found = []
+        for at, span in enumerate(given.spans):
+            low, high = max(first, span[0]), min(behind, span[1])
+            if low < high:
+                rows = read_rows(self._run.generation.file(f"before-{at:05d}.arrays"))
+                found.append(rows[slice(*(bounds[[low, high]] - bounds[span[0]]))])
+        known = graph.own < given.vertices
+        lost, gained = (_own_ends(ends, graph) for ends in (given.lost, given.gained))
+        rows = np.concatenate(found) if found else np.empty((0, 0), np.int64)
+        return Before(rows, known, lost, gained, bool(len(given.lost[0])))
 
 
-class _View:
-    """A task at one view."""
-
-    def __init__(
-        self,
-        task: _Task,
-        graph: LocalGraph,
-        steps: Supersteps,
-        files: TaskFiles,
-        step: int,
-        mesh: Sockets,
-    ) -> None:
-        self._task, self._graph, self._steps = task, graph, steps
-        self._files, self._step, self._mesh = files, step, mesh
-        self._looked = self._last = monotonic()
-        self._took = 0.0
-        self._superstep = 0
-        self._timeline = Timeline(lambda: mesh.waited)
-
-    def run(
-        self,
-        following: Following,
-        base: dict[str, Any],
-        start: tuple[int, NDArray[np.int64]] | None,
-    ) -> None:
-        """Run the program, and keep its results."""
-        self._timeline = Timeline(lambda: self._mesh.waited)
-        began, worked, waited = time(), process_time(), self._mesh.waited
-        self._superstep = 0 if start is None else start[0]
-        keeping = Keeping(self._due, self._keep, self._forget, self._timeline.skip)
-        ran = following.run(self._task.order.views[self._step], keeping, start)
-        found = self._steps.values(ran.rows)
-        changes = {name: change_between(base[name], found[name]) for name in found}
-        own = self._graph.own.astype(np.int32)
-        tables = {
-            name: pa.table(
-                {
-                    "step": np.full(len(change), self._step, np.int32),
-                    "vertex": own[change.vertices],
-                    "old": arrow_column(change.old),
-                    "new": arrow_column(change.new),
-                }
-            )
-            for name, change in changes.items()
-        }
-        told = {
-            "worker": f"{socket.gethostname()} {os.getpid()}",
-            "began": began,
-            "ended": time(),
-            "processor": process_time() - worked,
-            "waited": self._mesh.waited - waited,
-            "edges": ran.edges,
-            "changed": max(map(len, changes.values()), default=0),
-            "supersteps": ran.supersteps,
-            "follows": ran.followed,
-            "rounds": ran.rounds,
-            "fallen": ran.fallen,
-            "sent": ran.sent,
-            "mirrors": len(self._graph.mirrors),
-            "spans": self._timeline.spans(),
-        }
-        self._files.finish(self._step, tables, told)
-        self._files.forget(self._step + 1, 0)
-
-    def _due(self) -> bool:
-        """Whether a superstep is to be kept; also ends the task where the run has ended.
-
-        It is asked when a superstep is computed, and what is to be forgotten is told when all tasks
-        have heard of it.
-        """
-        self._timeline.computed()
-        now = monotonic()
-        if now - self._looked > _LOOK_EVERY:
-            self._looked = now
-            if self._task.kept.stopped:
-                raise StoppedError
-        return now - self._last >= max(self._task.order.keep_every, _SHARE * self._took)
-
-    def _keep(self, superstep: int, rows: NDArray[np.int64]) -> None:
-        began = monotonic()
-        self._files.keep(self._step, superstep, rows)
-        self._last = monotonic()
-        self._took = self._last - began
-        self._timeline.skip()
-
-    def _forget(self, superstep: int) -> None:
-        self._superstep += 1
-        self._timeline.exchanged(self._superstep)
-        self._files.forget(self._step, superstep)
+def _own_ends(ends: Ends, graph: LocalGraph) -> NDArray[np.int32]:
+    """The own vertices that gather along edges with these sources and destinations."""
+    src, dst = ends
+    found = [np.isin(graph.own, src if way == "out" else dst) for way in graph.gathered]
+    return np.flatnonzero(np.logical_or.reduce(found)).astype(np.int32)
 
 
 def row_bounds(placement: Placement) -> NDArray[np.int64]:

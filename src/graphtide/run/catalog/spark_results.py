@@ -1,0 +1,32 @@
+"""The results of a run as a frame of Spark: read by its tasks where tasks have written them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.stored_vertices import StoredVertices
+from graphtide.run.collection.tables import tidy_reader, value_name
+from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.task_parts import paths
+
+if TYPE_CHECKING:
+    from graphtide.spark.gateway import SparkGateway
+    from graphtide.spark.types import DataFrame
+
+
+def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
+    """The tidy table; of a run on shards in any order, and nothing of it comes to this process."""
+    parts, rows = contents.differences.parts, contents.rows
+    of_tasks = contents.facts.on_shards and contents.finished_views()
+    if not of_tasks or not isinstance(parts, PartsOnDisk) or not isinstance(rows, StoredVertices):
+        return gateway.session.createDataFrame(tidy_reader(contents).read_all())
+    views = contents.finished_views()
+    names = {int(contents.step_of[view]): contents.steps.names[view] for view in views}
+    files = []
+    for field in contents.fields:
+        base = paths(parts, 0, f"{field}.base", gateway.checksums)
+        each = [paths(parts, at, f"{field}.field", gateway.checksums) for at in range(len(parts))]
+        steps = [path for some in each for path in some]
+        files.append((base, steps, value_name(contents, field)))
+    return gateway.result_frame(rows.stored, names, files)

@@ -1,0 +1,53 @@
+"""What tasks have written together of a run: files of its parts, and what they tell of them.
+
+The first part has the results of the empty version (`FIELD.base`), each its differences from it
+(`FIELD.field`), and the last one perhaps the states that a later run goes on from (`states`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from graphtide.model.checksums import Checksums
+from graphtide.store.files import FileFacts
+from graphtide.store.generation import Manifest
+from graphtide.store.parts_on_disk import TOLD, PartsOnDisk
+from graphtide.store.read_edges import READ_VERTICES
+
+PAGE = 1 << 20
+"""So many rows are read at a time where they are only looked through."""
+
+
+def base_table(parts: PartsOnDisk, field: str) -> pa.Table:
+    """The results of the empty version: `vertex` and `value`."""
+    return parts.tables(0, parts.several(0, f"{field}.base-"))
+
+
+def pages(parts: PartsOnDisk, part: int, stem: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The rows of some files, some at a time."""
+    for name in parts.several(part, f"{stem}-"):
+        for page in parts.generations[part].pages(name, columns, PAGE):
+            READ_VERTICES.add(page.num_rows)
+            yield page
+
+
+def paths(parts: PartsOnDisk, part: int, stem: str, checksums: Checksums) -> list[Path]:
+    """Some files for somebody who reads them, after they have been compared."""
+    names = parts.several(part, f"{stem}-")
+    parts.generations[part].compare(names, checksums)
+    return [parts.generations[part].path / name for name in names]
+
+
+def listed(parts: PartsOnDisk, part: int, stem: str) -> list[tuple[Path, FileFacts]]:
+    """Some files as they are listed, for somebody who links them."""
+    found = parts.generations[part]
+    return [(found.path / name, found.files[name]) for name in parts.several(part, f"{stem}-")]
+
+
+def told(parts: PartsOnDisk, part: int) -> Manifest:
+    """What those who made a part together tell of it."""
+    found: Manifest = parts.generations[part].manifest.get(TOLD) or {}
+    return found
