@@ -53,10 +53,14 @@ def test_what_is_no_budget_is_refused(given: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"), [("2 GB", 2 << 30), ("500M", 500 << 20), (1234, 1234), (None, None)]
+    ("given", "wanted"), [("2 GB", 2 * 10**9), ("2 GiB", 2 << 30), (1234, 1234), (None, None)]
 )
 def test_budgets_are_numbers_and_texts(given: object, wanted: int | None) -> None:
     assert random_graph(4, 4, given).budget == wanted
+
+
+def test_a_budget_is_told_as_it_was_given() -> None:
+    assert "budget: 4.0 MB" in random_graph(4, 4, "4 MB").explain()
 
 
 def test_a_budget_too_small_for_anything_is_refused_and_says_what_to_do() -> None:
