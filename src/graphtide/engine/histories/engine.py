@@ -24,6 +24,7 @@ from graphtide.engine.queries.budget import Budget
 from graphtide.engine.queries.fixpoint import LabelColumn
 from graphtide.engine.queries.logs import LEAST, SHARE
 from graphtide.engine.queries.searches import Search
+from graphtide.engine.queries.times import BatchTimes
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.histories import records
@@ -56,8 +57,7 @@ class HistoryEngine:
         self.lost: frozenset[int] = frozenset()
         """Histories go back whole: nothing is ever without its state."""
         self.loses = False
-        self.batches, self.seconds = 0, 0.0
-        """How many advances have been followed, and what all of them took."""
+        self.times = BatchTimes()
         self._logs: deque[HistoryLog] = deque()
         self._logged = 0
 
@@ -95,6 +95,10 @@ class HistoryEngine:
         """How many dropped differences of a search have been recomputed since it began."""
         return self.state.filters.fact(number, records.RECOMPUTED)
 
+    def seconds_of(self, number: int) -> float:
+        """What a batch takes that is a search's own, in the mean since it came."""
+        return self.times.of(number, self.state.searches.share_of_looks(number))
+
     def bytes_of(self, number: int) -> int:
         """The memory of what one search keeps, without the room that all of them share."""
         kept, dropped, joined = (pool.entry for pool in self.state.pools)
@@ -108,6 +112,7 @@ class HistoryEngine:
         columns = [self.state.column(search.label, True), self.state.column(search.weight, False)]
         number = self.state.searches.add(search, *columns)
         self._by_number[number] = search
+        self.times.begin(number)
         self.state.filters.begin(number)
         self.state.replaced()
         try:
@@ -121,6 +126,7 @@ class HistoryEngine:
         """Give a search up; its memory comes back with the next sweep."""
         mine = self.entries(number) + self.state.filters.fact(number, records.DROPPED_COUNT)
         self.state.searches.remove(number)
+        self.times.end(number)
         del self._by_number[number]
         self.state.searches.dead += mine
         total = sum(map(self.entries, self._by_number)) + sum(map(self.dropped, self._by_number))
@@ -157,20 +163,21 @@ class HistoryEngine:
             self._put_back(self.state.work.log())
             self.state.make_room(lacking)
         self.state.at_rest()
+        looked = self.touched
         self.reader.last = self.state.work.log()
         self._keep_log(self.reader.last)
         if self.state.work.shrink():
             self.state.replaced()
         self._renew_filters()
-        self.batches += 1
-        self.seconds += time.perf_counter() - begun
+        seconds = time.perf_counter() - begun
+        self.times.add(seconds)
+        self.times.shared += seconds if looked else 0.0
 
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices."""
         log = self._logs.pop()
         self._logged -= log.nbytes
         self._put_back(log)
-        self.batches -= 1
         for pool in self.state.pools:
             pool.cut(vertices)
         self.state.at_rest()

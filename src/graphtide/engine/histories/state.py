@@ -118,9 +118,10 @@ class HistoryState:
     def read(self, call: Callable[[Int64, Int64], int]) -> None:
         """Call until it is done, each time from the beginning with more room."""
         self.work.begin()
-        while (lacking := call(*self.words())) != DONE:
-            self.make_room(lacking)
-            self.work.begin()
+        with self.searches.looking_elsewhere():
+            while (lacking := call(*self.words())) != DONE:
+                self.make_room(lacking)
+                self.work.begin()
 
     def make_room(self, lacking: int) -> None:
         """Room for what a call lacked."""

@@ -29,7 +29,12 @@ from graphtide.kernels.histories.pools import (
     put_cost,
 )
 from graphtide.kernels.histories.reading import GONE, cheap_cost, difference_at, next_after
-from graphtide.kernels.histories.recomputing import cost_until, pulled, recomputed
+from graphtide.kernels.histories.recomputing import (
+    cost_until,
+    count_looks,
+    pulled,
+    recomputed,
+)
 from graphtide.kernels.histories.records import (
     DETERMINISTIC,
     DROPPED,
@@ -53,7 +58,6 @@ from graphtide.kernels.histories.records import (
     OLD,
     ON_DEMAND,
     PROBABILISTIC,
-    TOUCHED,
     WORK,
     Int64,
     dropped_at,
@@ -62,7 +66,15 @@ from graphtide.kernels.histories.records import (
     work_at,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import AGAINST, ALONG, BASE, SEARCHES, STATES, searches_at
+from graphtide.kernels.queries.records import (
+    AGAINST,
+    ALONG,
+    BASE,
+    SEARCHES,
+    STATES,
+    WAYS,
+    searches_at,
+)
 from graphtide.kernels.queries.rows import key_of, packed, vertex_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
 
@@ -204,9 +216,9 @@ def tell_one_way(
 ) -> None:
     """The same along edges, or against them: `told` is the entry, its iteration and the way."""
     item, iteration, back = told
-    vertex, work = vertex_of(item), work_at(state, WORK)
+    vertex = vertex_of(item)
     start = slabs.start[vertex]
-    work.counts[TOUCHED] += slabs.live[vertex]
+    count_looks(words, state, item, slabs.live[vertex])
     for place in range(start, start + slabs.live[vertex]):
         by = slabs.edge[place], slabs.neighbour[place], back
         tell_by(words, state, item, iteration, costs, by)
@@ -250,9 +262,12 @@ def next_offer(words: Int64, state: Int64, item: int, iteration: int) -> int:
     """The next iteration at which an entry is offered anything new; -1 without one."""
     if not work_at(state, WORK).settings[ON_DEMAND]:
         return next_message(state, item, iteration)
-    graph = adjacency_at(words, 0)
-    one = next_one_way(words, state, graph.into, (item, iteration, 0))
-    other = next_one_way(words, state, graph.out, (item, iteration, 1))
+    graph, one, other = adjacency_at(words, 0), -1, -1
+    ways = fact(words, searches_at(words, SEARCHES).owner[key_of(item)], WAYS)
+    if ways & ALONG:
+        one = next_one_way(words, state, graph.into, (item, iteration, 0))
+    if ways & AGAINST:
+        other = next_one_way(words, state, graph.out, (item, iteration, 1))
     return other if one < 0 or 0 <= other < one else one
 
 
@@ -263,7 +278,7 @@ def next_one_way(words: Int64, state: Int64, slabs: Slabs, wanted: tuple[int, in
     vertex, key, found = vertex_of(item), key_of(item), -1
     search = searches_at(words, SEARCHES).owner[key]
     base, start = fact(words, search, BASE), slabs.start[vertex]
-    work_at(state, WORK).counts[TOUCHED] += slabs.live[vertex]
+    count_looks(words, state, item, slabs.live[vertex])
     for place in range(start, start + slabs.live[vertex]):
         letter = 2 * class_of(words, search, slabs.edge[place]) + back
         for other in range(fact(words, search, STATES)):
