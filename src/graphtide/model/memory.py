@@ -50,10 +50,7 @@ def in_words(count: int) -> str:
 
 
 def bytes_in(text: str) -> int | None:
-    """A number of bytes as people write it, such as 500M, 2 GB or 2 GiB; None if it is no such text.
-
-    Decimal digits alone: 1e6 and inf are no sizes that people write.
-    """
+    """A number of bytes as people write it, such as 500M, 2 GB or 2 GiB; None if it is no such."""
     said = _SIZE.fullmatch(text.strip().upper())
     try:
         return None if said is None else round(float(said[1]) * _UNITS[said[2]])

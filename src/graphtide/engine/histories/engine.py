@@ -1,8 +1,9 @@
 """All searches on one graph, kept by histories: the same to its owner as `engine.queries`.
 
 The graph is brought to its next version by its owner; `follow` is one compiled call. Where that
-lacks room, everything is put back, room is made, and the call is repeated: histories are whole
-again whatever happens. A filter that is full is made anew with its search, which then begins anew.
+lacks room to work in, it gets more and goes on; where rows lack room, everything is put back and
+the call is repeated: histories are whole again whatever happens. A filter that is full is made
+anew with its search, which then begins anew.
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class HistoryEngine:
         """Start a search on the version that the graph is at; its number."""
         self.state.resize()
         columns = [self.state.column(search.label, True), self.state.column(search.weight, False)]
+        self.state.check_keys(search.automaton.states)
         number = self.state.searches.add(search, *columns)
         self._by_number[number] = search
         self.times.begin(number)
@@ -154,14 +156,7 @@ class HistoryEngine:
         begun = time.perf_counter()
         ready()
         self.state.resize()
-        while True:
-            if self.state.work.take(delta):
-                self.state.replaced()
-            lacking = follow_batch(*self.state.words())
-            if lacking == DONE:
-                break
-            self._put_back(self.state.work.log())
-            self.state.make_room(lacking)
+        self._follow(delta)
         self.state.at_rest()
         looked = self.touched
         self.reader.last = self.state.work.log()
@@ -172,6 +167,21 @@ class HistoryEngine:
         seconds = time.perf_counter() - begun
         self.times.add(seconds)
         self.times.shared += seconds if looked else 0.0
+
+    def _follow(self, delta: Delta) -> None:
+        """Call until it is done: it goes on with more room, or begins again where it cannot."""
+        self._take(delta)
+        while (lacking := follow_batch(*self.state.words())) != DONE:
+            goes_on = self.state.work.can_go_on(lacking)
+            if not goes_on:
+                self._put_back(self.state.work.log())
+            self.state.make_room(lacking)
+            if not goes_on:
+                self._take(delta)
+
+    def _take(self, delta: Delta) -> None:
+        if self.state.work.take(delta):
+            self.state.replaced()
 
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices."""
@@ -201,6 +211,7 @@ class HistoryEngine:
         if not self.settings.join_on_demand:
             self.state.write(lambda words, state: write_messages(words, state, *found))
         self.state.at_rest()
+        self.state.tidy()
 
     def _renew_filters(self) -> None:
         """Begin searches anew whose filters hold more than they were made for."""

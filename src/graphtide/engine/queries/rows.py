@@ -44,15 +44,18 @@ NARROW, WIDE = 8, 14
 """The bytes of an entry: where all costs are small whole numbers, and where one is not."""
 
 
-def chunk_sizes() -> NDArray[np.int64]:
-    """How many entries chunks hold: none, one to eight, and then four sizes for each doubling."""
+def chunk_sizes(parts: int) -> NDArray[np.int64]:
+    """How many entries chunks hold: none, one to eight, and then so many sizes for each doubling.
+
+    Rows leave less free in chunks of more sizes, and fewer chunks that others can use again.
+    """
     sizes = list(range(9))
     while sizes[-1] < _MOST:
-        sizes += [sizes[-1] // 4 * part for part in (5, 6, 7, 8)]
+        sizes += [sizes[-1] // parts * part for part in range(parts + 1, 2 * parts + 1)]
     return np.array(sizes, np.int64)
 
 
-SIZES = chunk_sizes()
+SIZES = chunk_sizes(4)
 
 
 class RowPool:
@@ -88,8 +91,9 @@ class RowPool:
 
     @property
     def _starts(self) -> NDArray[np.int32]:
-        """Where each row begins: the front half of `_places`. The other half is room to plan in, and
-        both together to sort rows in, when none is to be granted.
+        """Where each row begins: the front half of `_places`.
+
+        The other half is room to plan in, and both are to sort in, when none is to be granted.
         """
         return self._places.room.view(np.int32)[: len(self._places.room)]
 
