@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import graphtide as gt
 from graphtide.engine.histories import filters, work
 from graphtide.engine.histories.engine import HistoryEngine
-from graphtide.engine.queries.rows import SIZES
+from graphtide.engine.histories.pools import SIZES
 from graphtide.lang.paths import unparse_path
 from graphtide.plan.regular_paths import RegularPath
 from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
@@ -77,7 +77,7 @@ def test_a_graph_that_loses_all_its_edges(how: Any) -> None:
 
 @pytest.mark.parametrize("how", SETTINGS)
 def test_room_that_lacks_everywhere(how: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The least room: every part runs out in the middle of batches, which begin again."""
+    """The least room: every part runs out in the middle of batches, which go on, or begin again."""
     monkeypatch.setattr(work, "_LEAST", 2)
     monkeypatch.setattr(work, "_MOST", 8)
     monkeypatch.setattr(filters, "_LEAST", 1)
@@ -163,12 +163,14 @@ def rows_of(engine: HistoryEngine, pool: Any, number: int) -> list[tuple[Any, ..
     base, states = engine.state.searches.base(number), engine._by_number[number].automaton.states
     for vertex in range(pool.vertices):
         for place in range(view.start[vertex], view.start[vertex] + view.length[vertex]):
-            state = int(view.key[place]) - base
+            key, iteration = divmod(int(view.key[place]), 256)
+            iteration += 256 * int(view.late[place]) if len(view.late) else 0
+            state = key - base
             if 0 <= state < states:
-                costs = view.wide if len(view.wide) else view.narrow
+                costs = view.wide if len(view.wide) else view.small
                 cost = float(costs[place]) if len(costs) else None
                 count = int(view.copies[place]) if len(view.copies) else None
-                found.append((vertex, state, int(view.iteration[place]), cost, count))
+                found.append((vertex, state, iteration, cost, count))
     return found
 
 
@@ -190,13 +192,9 @@ def check_pool(pool: Any) -> None:
     for vertex in range(pool.vertices):
         start, length, kind = (int(part[vertex]) for part in view[:3])
         assert 0 <= length <= SIZES[kind]
-        rows = list(
-            zip(
-                view.key[start : start + length].tolist(),
-                view.iteration[start : start + length].tolist(),
-                strict=True,
-            )
-        )
+        keys = view.key[start : start + length].tolist()
+        late = view.late[start : start + length].tolist() if len(view.late) else [0] * length
+        rows = [(key // 256, more, key % 256) for key, more in zip(keys, late, strict=True)]
         assert rows == sorted(rows)
         held += [(start, int(SIZES[kind]))] if kind else []
     for kind, place in enumerate(view.free.tolist()):

@@ -131,9 +131,9 @@ def test_programs_and_settings_by_commands(data: Path) -> None:
     assert "maintained in" in run(data, "program", "explain", "pay", "far")["text"]
     assert len(run(data, "program", "add", "pay", "far", "wcc", "--replace")["table"]) == 4
     assert run(data, "program", "drop", "pay", "far")["text"].endswith("is dropped")
-    assert "budget: 3.1 MB" in run(data, "live", "set", "pay", "--budget", "3 MB")["text"]
+    assert "budget: 3.0 MB" in run(data, "live", "set", "pay", "--budget", "3 MB")["text"]
     marked = run(data, "live", "set", "pay", "--landmarks", 4, "--far")["text"]
-    assert "budget: 3.1 MB" in marked
+    assert "budget: 3.0 MB" in marked
     assert "landmarks: none, there is no pair without its state" in marked
     run(data, "live", "set", "pay", "--landmarks", 0)
     assert "landmarks" not in run(data, "live", "set", "pay", "--budget", "none")["text"]

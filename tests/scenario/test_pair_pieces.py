@@ -117,7 +117,7 @@ def test_maintaining_more_pairs_than_fit_is_refused(
     graph: gt.Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRAPHTIDE_MEMORY", "100K")
-    with pytest.raises(LimitError, match=r"from 6 sources needs about .* 102,400 bytes are"):
+    with pytest.raises(LimitError, match=r"from 6 sources needs about .* 100,000 bytes are"):
         graph.maintain(PairHops(pairs=PAIRS))
     monkeypatch.setenv("GRAPHTIDE_MEMORY", "1G")
     graph.maintain(PairHops(pairs=PAIRS))

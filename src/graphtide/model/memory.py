@@ -1,8 +1,13 @@
-"""How much memory there is to use: what the user allows, or what is left."""
+"""How much memory there is to use: what the user allows, or what is left.
+
+Units are decimal wherever they are read or told, as disks and networks have them: a MB is 1,000,000
+bytes. Whoever means 1,048,576 writes MiB.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from graphtide.model.errors import InputError
@@ -10,7 +15,12 @@ from graphtide.model.errors import InputError
 MEMORY_SETTING = "GRAPHTIDE_MEMORY"
 """The environment variable that says how much memory plans and runs may take, such as 2G."""
 
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_UNITS = {"": 1} | {
+    letter + binary: base**power
+    for power, letter in enumerate("KMGT", 1)
+    for binary, base in (("", 1_000), ("I", 1_024))
+}
+_SIZE = re.compile(r"([0-9.]+)\s*([KMGT]?I?)B?", re.ASCII)
 _GROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
     (
@@ -40,14 +50,12 @@ def in_words(count: int) -> str:
 
 
 def bytes_in(text: str) -> int | None:
-    """A number of bytes as people write it, such as 500M or 2 GB; None if it is no such text."""
-    text = text.strip().upper().removesuffix("B").removesuffix("I").strip()
-    digits, unit = (text[:-1], text[-1]) if text[-1:].isalpha() else (text, "")
+    """A number of bytes as people write it, such as 500M, 2 GB or 2 GiB; None if it is no such."""
+    said = _SIZE.fullmatch(text.strip().upper())
     try:
-        found = int(float(digits) * _UNITS[unit])
-    except (KeyError, ValueError, OverflowError):
+        return None if said is None else round(float(said[1]) * _UNITS[said[2]])
+    except (KeyError, ValueError):
         return None
-    return found if found >= 0 else None
 
 
 def _parsed(setting: str) -> int:

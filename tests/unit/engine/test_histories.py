@@ -13,6 +13,7 @@ from graphtide.engine.histories import engine as engines
 from graphtide.engine.histories import filters, starting
 from graphtide.engine.histories.pools import HistoryPool
 from graphtide.kernels.histories import records
+from graphtide.model.errors import LimitError
 from tests.equivalence.query_cases import Beside, Watched, ask
 from tests.equivalence.test_histories import SETTINGS, check_state, engine_of
 from tests.equivalence.test_queries import NODE
@@ -69,10 +70,10 @@ def test_memory_comes_back_when_queries_go(how: Any) -> None:
 def test_bytes_of_queries_are_those_of_their_differences() -> None:
     chain = gt.Graph([1, 2, 3], [2, 3, 4], queries=Histories())
     query = chain.query("far", Path(1, 4))
-    assert query.nbytes == 4 * 10  # A key, an iteration and a cost for each of four vertices.
+    assert query.nbytes == 4 * 6  # A key with an iteration and a cost for each of four vertices.
     assert chain.query_bytes > query.nbytes
     kept = gt.Graph([1, 2, 3], [2, 3, 4], queries=Histories(join_on_demand=False))
-    assert kept.query("far", Path(1, 4)).nbytes == 4 * 10 + 3 * 14
+    assert kept.query("far", Path(1, 4)).nbytes == 4 * 6 + 3 * 10
 
 
 def test_costs_that_need_64_bits_are_held_exactly() -> None:
@@ -85,12 +86,45 @@ def test_costs_that_need_64_bits_are_held_exactly() -> None:
         assert graph.queries["far"].value == 0.1 + 0.2
 
 
-def test_room_that_no_entry_fills_may_hold_any_bits() -> None:
-    pool = HistoryPool(2, "key", "narrow")
-    pool.view.narrow.view(np.uint32)[:] = 0x7FA00000  # A NaN that tells of being converted.
-    pool.widen()
-    assert pool.view.wide.dtype == np.float64
-    assert len(pool.view.narrow) == 0
+@pytest.mark.parametrize("cost", [65_534, 65_535, 2**40])
+def test_costs_beyond_small_ones_are_held_exactly(cost: int) -> None:
+    for how in SETTINGS:
+        graph = gt.Graph([1, 2], [2, 3], km=[cost, 1], queries=how)
+        query = graph.query("far", Path(1, 3, weight="km"))
+        assert query.value == cost + 1
+        graph.advance([(1, 3, cost)])
+        assert query.value == cost
+        graph.rollback()
+        query.verify()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [Histories(), Histories(join_on_demand=False), Histories(drop=0.0, degrees=(2, 5))],
+)
+def test_searches_of_many_iterations(how: Any) -> None:
+    """A chain of 262 edges: iterations beyond eight bits, in a batch and at a start."""
+    graph = gt.Graph(range(250), range(1, 251), vertices=263, queries=how)
+    short, far = graph.query("short", Path(0, 9)), graph.query("far", Path(0, 262))
+    graph.advance([(at, at + 1) for at in range(250, 262)])
+    assert far.value == 262
+    graph.advance([(0, 260)])
+    assert far.value == 3
+    graph.rollback()
+    graph.query("whole", gt.queries.Reach(0)).verify()
+    assert far.value == 262
+    graph.rollback()
+    assert (far.value, short.value) == (None, 9)
+
+
+def test_keys_that_histories_cannot_tell_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MOST_KEYS", 2)
+    graph = gt.Graph([1], [2], queries=Histories())
+    for target in (1, 2):
+        graph.query(f"to {target}", Path(1, target))
+    with pytest.raises(LimitError, match="no more than 2 states in all"):
+        graph.query("one more", Path(2, 1))
+    assert list(graph.queries) == ["to 1", "to 2"]
 
 
 def test_explain_tells_the_setting_and_what_is_dropped() -> None:
@@ -98,7 +132,7 @@ def test_explain_tells_the_setting_and_what_is_dropped() -> None:
     query = graph.query("far", Path(1, 4))
     lines = query.explain().splitlines()
     assert "mode: histories, join on demand, 100% dropped by random, deterministic" in lines
-    assert "state: 1 differences, 3 more dropped (75%), 0 recomputed, 28 bytes" in lines
+    assert "state: 1 differences, 3 more dropped (75%), 0 recomputed, 18 bytes" in lines
     assert query.path() == [1, 2, 3, 4]
     assert "0 recomputed" not in query.explain()
 
@@ -177,7 +211,7 @@ def test_logs_are_limited_and_rolling_back_further_begins_anew(
 
 
 def test_a_pool_that_was_swept_and_still_lacks_room_grows() -> None:
-    pool = HistoryPool(4, "key", "iteration", "narrow")
+    pool = HistoryPool(4, "key", "small")
     pool._top[0] = 60  # Left behind by rows, all of it.
     nobody = np.full(1, -1, np.int32)
     pool.grow(nobody)

@@ -53,10 +53,14 @@ def test_what_is_no_budget_is_refused(given: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"), [("2 GB", 2 << 30), ("500M", 500 << 20), (1234, 1234), (None, None)]
+    ("given", "wanted"), [("2 GB", 2 * 10**9), ("2 GiB", 2 << 30), (1234, 1234), (None, None)]
 )
 def test_budgets_are_numbers_and_texts(given: object, wanted: int | None) -> None:
     assert random_graph(4, 4, given).budget == wanted
+
+
+def test_a_budget_is_told_as_it_was_given() -> None:
+    assert "budget: 4.0 MB" in random_graph(4, 4, "4 MB").explain()
 
 
 def test_a_budget_too_small_for_anything_is_refused_and_says_what_to_do() -> None:
@@ -85,8 +89,35 @@ def test_queries_that_do_not_fit_keep_their_answers_alone() -> None:
     assert "90 queries, budget: 400,000 bytes" in text
     assert "100% dropped" in text
     assert "computed anew" in text
+    assert_told_by_query(graph)
     assert "its answer" in queries[-1].explain()
     assert queries[-1].path(7) is None or queries[-1].path(7)[0] == 89  # type: ignore[index]
+
+
+def test_the_time_of_a_batch_is_told_by_query() -> None:
+    graph = random_graph(60, 240)
+    for name, hops in (("near", 1), ("far", 9)):
+        graph.query(name, Q.Hops(0, hops))
+    for edge in range(40):
+        graph.advance(delete=[edge])
+    graph.query("late", Q.Hops(1, 9))
+    engine = graph._queries().engine
+    near, far, late = (engine.seconds_of(number) for number in engine.states.records)
+    assert 0.0 <= near < far <= engine.times.mean
+    assert late == 0.0
+    assert_told_by_query(graph)
+    graph.drop_query("far")
+    assert sum(map(engine.states.fixpoints.searches.share_of_looks, engine.states.records)) < 1.0
+
+
+def assert_told_by_query(graph: gt.Graph) -> None:
+    """Every query is told what it takes of a batch, which is no more in all than a batch takes."""
+    engine, text = graph._queries().engine, graph.explain()
+    for name, query in graph.queries.items():
+        own = sum(map(engine.seconds_of, graph._queries().queries[name].numbers))
+        assert f"{1e3 * own:.3f} ms a batch" in text
+        assert f"{1e3 * own:.3f} ms of its own" in query.explain()
+    assert sum(map(engine.seconds_of, engine.states.records)) <= engine.times.mean
 
 
 def test_states_come_back_where_there_is_room() -> None:

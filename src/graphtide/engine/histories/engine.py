@@ -1,8 +1,9 @@
 """All searches on one graph, kept by histories: the same to its owner as `engine.queries`.
 
 The graph is brought to its next version by its owner; `follow` is one compiled call. Where that
-lacks room, everything is put back, room is made, and the call is repeated: histories are whole
-again whatever happens. A filter that is full is made anew with its search, which then begins anew.
+lacks room to work in, it gets more and goes on; where rows lack room, everything is put back and
+the call is repeated: histories are whole again whatever happens. A filter that is full is made
+anew with its search, which then begins anew.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from graphtide.engine.queries.budget import Budget
 from graphtide.engine.queries.fixpoint import LabelColumn
 from graphtide.engine.queries.logs import LEAST, SHARE
 from graphtide.engine.queries.searches import Search
+from graphtide.engine.queries.times import BatchTimes
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.histories import records
@@ -56,8 +58,7 @@ class HistoryEngine:
         self.lost: frozenset[int] = frozenset()
         """Histories go back whole: nothing is ever without its state."""
         self.loses = False
-        self.batches, self.seconds = 0, 0.0
-        """How many advances have been followed, and what all of them took."""
+        self.times = BatchTimes()
         self._logs: deque[HistoryLog] = deque()
         self._logged = 0
 
@@ -95,6 +96,10 @@ class HistoryEngine:
         """How many dropped differences of a search have been recomputed since it began."""
         return self.state.filters.fact(number, records.RECOMPUTED)
 
+    def seconds_of(self, number: int) -> float:
+        """What a batch takes that is a search's own, in the mean since it came."""
+        return self.times.of(number, self.state.searches.share_of_looks(number))
+
     def bytes_of(self, number: int) -> int:
         """The memory of what one search keeps, without the room that all of them share."""
         kept, dropped, joined = (pool.entry for pool in self.state.pools)
@@ -106,8 +111,10 @@ class HistoryEngine:
         """Start a search on the version that the graph is at; its number."""
         self.state.resize()
         columns = [self.state.column(search.label, True), self.state.column(search.weight, False)]
+        self.state.check_keys(search.automaton.states)
         number = self.state.searches.add(search, *columns)
         self._by_number[number] = search
+        self.times.begin(number)
         self.state.filters.begin(number)
         self.state.replaced()
         try:
@@ -121,6 +128,7 @@ class HistoryEngine:
         """Give a search up; its memory comes back with the next sweep."""
         mine = self.entries(number) + self.state.filters.fact(number, records.DROPPED_COUNT)
         self.state.searches.remove(number)
+        self.times.end(number)
         del self._by_number[number]
         self.state.searches.dead += mine
         total = sum(map(self.entries, self._by_number)) + sum(map(self.dropped, self._by_number))
@@ -148,29 +156,38 @@ class HistoryEngine:
         begun = time.perf_counter()
         ready()
         self.state.resize()
-        while True:
-            if self.state.work.take(delta):
-                self.state.replaced()
-            lacking = follow_batch(*self.state.words())
-            if lacking == DONE:
-                break
-            self._put_back(self.state.work.log())
-            self.state.make_room(lacking)
+        self._follow(delta)
         self.state.at_rest()
+        looked = self.touched
         self.reader.last = self.state.work.log()
         self._keep_log(self.reader.last)
         if self.state.work.shrink():
             self.state.replaced()
         self._renew_filters()
-        self.batches += 1
-        self.seconds += time.perf_counter() - begun
+        seconds = time.perf_counter() - begun
+        self.times.add(seconds)
+        self.times.shared += seconds if looked else 0.0
+
+    def _follow(self, delta: Delta) -> None:
+        """Call until it is done: it goes on with more room, or begins again where it cannot."""
+        self._take(delta)
+        while (lacking := follow_batch(*self.state.words())) != DONE:
+            goes_on = self.state.work.can_go_on(lacking)
+            if not goes_on:
+                self._put_back(self.state.work.log())
+            self.state.make_room(lacking)
+            if not goes_on:
+                self._take(delta)
+
+    def _take(self, delta: Delta) -> None:
+        if self.state.work.take(delta):
+            self.state.replaced()
 
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices."""
         log = self._logs.pop()
         self._logged -= log.nbytes
         self._put_back(log)
-        self.batches -= 1
         for pool in self.state.pools:
             pool.cut(vertices)
         self.state.at_rest()
@@ -194,6 +211,7 @@ class HistoryEngine:
         if not self.settings.join_on_demand:
             self.state.write(lambda words, state: write_messages(words, state, *found))
         self.state.at_rest()
+        self.state.tidy()
 
     def _renew_filters(self) -> None:
         """Begin searches anew whose filters hold more than they were made for."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
-from graphtide.engine.queries.rows import SIZES
+from graphtide.engine.queries.rows import chunk_sizes
 from graphtide.kernels.histories.collecting import (
     copy_owned,
     count_owned,
@@ -19,6 +19,8 @@ from graphtide.kernels.histories.records import Pool
 from graphtide.model.errors import LimitError
 
 _LEAST, _MOST = 64, 2**31 - 1
+SIZES = chunk_sizes(8)
+
 GROWTH = 16
 """A pool that is full gets this share more."""
 
@@ -30,8 +32,8 @@ Rows of queries that come one after the other grow together, and leave chunks th
 
 KINDS: dict[str, Any] = {
     "key": np.int32,
-    "iteration": np.int16,
-    "narrow": np.float32,
+    "late": np.uint8,
+    "small": np.uint16,
     "wide": np.float64,
     "copies": np.int32,
 }
@@ -42,7 +44,7 @@ class HistoryPool:
 
     def __init__(self, vertices: int, *columns: str) -> None:
         self._headers = [
-            GrowingArray(np.zeros(vertices, kind)) for kind in (np.int32, np.int32, np.int8)
+            GrowingArray(np.zeros(vertices, kind)) for kind in (np.int32, np.int32, np.uint8)
         ]
         self._columns = columns
         self._swept = False
@@ -98,14 +100,18 @@ class HistoryPool:
 
         A call that still lacks room then has left as much again: it gets more, until it is done.
         """
-        top, lengths = int(self._top[0]), self._headers[1].view
-        held = int(SIZES[self._headers[2].view].sum())
-        if not self._swept and (top - held) * WASTEFUL > top:
+        if not self._swept and self.is_wasteful:
             self.sweep(owner)
             self._swept = True
             return
-        room = len(self._pool["key"])
+        top, lengths, room = int(self._top[0]), self._headers[1].view, len(self._pool["key"])
         self._set_room(max(top + 2 * int(lengths.max(initial=0)) + _LEAST, room + room // GROWTH))
+
+    @property
+    def is_wasteful(self) -> bool:
+        """Whether much of the pool lies in chunks that rows have left."""
+        top, held = int(self._top[0]), int(SIZES[self._headers[2].view].sum())
+        return (top - held) * WASTEFUL > top
 
     def at_rest(self) -> None:
         """The call that lacked room is done."""
@@ -113,11 +119,16 @@ class HistoryPool:
 
     def widen(self) -> None:
         """Hold costs of 64 bits from now on."""
-        if "narrow" in self._columns:
-            with np.errstate(invalid="ignore"):  # Room that no entry fills may hold any bits.
-                self._pool["wide"] = self._pool["narrow"].astype(np.float64)
-            self._pool["narrow"] = np.empty(0, np.float32)
-            self._columns = tuple({"narrow": "wide"}.get(name, name) for name in self._columns)
+        if "small" in self._columns:
+            self._pool["wide"] = self._pool["small"].astype(np.float64)
+            self._pool["small"] = np.empty(0, np.uint16)
+            self._columns = tuple({"small": "wide"}.get(name, name) for name in self._columns)
+
+    def hold_late(self) -> None:
+        """Hold iterations of more than eight bits from now on."""
+        if self._columns and "late" not in self._columns:
+            self._pool["late"] = np.zeros(len(self._pool["key"]), np.uint8)
+            self._columns = *self._columns, "late"
 
     def remove(self, first: int, last: int) -> None:
         """Take a range of keys out of all rows."""

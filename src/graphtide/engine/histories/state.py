@@ -26,6 +26,7 @@ from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.histories import records
 from graphtide.kernels.histories.records import DONE
 from graphtide.kernels.queries.records import COLUMNS, SEARCHES, Searches
+from graphtide.model.errors import LimitError
 
 Int64 = NDArray[np.int64]
 
@@ -42,9 +43,9 @@ class HistoryState:
         self.graph, self.settings = graph, settings
         self._labels = labels
         vertices, by_record = graph.vertices, self.drops_by("deterministic")
-        self.kept = HistoryPool(vertices, "key", "iteration", "narrow")
-        self.dropped = HistoryPool(*((vertices, "key", "iteration") if by_record else (0,)))
-        joined = () if settings.join_on_demand else ("key", "iteration", "narrow", "copies")
+        self.kept = HistoryPool(vertices, "key", "small")
+        self.dropped = HistoryPool(*((vertices, "key") if by_record else (0,)))
+        joined = () if settings.join_on_demand else ("key", "small", "copies")
         self.joined = HistoryPool(vertices if joined else 0, *joined)
         self.filters = FilterTable()
         self.searches = SearchTable(budget)
@@ -115,12 +116,28 @@ class HistoryState:
         for pool in self.pools:
             pool.at_rest()
 
+    def tidy(self) -> None:
+        """Write rows anew where those of a search that has begun left too much behind."""
+        for pool in self.pools:
+            if pool.is_wasteful:
+                pool.sweep(self.searches.owner)
+                self.replaced()
+
+    def check_keys(self, states: int) -> None:
+        """Refuse a search for which there may be no keys that histories can tell apart."""
+        if len(self.searches.owner) + states > records.MOST_KEYS:
+            raise LimitError(
+                f"queries by histories have no more than {records.MOST_KEYS:,} states in all",
+                hint="ask paths with fewer states, or leave out queries=gt.queries.Histories(...)",
+            )
+
     def read(self, call: Callable[[Int64, Int64], int]) -> None:
         """Call until it is done, each time from the beginning with more room."""
         self.work.begin()
-        while (lacking := call(*self.words())) != DONE:
-            self.make_room(lacking)
-            self.work.begin()
+        with self.searches.looking_elsewhere():
+            while (lacking := call(*self.words())) != DONE:
+                self.make_room(lacking)
+                self.work.begin()
 
     def make_room(self, lacking: int) -> None:
         """Room for what a call lacked."""
@@ -136,6 +153,9 @@ class HistoryState:
             case records.LACKS_WIDTH:
                 self.kept.widen()
                 self.joined.widen()
+            case records.LACKS_LATE:
+                for pool in self.pools:
+                    pool.hold_late()
             case records.ENDLESS:
                 check_iterations(records.MOST_ITERATIONS + 1)
             case _:

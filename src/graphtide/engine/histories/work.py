@@ -13,10 +13,13 @@ from graphtide.kernels.histories.records import (
     COUNTS,
     DELETED,
     INSERTED,
+    LACKING,
     LOG,
+    MEMO,
     MESSAGES,
     NOTED,
     STAMP,
+    TOLD,
     TOUCHED,
     Work,
 )
@@ -59,6 +62,7 @@ _GROWS = {
     records.LACKS_MEMO: ("memo_",),
     records.LACKS_STACK: ("stack_",),
 }
+_HASHED = "table", "memo_"
 _BATCH = ("edges", "sources", "targets", "inserted", "by_source", "by_target")
 
 
@@ -136,10 +140,23 @@ class HistoryRoom:
         return grown
 
     def grow(self, lacking: int) -> None:
-        """Four times the room of what a call lacked; what was in it is not needed any more."""
+        """Four times the room of what a call lacked, with what is in it, so that it can go on.
+
+        But for what is found by hashes: the call enters its notes anew, and recomputes what it
+        needs once more.
+        """
         for name, array in self._arrays.items():
             if name.startswith(_GROWS[lacking]):
                 self._arrays[name] = np.zeros(4 * len(array), array.dtype)
+                if not name.startswith(_HASHED):
+                    self._arrays[name][: len(array)] = array
+        if lacking == records.LACKS_MEMO:
+            self.counts[MEMO] = 0
+        self.counts[LACKING] = 0
+
+    def can_go_on(self, lacking: int) -> bool:
+        """Whether a batch that lacked room is at a point from which it can go on with more."""
+        return bool(self.counts[TOLD]) and lacking in _GROWS
 
     def shrink(self) -> bool:
         """Give the room of a large batch back; whether there was any."""

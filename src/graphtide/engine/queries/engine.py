@@ -23,6 +23,7 @@ from graphtide.engine.queries.reading import AnswerReader
 from graphtide.engine.queries.room import Room
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.states import SearchStates
+from graphtide.engine.queries.times import BatchTimes
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 
@@ -40,8 +41,7 @@ class QueryEngine:
         self._anew = AnswersAnew(self.states, self.room)
         self.reader = AnswerReader(self.states, self.room.within)
         self.lost: set[int] = set()
-        self.seconds = 0.0
-        """What all batches took."""
+        self.times = BatchTimes()
         self.looked = 0
         """How many edges the last advance looked at."""
 
@@ -49,11 +49,6 @@ class QueryEngine:
     def nbytes(self) -> int:
         """All memory of queries."""
         return self.states.nbytes + self.room.reserve
-
-    @property
-    def batches(self) -> int:
-        """How many advances have been followed."""
-        return self.states.batches
 
     @property
     def patience(self) -> float:
@@ -67,6 +62,11 @@ class QueryEngine:
     def entries(self, number: int) -> int:
         """How many entries a search keeps."""
         return self.states.entries(number)
+
+    def seconds_of(self, number: int) -> float:
+        """What a batch takes that is a search's own, in the mean since it came."""
+        share = self.states.fixpoints.searches.share_of_looks(number)
+        return self.times.of(number, share, self.states.records[number].seconds)
 
     def bytes_of(self, number: int) -> int:
         """The memory of what one search keeps, without the room that all of them share."""
@@ -99,6 +99,7 @@ class QueryEngine:
     def add_lost(self, search: Search) -> int:
         """Have a search without a state, until `settle`; its number."""
         number = self.room.within(lambda: self.states.enter(search))
+        self.times.begin(number)
         self.lost.add(number)
         return number
 
@@ -110,6 +111,7 @@ class QueryEngine:
     def remove(self, number: int) -> None:
         """Give a search up."""
         self.lost.discard(number)
+        self.times.end(number)
         self.states.leave(number)
 
     def follow(self, delta: Delta, ready: Callable[[], None] = lambda: None) -> None:
@@ -122,7 +124,7 @@ class QueryEngine:
         states.ahead = delta
         try:
             self.room.within(ready)
-            given_up = self._follow_entries(delta)
+            given_up = self._timed(delta)
         finally:
             states.ahead = None
         states.begin_batch()
@@ -137,7 +139,15 @@ class QueryEngine:
         if states.concerned[-1]:
             self._choice.take_up()
         self.room.set_aside()
-        self.seconds += time.perf_counter() - begun
+        self.times.add(time.perf_counter() - begun)
+
+    def _timed(self, delta: Delta) -> int:
+        """Follow with all that keep their entries, and time it where any looks at an edge."""
+        begun = time.perf_counter()
+        given_up = self._follow_entries(delta)
+        if given_up or self.states.fixpoints.touched:
+            self.times.shared += time.perf_counter() - begun
+        return given_up
 
     def _follow_entries(self, delta: Delta) -> int:
         """Follow with all that keep their entries; how many edges were looked at in vain.

@@ -294,7 +294,8 @@ class Fixpoints:
             except LacksRoomError:
                 self.drop([number])
                 self.work.begin(logs=False)
-        self._repeat(lambda words: start_search(words, number, search.start))
+        with self.searches.looking_elsewhere():
+            self._repeat(lambda words: start_search(words, number, search.start))
         return self.work.touched
 
     def _resize(self) -> None:

@@ -20,6 +20,7 @@ from graphtide.kernels.queries.layout import (
     empty_rows,
     list_rows,
     plan_rows,
+    take_starts,
     widen_costs,
 )
 from graphtide.kernels.queries.records import Rows
@@ -43,15 +44,18 @@ NARROW, WIDE = 8, 14
 """The bytes of an entry: where all costs are small whole numbers, and where one is not."""
 
 
-def chunk_sizes() -> NDArray[np.int64]:
-    """How many entries chunks hold: none, one to eight, and then four sizes for each doubling."""
+def chunk_sizes(parts: int) -> NDArray[np.int64]:
+    """How many entries chunks hold: none, one to eight, and then so many sizes for each doubling.
+
+    Rows leave less free in chunks of more sizes, and fewer chunks that others can use again.
+    """
     sizes = list(range(9))
     while sizes[-1] < _MOST:
-        sizes += [sizes[-1] // 4 * part for part in (5, 6, 7, 8)]
+        sizes += [sizes[-1] // parts * part for part in range(parts + 1, 2 * parts + 1)]
     return np.array(sizes, np.int64)
 
 
-SIZES = chunk_sizes()
+SIZES = chunk_sizes(4)
 
 
 class RowPool:
@@ -59,10 +63,9 @@ class RowPool:
 
     def __init__(self, budget: Budget, vertices: int) -> None:
         self._budget = budget
-        self._starts = GrantedArray(budget, vertices, np.int64)
+        self._places = GrantedArray(budget, vertices, np.int64)
         self._lengths = GrantedArray(budget, vertices, np.int32)
-        self._kinds = GrantedArray(budget, vertices, np.int16)
-        self._order = GrantedArray(budget, vertices, np.int64)
+        self._kinds = GrantedArray(budget, vertices, np.int8)
         self._pool = {name: budget.array(0, kind) for name, kind in COLUMNS.items()}
         for name in ("key", "small", "sign"):
             self._pool[name] = budget.array(_LEAST_POOL, COLUMNS[name])
@@ -72,19 +75,27 @@ class RowPool:
     @property
     def view(self) -> Rows:
         """The arrays as they are now."""
-        by_vertex = [item.room for item in (self._starts, self._lengths, self._kinds)]
-        return Rows(*[*by_vertex, *self._pool.values(), self._free, SIZES, self._top])
+        by_vertex = [item.room for item in (self._lengths, self._kinds)]
+        return Rows(*[self._starts, *by_vertex, *self._pool.values(), self._free, SIZES, self._top])
 
     @property
     def nbytes(self) -> int:
         """All memory that the rows take, used or not."""
-        rows = sum(array.nbytes for array in self.view if array is not SIZES)
-        return rows + self._order.room.nbytes
+        rows = sum(array.nbytes for array in self.view[1:] if array is not SIZES)
+        return rows + self._places.room.nbytes
 
     @property
     def vertices(self) -> int:
         """How many vertices have a row."""
-        return self._starts.length
+        return self._places.length
+
+    @property
+    def _starts(self) -> NDArray[np.int32]:
+        """Where each row begins: the front half of `_places`.
+
+        The other half is room to plan in, and both are to sort in, when none is to be granted.
+        """
+        return self._places.room.view(np.int32)[: len(self._places.room)]
 
     @property
     def room(self) -> int:
@@ -133,11 +144,12 @@ class RowPool:
 
     def resize(self, vertices: int) -> None:
         """Rows for so many vertices: more, without entries."""
-        arrays = self._starts, self._lengths, self._kinds, self._order
+        arrays, before = (self._places, self._lengths, self._kinds), self.vertices
         for array in arrays:
             array.reserve(vertices)
         for array in arrays:
             array.resize(vertices)
+        self._starts[before:vertices] = 0
 
     def cut(self, words: NDArray[np.int64], vertices: int) -> None:
         """Rows for so many vertices: fewer."""
@@ -183,7 +195,8 @@ class RowPool:
         Rows that grow together then move together, in the order of vertices, and none of them for a
         while: a row that moves by itself leaves a chunk behind that is too small for all others.
         """
-        starts, lengths, there = (item.view for item in (self._starts, self._lengths, self._order))
+        starts, lengths = self._starts[: self.vertices], self._lengths.view
+        there = self._places.room.view(np.int32)[len(self._starts) :][: self.vertices]
         top = plan_rows(lengths, SIZES, there, SPARE)
         room = top + max(entries, 0 if entries else top // SPARE) + 2 * self._largest + _LEAST_POOL
         self._check(room)
@@ -220,9 +233,12 @@ class RowPool:
 
     def close_up(self, words: NDArray[np.int64]) -> None:
         """Move all rows together, without what belongs to nobody, in place."""
-        list_rows(words, self._order.view)
-        self._order.view.sort()  # In place: when room is lacking, there is none to be granted.
-        close_up(words, self._order.view)
+        starts, order = self._starts, self._places.view
+        list_rows(starts, order)
+        order.sort()  # In place: when room is lacking, there is none to be granted.
+        close_up(words, order)
+        order.sort()
+        take_starts(order, starts)
 
     def shrink(self) -> None:
         """Give back what the pool has beyond its rows and a little more.

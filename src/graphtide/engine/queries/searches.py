@@ -6,6 +6,8 @@ others may have them. Automata that are equal share one table.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +67,7 @@ class SearchTable:
         self._facts = GrantedArray(budget, 0, np.int32)
         self._bound = GrantedArray(budget, 0, np.float64)
         self._entries = GrantedArray(budget, 0, np.int64)
+        self._looked = GrantedArray(budget, 0, np.int64)
         self._steps = GrantedArray(budget, 0, np.int16)
         self._codes = GrantedArray(budget, 0, np.int32)
         self._tables: dict[Automaton, int] = {}
@@ -73,11 +76,12 @@ class SearchTable:
         self._free: list[tuple[int, int]] = []
         self.dead = 0
         """How many entries belong to nobody."""
+        self._looked_by_gone = 0
 
     @property
     def _arrays(self) -> tuple[GrantedArray, ...]:
         by_key, by_search = (self._owner, self._plain), (self._facts, self._bound, self._entries)
-        return *by_key, self._goes, *by_search, self._steps, self._codes
+        return *by_key, self._goes, *by_search, self._looked, self._steps, self._codes
 
     @property
     def view(self) -> Searches:
@@ -94,7 +98,7 @@ class SearchTable:
         automaton = search.automaton
         table, names = self._table_of(automaton), self._names_of(search.codes)
         number = self._unused[-1] if self._unused else self._entries.length
-        for array, width in ((self._facts, FACTS), (self._bound, 1)):
+        for array, width in ((self._facts, FACTS), (self._bound, 1), (self._looked, 1)):
             array.resize(max(array.length, (number + 1) * width))
         self._entries.reserve(number + 1)
         base = self._keys_for(automaton.states)
@@ -109,6 +113,7 @@ class SearchTable:
         )
         self._count_ways(number, 1)
         self._bound.view[number], self._entries.view[number] = search.bound, 0
+        self._looked.view[number] = 0
         self.own(number)
         return number
 
@@ -116,6 +121,8 @@ class SearchTable:
         """A search goes; its entries belong to nobody."""
         self.disown(number)
         self._count_ways(number, -1)
+        self._looked_by_gone += int(self._looked.view[number])
+        self._looked.view[number] = 0
         self._unused.append(number)
 
     def _count_ways(self, number: int, more: int) -> None:
@@ -151,6 +158,20 @@ class SearchTable:
     def entries(self, number: int) -> int:
         """How many entries a search has."""
         return int(self._entries.view[number])
+
+    def share_of_looks(self, number: int) -> float:
+        """How much of all edges that searches looked at to follow batches a search looked at."""
+        of_all = self._looked_by_gone + int(self._looked.view.sum())
+        return float(self._looked.view[number]) / max(of_all, 1)
+
+    @contextmanager
+    def looking_elsewhere(self) -> Iterator[None]:
+        """Count no edges that are looked at meanwhile, since that follows no batch."""
+        before = self._looked.view.copy()
+        try:
+            yield
+        finally:
+            self._looked.view[:] = before
 
     @property
     def owner(self) -> NDArray[np.int32]:

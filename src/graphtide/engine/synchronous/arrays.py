@@ -31,6 +31,7 @@ from graphtide.kernels.synchronous.records import (
 )
 from graphtide.kernels.synchronous.row_histories import copy_pool, count_rows
 from graphtide.model.errors import LimitError
+from graphtide.model.memory import in_words
 
 Int32 = NDArray[np.int32]
 Widths = tuple[int, int]
@@ -88,7 +89,7 @@ class StoredRows:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if 2 * taken > there:
             raise LimitError(
-                f"the history of {name} takes {taken >> 20:,} MB and grows",
+                f"the history of {name} takes {in_words(taken)} and grows",
                 hint="give it fewer iterations or a tolerance, or keep fewer of them: keep=...",
             )
 

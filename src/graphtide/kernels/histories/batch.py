@@ -1,7 +1,8 @@
 """One batch for all queries that are kept by histories, and the way back.
 
-A call that lacks room says so and stops: whoever called it puts everything back by the notes, makes
-room, and begins again. So nothing is lost by stopping anywhere.
+A call that lacks room says so and stops. Between two evaluations everything is in order: what lacks
+room to work in there gets more, and goes on. What stops elsewhere, because a pool is full, is put
+back by the notes, and begins again with more room. So nothing is lost by stopping anywhere.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import numpy as np
 
 from graphtide.kernels.histories.evaluating import evaluate_all, tell_by
 from graphtide.kernels.histories.joining import put_message
+from graphtide.kernels.histories.noting import enter_notes
 from graphtide.kernels.histories.pools import (
-    can_grow,
     close_place,
     end_of,
     first_at,
-    fits,
+    is_at,
+    key_at,
+    lacking_for,
     open_place,
     put_cost,
 )
@@ -37,11 +40,11 @@ from graphtide.kernels.histories.records import (
     LACKING,
     LACKS_DROPPED,
     LACKS_KEPT,
-    LACKS_WIDTH,
     NEW,
     NOTED,
     OLD,
     PROBABILISTIC,
+    TOLD,
     WORK,
     Float64,
     Int32,
@@ -69,15 +72,26 @@ from graphtide.kernels.queries.stepping import fact, ways_of
 def follow_batch(words: Int64, state: Int64) -> int:
     """Bring all histories to the version that the graph is at; how that ended."""
     work = work_at(state, WORK)
+    if work.counts[TOLD] == 0:
+        tell_batch(words, state)
+        work.counts[TOLD] = work.counts[LACKING] == 0
+    else:
+        enter_notes(state)
+    evaluate_all(words, state)
+    if work.counts[LACKING] == 0:
+        note_ends(words, state)
+    return int(work.counts[LACKING])
+
+
+@inner_kernel
+def tell_batch(words: Int64, state: Int64) -> None:
+    """Have all entries evaluated that the edges of a batch concern."""
+    work = work_at(state, WORK)
     inserted, deleted = work.counts[INSERTED], work.counts[DELETED]
     for at in range(inserted + deleted):
         source, target, edge = work.sources[at], work.targets[at], work.edges[at]
         tell_across(words, state, source, (edge, target, 0), at < inserted)
         tell_across(words, state, target, (edge, source, 1), at < inserted)
-    evaluate_all(words, state)
-    if work.counts[LACKING] == 0:
-        note_ends(words, state)
-    return int(work.counts[LACKING])
 
 
 @inner_kernel
@@ -90,14 +104,14 @@ def tell_across(
         return
     kept, key = kept_at(state, KEPT), -1
     for place in range(kept.start[vertex], end_of(kept, vertex)):
-        if kept.key[place] != key:
-            key = int(kept.key[place])
+        if key_at(kept, place) != key:
+            key = key_at(kept, place)
             tell_of_key(words, state, packed(vertex, key), by, comes)
     if work_at(state, WORK).settings[HOW] == DETERMINISTIC:
         dropped, key = dropped_at(state, DROPPED), -1
         for place in range(dropped.start[vertex], end_of(dropped, vertex)):
-            if dropped.key[place] != key:
-                key = int(dropped.key[place])
+            if key_at(dropped, place) != key:
+                key = key_at(dropped, place)
                 if not has_key(kept, vertex, key):
                     tell_of_key(words, state, packed(vertex, key), by, comes)
 
@@ -105,8 +119,7 @@ def tell_across(
 @inner_kernel
 def has_key(pool: Pool, vertex: int, key: int) -> bool:
     """Whether a row has a key."""
-    place = first_at(pool, vertex, key, 0)
-    return bool(place < end_of(pool, vertex) and pool.key[place] == key)
+    return is_at(pool, vertex, first_at(pool, vertex, key, 0), key)
 
 
 @inner_kernel
@@ -175,16 +188,14 @@ def put_back(
             if work.settings[HOW] == DETERMINISTIC:
                 facts[first + DROPPED_COUNT] -= remove_key(dropped, vertex, key)
             for place in range(firsts[at], firsts[at + 1]):
+                pool, lacks, counted = kept, LACKS_KEPT, KEPT_COUNT
                 if np.isnan(costs[place]):
-                    if not put_back_one(dropped, vertex, key, iterations[place], 0.0):
-                        return LACKS_DROPPED
-                    facts[first + DROPPED_COUNT] += 1
-                elif not fits(kept, costs[place]):
-                    return LACKS_WIDTH
-                elif not put_back_one(kept, vertex, key, iterations[place], costs[place]):
-                    return LACKS_KEPT
-                else:
-                    facts[first + KEPT_COUNT] += 1
+                    pool, lacks, counted = dropped, LACKS_DROPPED, DROPPED_COUNT
+                lacking = lacking_for(pool, vertex, iterations[place], costs[place], lacks)
+                if lacking != DONE:
+                    return lacking
+                put_back_one(pool, vertex, key, iterations[place], costs[place])
+                facts[first + counted] += 1
         work.counts[AT] += 1
     return DONE
 
@@ -193,20 +204,17 @@ def put_back(
 def remove_key(pool: Pool, vertex: int, key: int) -> int:
     """Remove all that a row has of a key; how many that were."""
     count, place = 0, first_at(pool, vertex, key, 0)
-    while place < end_of(pool, vertex) and pool.key[place] == key:
+    while is_at(pool, vertex, place, key):
         close_place(pool, vertex, place)
         count += 1
     return count
 
 
 @inner_kernel
-def put_back_one(pool: Pool, vertex: int, key: int, iteration: int, cost: float) -> bool:
-    """Insert a difference; whether there was room."""
-    if not can_grow(pool, vertex):
-        return False
+def put_back_one(pool: Pool, vertex: int, key: int, iteration: int, cost: float) -> None:
+    """Insert a difference into a row that lacks nothing for it."""
     place = first_at(pool, vertex, key, iteration)
     put_cost(pool, open_place(pool, vertex, place, key, iteration), cost)
-    return True
 
 
 @bare_kernel

@@ -7,7 +7,13 @@ import numpy as np
 from graphtide.kernels.blocks import adjacency_at
 from graphtide.kernels.chunks import give_back
 from graphtide.kernels.graph.adjacency import Slabs
-from graphtide.kernels.histories.pools import close_place, end_of, first_at
+from graphtide.kernels.histories.pools import (
+    close_place,
+    copy_between,
+    end_of,
+    first_at,
+    key_at,
+)
 from graphtide.kernels.histories.reading import GONE, difference_at, last_iteration
 from graphtide.kernels.histories.recomputing import cost_until, recomputed
 from graphtide.kernels.histories.records import (
@@ -115,7 +121,7 @@ def count_owned(pool: Pool, owner: Int32, found: Int32) -> None:
     for vertex in range(len(found)):
         count = 0
         for place in range(pool.start[vertex], end_of(pool, vertex)):
-            count += owner[pool.key[place]] >= 0
+            count += owner[key_at(pool, place)] >= 0
         found[vertex] = count
 
 
@@ -124,16 +130,8 @@ def copy_owned(pool: Pool, owner: Int32, to: Pool, vertices: int) -> None:
     """Copy these to the rows of another pool, whose starts are set and lengths 0."""
     for vertex in range(vertices):
         for place in range(pool.start[vertex], end_of(pool, vertex)):
-            if owner[pool.key[place]] >= 0:
-                there = to.start[vertex] + to.length[vertex]
-                to.key[there] = pool.key[place]
-                to.iteration[there] = pool.iteration[place]
-                if len(pool.wide) > 0:
-                    to.wide[there] = pool.wide[place]
-                if len(pool.narrow) > 0:
-                    to.narrow[there] = pool.narrow[place]
-                if len(pool.copies) > 0:
-                    to.copies[there] = pool.copies[place]
+            if owner[key_at(pool, place)] >= 0:
+                copy_between(pool, place, to, to.start[vertex] + to.length[vertex])
                 to.length[vertex] += 1
 
 
@@ -142,7 +140,7 @@ def remove_keys(pool: Pool, first: int, last: int, vertices: int) -> None:
     """Take all that has a key from `first` until before `last` out of all rows."""
     for vertex in range(vertices):
         place = first_at(pool, vertex, first, 0)
-        while place < end_of(pool, vertex) and pool.key[place] < last:
+        while place < end_of(pool, vertex) and key_at(pool, place) < last:
             close_place(pool, vertex, place)
 
 

@@ -6,7 +6,8 @@ it is below the cost so far. Where that is another than before, those behind it 
 next iteration, unless what they are offered is above what they have. An entry that costs more than
 it did looks for the next offer as well: it may take what it did not need before.
 
-All at iterations below the current one is final.
+All at iterations below the current one is final. An evaluation that lacks room to work in changes
+nothing and waits: it is made again once there is more.
 """
 
 from __future__ import annotations
@@ -20,18 +21,23 @@ from graphtide.kernels.histories.dropping import drops, filter_add
 from graphtide.kernels.histories.joining import change_message, least_message, next_message
 from graphtide.kernels.histories.noting import note_item
 from graphtide.kernels.histories.pools import (
-    can_grow,
     close_place,
     exactly_at,
     first_at,
-    fits,
+    lacking_for,
     open_place,
     put_cost,
 )
 from graphtide.kernels.histories.reading import GONE, cheap_cost, difference_at, next_after
-from graphtide.kernels.histories.recomputing import cost_until, pulled, recomputed
+from graphtide.kernels.histories.recomputing import (
+    cost_until,
+    count_looks,
+    pulled,
+    recomputed,
+)
 from graphtide.kernels.histories.records import (
     DETERMINISTIC,
+    DONE,
     DROPPED,
     DROPPED_COUNT,
     ENDLESS,
@@ -46,14 +52,14 @@ from graphtide.kernels.histories.records import (
     LACKS_DROPPED,
     LACKS_HEAP,
     LACKS_KEPT,
-    LACKS_WIDTH,
+    LACKS_MESSAGES,
     LAST,
+    MESSAGES,
     MOST_ITERATIONS,
     NEW,
     OLD,
     ON_DEMAND,
     PROBABILISTIC,
-    TOUCHED,
     WORK,
     Int64,
     dropped_at,
@@ -62,7 +68,15 @@ from graphtide.kernels.histories.records import (
     work_at,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import AGAINST, ALONG, BASE, SEARCHES, STATES, searches_at
+from graphtide.kernels.queries.records import (
+    AGAINST,
+    ALONG,
+    BASE,
+    SEARCHES,
+    STATES,
+    WAYS,
+    searches_at,
+)
 from graphtide.kernels.queries.rows import key_of, packed, vertex_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
 
@@ -91,8 +105,24 @@ def evaluate_all(words: Int64, state: Int64) -> None:
             return
         note = note_item(state, item)
         if note >= 0 and work.noted_done[note] != iteration:
-            work.noted_done[note] = iteration
             evaluate(words, state, item, iteration)
+            work.noted_done[note] = iteration if work.counts[LACKING] == 0 else -1
+        if work.counts[LACKING] != 0:
+            work.counts[HEAP] = keyed_push(heap, work.counts[HEAP], item, float(iteration), 1)
+
+
+@inner_kernel
+def has_room_to_tell(words: Int64, state: Int64, item: int) -> bool:
+    """Whether there is room to tell all whom an entry leads to, itself, and those who wait."""
+    work, graph, vertex = work_at(state, WORK), adjacency_at(words, 0), vertex_of(item)
+    edges = graph.out.live[vertex] + graph.into.live[vertex]
+    if work.counts[HEAP] + edges + 3 > len(work.heap_item):
+        work.counts[LACKING] = LACKS_HEAP
+    elif not work.settings[ON_DEMAND] and work.counts[MESSAGES] + 2 * edges > len(
+        work.message_item
+    ):
+        work.counts[LACKING] = LACKS_MESSAGES
+    return bool(work.counts[LACKING] == 0)
 
 
 @inner_kernel
@@ -109,7 +139,7 @@ def evaluate(words: Int64, state: Int64, item: int, iteration: int) -> None:
         new = least_message(state, item, iteration)
     if not new < before:
         new = np.inf
-    if work.counts[LACKING] != 0:
+    if work.counts[LACKING] != 0 or not (new == old or has_room_to_tell(words, state, item)):
         return
     if new != old:
         write_difference(words, state, item, iteration, new)
@@ -144,16 +174,14 @@ def write_difference(words: Int64, state: Int64, item: int, iteration: int, cost
     search = searches_at(words, SEARCHES).owner[key]
     facts, first = filters_at(state, FILTERS).facts, search * FILTER_FACTS
     facts[first + LAST] = max(facts[first + LAST], iteration)
-    pool, lacking, counted = kept_at(state, KEPT), LACKS_KEPT, KEPT_COUNT
+    pool, lacks, counted = kept_at(state, KEPT), LACKS_KEPT, KEPT_COUNT
     if drops(words, state, item, iteration):
         if work.settings[HOW] == PROBABILISTIC:
             filter_add(state, search, item, iteration)
             return
-        pool, lacking, counted = dropped_at(state, DROPPED), LACKS_DROPPED, DROPPED_COUNT
-    elif not fits(pool, cost):
-        work.counts[LACKING] = LACKS_WIDTH
-        return
-    if not can_grow(pool, vertex):
+        pool, lacks, counted = dropped_at(state, DROPPED), LACKS_DROPPED, DROPPED_COUNT
+    lacking = lacking_for(pool, vertex, iteration, cost, lacks)
+    if lacking != DONE:
         work.counts[LACKING] = lacking
         return
     place = first_at(pool, vertex, key, iteration)
@@ -204,9 +232,9 @@ def tell_one_way(
 ) -> None:
     """The same along edges, or against them: `told` is the entry, its iteration and the way."""
     item, iteration, back = told
-    vertex, work = vertex_of(item), work_at(state, WORK)
+    vertex = vertex_of(item)
     start = slabs.start[vertex]
-    work.counts[TOUCHED] += slabs.live[vertex]
+    count_looks(words, state, item, slabs.live[vertex])
     for place in range(start, start + slabs.live[vertex]):
         by = slabs.edge[place], slabs.neighbour[place], back
         tell_by(words, state, item, iteration, costs, by)
@@ -250,9 +278,12 @@ def next_offer(words: Int64, state: Int64, item: int, iteration: int) -> int:
     """The next iteration at which an entry is offered anything new; -1 without one."""
     if not work_at(state, WORK).settings[ON_DEMAND]:
         return next_message(state, item, iteration)
-    graph = adjacency_at(words, 0)
-    one = next_one_way(words, state, graph.into, (item, iteration, 0))
-    other = next_one_way(words, state, graph.out, (item, iteration, 1))
+    graph, one, other = adjacency_at(words, 0), -1, -1
+    ways = fact(words, searches_at(words, SEARCHES).owner[key_of(item)], WAYS)
+    if ways & ALONG:
+        one = next_one_way(words, state, graph.into, (item, iteration, 0))
+    if ways & AGAINST:
+        other = next_one_way(words, state, graph.out, (item, iteration, 1))
     return other if one < 0 or 0 <= other < one else one
 
 
@@ -263,7 +294,7 @@ def next_one_way(words: Int64, state: Int64, slabs: Slabs, wanted: tuple[int, in
     vertex, key, found = vertex_of(item), key_of(item), -1
     search = searches_at(words, SEARCHES).owner[key]
     base, start = fact(words, search, BASE), slabs.start[vertex]
-    work_at(state, WORK).counts[TOUCHED] += slabs.live[vertex]
+    count_looks(words, state, item, slabs.live[vertex])
     for place in range(start, start + slabs.live[vertex]):
         letter = 2 * class_of(words, search, slabs.edge[place]) + back
         for other in range(fact(words, search, STATES)):

@@ -10,16 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.kernels.histories.pools import (
-    can_grow,
     close_place,
     cost_at,
-    end_of,
     first_at,
-    fits,
+    is_at,
+    iteration_at,
+    lacking_for,
     open_place,
     put_cost,
 )
 from graphtide.kernels.histories.records import (
+    DONE,
     FILTER_FACTS,
     FILTERS,
     JOINED,
@@ -27,15 +28,15 @@ from graphtide.kernels.histories.records import (
     LACKING,
     LACKS_JOINED,
     LACKS_MESSAGES,
-    LACKS_WIDTH,
     MESSAGES,
     WORK,
     Int64,
+    Pool,
     filters_at,
     joined_at,
     work_at,
 )
-from graphtide.kernels.jit import inner_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.queries.records import SEARCHES, searches_at
 from graphtide.kernels.queries.rows import key_of, vertex_of
 
@@ -65,23 +66,18 @@ def put_message(
     pool, vertex, key = joined_at(state, JOINED), vertex_of(item), key_of(item)
     work, facts = work_at(state, WORK), filters_at(state, FILTERS).facts
     counted = searches_at(words, SEARCHES).owner[key] * FILTER_FACTS + JOINED_COUNT
-    place, end = first_at(pool, vertex, key, iteration), end_of(pool, vertex)
-    while place < end and pool.key[place] == key and pool.iteration[place] == iteration:
-        if cost_at(pool, place) >= cost:
-            break
+    place = first_at(pool, vertex, key, iteration)
+    while is_of(pool, vertex, place, key, iteration) and cost_at(pool, place) < cost:
         place += 1
-    there = place < end and pool.key[place] == key and pool.iteration[place] == iteration
-    if there and cost_at(pool, place) == cost:
+    if is_of(pool, vertex, place, key, iteration) and cost_at(pool, place) == cost:
         pool.copies[place] += change
         if pool.copies[place] == 0:
             close_place(pool, vertex, place)
             facts[counted] -= 1
         return True
-    if not fits(pool, cost):
-        work.counts[LACKING] = LACKS_WIDTH
-        return False
-    if not can_grow(pool, vertex):
-        work.counts[LACKING] = LACKS_JOINED
+    lacking = lacking_for(pool, vertex, iteration, cost, LACKS_JOINED)
+    if lacking != DONE:
+        work.counts[LACKING] = lacking
         return False
     place = open_place(pool, vertex, place, key, iteration)
     put_cost(pool, place, cost)
@@ -95,9 +91,13 @@ def least_message(state: Int64, item: int, iteration: int) -> float:
     """The least message that an entry has at exactly an iteration; infinity without one."""
     pool, vertex, key = joined_at(state, JOINED), vertex_of(item), key_of(item)
     place = first_at(pool, vertex, key, iteration)
-    if place == end_of(pool, vertex) or pool.key[place] != key:
-        return np.inf
-    return cost_at(pool, place) if pool.iteration[place] == iteration else np.inf
+    return cost_at(pool, place) if is_of(pool, vertex, place, key, iteration) else np.inf
+
+
+@joined_kernel
+def is_of(pool: Pool, vertex: int, place: int, key: int, iteration: int) -> bool:
+    """Whether a place is in the row of a vertex, and has a key and an iteration."""
+    return is_at(pool, vertex, place, key) and iteration_at(pool, place) == iteration
 
 
 @inner_kernel
@@ -105,6 +105,4 @@ def next_message(state: Int64, item: int, iteration: int) -> int:
     """The next iteration at which an entry has a message, or -1."""
     pool, vertex, key = joined_at(state, JOINED), vertex_of(item), key_of(item)
     place = first_at(pool, vertex, key, iteration + 1)
-    if place == end_of(pool, vertex) or pool.key[place] != key:
-        return -1
-    return int(pool.iteration[place])
+    return iteration_at(pool, place) if is_at(pool, vertex, place, key) else -1

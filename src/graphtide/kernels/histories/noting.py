@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.kernels.histories.dropping import mixed
-from graphtide.kernels.histories.pools import cost_at, end_of, first_at
+from graphtide.kernels.histories.pools import cost_at, first_at, is_at, iteration_at
 from graphtide.kernels.histories.records import (
     DETERMINISTIC,
     DROPPED,
@@ -68,10 +68,11 @@ def note_item(state: Int64, item: int) -> int:
     if number + 1 >= len(work.noted_item):
         work.counts[LACKING] = LACKS_NOTED
         return -1
-    if not log_row(state, kept_at(state, KEPT), vertex, key):
-        return -1
-    by_record = work.settings[HOW] == DETERMINISTIC
-    if by_record and not log_row(state, dropped_at(state, DROPPED), vertex, key):
+    logged = log_row(state, kept_at(state, KEPT), vertex, key)
+    if logged and work.settings[HOW] == DETERMINISTIC:
+        logged = log_row(state, dropped_at(state, DROPPED), vertex, key)
+    if not logged:
+        work.counts[LOG] = work.noted_first[number]
         return -1
     work.table[slot] = work.counts[STAMP] << _HALF | np.int64(number)
     work.noted_item[number] = item
@@ -82,16 +83,25 @@ def note_item(state: Int64, item: int) -> int:
 
 
 @inner_kernel
+def enter_notes(state: Int64) -> None:
+    """Let the table find all notes, which is a larger one now and may be empty."""
+    work = work_at(state, WORK)
+    for number in range(work.counts[NOTED]):
+        slot = slot_of(state, work.noted_item[number])
+        work.table[slot] = work.counts[STAMP] << _HALF | np.int64(number)
+
+
+@inner_kernel
 def log_row(state: Int64, pool: Pool, vertex: int, key: int) -> bool:
     """Log what a pool has of a key; whether there was room."""
     work, place = work_at(state, WORK), first_at(pool, vertex, key, 0)
-    has_cost = len(pool.narrow) + len(pool.wide) > 0
-    while place < end_of(pool, vertex) and pool.key[place] == key:
+    has_cost = len(pool.small) + len(pool.wide) > 0
+    while is_at(pool, vertex, place, key):
         at = work.counts[LOG]
         if at == len(work.log_value):
             work.counts[LACKING] = LACKS_LOG
             return False
-        work.log_iteration[at] = pool.iteration[place]
+        work.log_iteration[at] = iteration_at(pool, place)
         work.log_value[at] = cost_at(pool, place) if has_cost else np.nan
         work.counts[LOG] = at + 1
         place += 1

@@ -10,7 +10,14 @@ import numpy as np
 
 from graphtide.kernels.histories.dropping import filter_has
 from graphtide.kernels.histories.noting import noted_at
-from graphtide.kernels.histories.pools import cost_at, end_of, exactly_at, first_at, last_until
+from graphtide.kernels.histories.pools import (
+    cost_at,
+    exactly_at,
+    first_at,
+    is_at,
+    iteration_at,
+    last_until,
+)
 from graphtide.kernels.histories.records import (
     DETERMINISTIC,
     DROPPED,
@@ -82,7 +89,7 @@ def cheap_cost(state: Int64, item: int, iteration: int, when: int) -> tuple[int,
     if note < 0:
         kept = kept_at(state, KEPT)
         place = last_until(kept, vertex_of(item), key_of(item), iteration)
-        return (int(kept.iteration[place]), cost_at(kept, place)) if place >= 0 else (found, cost)
+        return (iteration_at(kept, place), cost_at(kept, place)) if place >= 0 else (found, cost)
     for at in range(work.noted_first[note], work.noted_first[note + 1]):
         is_later = found < work.log_iteration[at] <= iteration
         if is_later and not np.isnan(work.log_value[at]):
@@ -98,7 +105,7 @@ def last_dropped(state: Int64, item: int, iteration: int, when: int) -> int:
     if note < 0:
         dropped = dropped_at(state, DROPPED)
         place = last_until(dropped, vertex_of(item), key_of(item), iteration)
-        return int(dropped.iteration[place]) if place >= 0 else found
+        return iteration_at(dropped, place) if place >= 0 else found
     for at in range(work.noted_first[note], work.noted_first[note + 1]):
         is_later = found < work.log_iteration[at] <= iteration
         if is_later and np.isnan(work.log_value[at]):
@@ -121,12 +128,12 @@ def next_after(words: Int64, state: Int64, item: int, iteration: int, when: int)
     else:
         kept, dropped = kept_at(state, KEPT), dropped_at(state, DROPPED)
         place = first_at(kept, vertex, key, iteration + 1)
-        if place < end_of(kept, vertex) and kept.key[place] == key:
-            found = min(found, int(kept.iteration[place]))
+        if is_at(kept, vertex, place, key):
+            found = min(found, iteration_at(kept, place))
         if work.settings[HOW] == DETERMINISTIC:
             place = first_at(dropped, vertex, key, iteration + 1)
-            if place < end_of(dropped, vertex) and dropped.key[place] == key:
-                found = min(found, int(dropped.iteration[place]))
+            if is_at(dropped, vertex, place, key):
+                found = min(found, iteration_at(dropped, place))
     if work.settings[HOW] == PROBABILISTIC:
         for later in range(iteration + 1, found):
             if filter_has(state, search, item, later):

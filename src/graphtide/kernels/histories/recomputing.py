@@ -46,7 +46,15 @@ from graphtide.kernels.histories.records import (
     work_at,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import BASE, SEARCHES, STATES, searches_at
+from graphtide.kernels.queries.records import (
+    AGAINST,
+    ALONG,
+    BASE,
+    SEARCHES,
+    STATES,
+    WAYS,
+    searches_at,
+)
 from graphtide.kernels.queries.rows import key_of, packed, vertex_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
 
@@ -155,15 +163,28 @@ def least_offer(words: Int64, state: Int64, item: int, iteration: int, when: int
 
     Those that must be recomputed first are put on the stack; then what this returns is of no use.
     """
-    graph = adjacency_at(words, 0)
+    graph, best = adjacency_at(words, 0), np.inf
     searches = searches_at(words, SEARCHES)
-    wanted = item, iteration - 1, when
-    best = least_one_way(words, state, graph.into, wanted, 0)
-    best = min(best, least_one_way(words, state, graph.out, wanted, 1))
-    if when == OLD and work_at(state, WORK).counts[DELETED] > 0:
-        best = min(best, least_of_deleted(words, state, wanted, 0))
-        best = min(best, least_of_deleted(words, state, wanted, 1))
-    return best if best <= searches.bound[searches.owner[key_of(item)]] else np.inf
+    search = searches.owner[key_of(item)]
+    wanted, ways = (item, iteration - 1, when), fact(words, search, WAYS)
+    by_deleted = when == OLD and work_at(state, WORK).counts[DELETED] > 0
+    if ways & ALONG:
+        best = least_one_way(words, state, graph.into, wanted, 0)
+        if by_deleted:
+            best = min(best, least_of_deleted(words, state, wanted, 0))
+    if ways & AGAINST:
+        best = min(best, least_one_way(words, state, graph.out, wanted, 1))
+        if by_deleted:
+            best = min(best, least_of_deleted(words, state, wanted, 1))
+    return best if best <= searches.bound[search] else np.inf
+
+
+@joined_kernel
+def count_looks(words: Int64, state: Int64, item: int, edges: int) -> None:
+    """Count edges that are looked at for an entry: of this batch, and of its search."""
+    searches = searches_at(words, SEARCHES)
+    work_at(state, WORK).counts[TOUCHED] += edges
+    searches.looked[searches.owner[key_of(item)]] += edges
 
 
 @inner_kernel
@@ -174,7 +195,7 @@ def least_one_way(
     vertex, when = vertex_of(wanted[0]), wanted[2]
     work, start, best = work_at(state, WORK), slabs.start[vertex], np.inf
     skips = when == OLD and work.counts[INSERTED] > 0
-    work.counts[TOUCHED] += slabs.live[vertex]
+    count_looks(words, state, wanted[0], slabs.live[vertex])
     for place in range(start, start + slabs.live[vertex]):
         edge = slabs.edge[place]
         if skips and is_inserted(work.inserted, work.counts[INSERTED], edge):

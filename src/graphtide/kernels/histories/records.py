@@ -16,29 +16,29 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import places, record_reader
 
-Int8 = NDArray[np.int8]
-Int16 = NDArray[np.int16]
+UInt8 = NDArray[np.uint8]
+UInt16 = NDArray[np.uint16]
 UInt64 = NDArray[np.uint64]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
-Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
 
 class Pool(NamedTuple):
     """Rows of (key, iteration, cost, copies) by vertex, sorted, each in a chunk of a `kind`.
 
-    Costs are `narrow` while each of them is a number of 32 bits, and `wide` once one was not; of
-    the two, and of `copies`, those that a pool does not have are empty. `free`, `sizes` and `top`
-    are those of `kernels.chunks`.
+    `key` has the key and, as its last eight bits, the iteration; once there was one of more bits,
+    `late` has those. Costs are `small` while each of them is a small whole number, and `wide` once
+    one was not. What a pool does not have is empty. `free`, `sizes` and `top` are those of
+    `kernels.chunks`.
     """
 
     start: Int32
     length: Int32
-    kind: Int8
+    kind: UInt8
     key: Int32
-    iteration: Int16
-    narrow: Float32
+    late: UInt8
+    small: UInt16
     wide: Float64
     copies: Int32
     free: Int64
@@ -100,10 +100,10 @@ class Work(NamedTuple):
 
 
 HEAP, NOTED, LOG, MESSAGES, MEMO, STACK, INSERTED, DELETED = range(8)
-STAMP, LACKING, AT, TOUCHED, EVALUATED = range(8, 13)
-COUNTS = 13
+STAMP, LACKING, AT, TOUCHED, EVALUATED, TOLD = range(8, 14)
+COUNTS = 14
 """How much of each is in use; which call this is, what it lacks, how far it got; edges looked at
-and entries evaluated."""
+and entries evaluated; and whether all of the batch has been told, and entries are evaluated."""
 
 ON_DEMAND, HOW, POLICY, SHARE, LEAST, MOST, SEED = range(7)
 SETTINGS = 7
@@ -112,9 +112,12 @@ RANDOM, DEGREE = range(2)
 
 DONE, LACKS_KEPT, LACKS_DROPPED, LACKS_JOINED, LACKS_WIDTH, ENDLESS = range(6)
 LACKS_HEAP, LACKS_NOTED, LACKS_LOG, LACKS_MESSAGES, LACKS_MEMO, LACKS_STACK = range(6, 12)
+LACKS_LATE = 12
 """How a call ended: done, or to be called again once there is more room, or never."""
 
 MOST_ITERATIONS = (1 << 15) - 2
+MOST_KEYS = 1 << 23
+"""So many keys leave eight bits of 31 to iterations."""
 
 OLD, NEW = 0, 1
 """As of the graph before the batch, and after it."""

@@ -14,6 +14,7 @@ from graphtide.kernels.blocks import adjacency_at
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.queries.offering import (
+    count_looks,
     lacks_work,
     note_entry,
     pop_entry,
@@ -36,6 +37,7 @@ from graphtide.kernels.queries.records import (
     STATES,
     TAKES_LONG,
     TOUCHED,
+    WAYS,
     WORK,
     Int64,
     rows_at,
@@ -131,7 +133,7 @@ def doubt_one_way(
     state, back = from_state
     work, rows = work_at(words, WORK), rows_at(words, ROWS)
     start, live, base = slabs.start[vertex], slabs.live[vertex], fact(words, search, BASE)
-    work.counts[TOUCHED] += live
+    count_looks(words, search, live)
     for place in range(start, start + live):
         edge = slabs.edge[place]
         reached = step_of(words, search, state, 2 * class_of(words, search, edge) + back)
@@ -156,9 +158,11 @@ def best_support(words: Int64, vertex: int, key: int, value: float) -> float:
     rows can hold it.
     """
     graph, rows = adjacency_at(words, 0), rows_at(words, ROWS)
-    place = find_entry(words, vertex, key)
-    best, edge, _ = best_one_way(words, graph.into, (vertex, key, 0), value)
-    if best > value or value == np.inf:
+    place, best, edge = find_entry(words, vertex, key), np.inf, -1
+    ways = fact(words, searches_at(words, SEARCHES).owner[key], WAYS)
+    if ways & ALONG:
+        best, edge, _ = best_one_way(words, graph.into, (vertex, key, 0), value)
+    if ways & AGAINST and (best > value or value == np.inf):
         other, other_edge, _ = best_one_way(words, graph.out, (vertex, key, 1), value)
         if other < best:
             best, edge = other, other_edge
@@ -186,7 +190,7 @@ def best_one_way(
     last = base + fact(words, search, STATES)
     start, live = slabs.start[vertex], slabs.live[vertex]
     best, best_edge, best_state = np.inf, -1, 0
-    work_at(words, WORK).counts[TOUCHED] += live
+    count_looks(words, search, live)
     for place in range(start, start + live):
         edge, neighbour = slabs.edge[place], slabs.neighbour[place]
         end = rows.start[neighbour] + rows.length[neighbour]

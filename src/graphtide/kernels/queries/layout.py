@@ -18,7 +18,7 @@ from graphtide.kernels.queries.records import (
     ROWS,
     SEARCHES,
     Float64,
-    Int16,
+    Int8,
     Int32,
     Int64,
     UInt16,
@@ -48,7 +48,7 @@ def kind_for(sizes: Int64, length: int, spare: int) -> int:
 
 
 @bare_kernel
-def plan_rows(lengths: Int32, sizes: Int64, starts: Int64, spare: int) -> int:
+def plan_rows(lengths: Int32, sizes: Int64, starts: Int32, spare: int) -> int:
     """Say where each row begins if all are written anew, and where the last one ends."""
     top = 0
     for vertex in range(len(starts)):
@@ -58,7 +58,7 @@ def plan_rows(lengths: Int32, sizes: Int64, starts: Int64, spare: int) -> int:
 
 
 @kernel
-def copy_rows(before: Any, after: Any, starts: Int64, lengths: Int32, there: Int64) -> None:
+def copy_rows(before: Any, after: Any, starts: Int32, lengths: Int32, there: Int32) -> None:
     """Write one column of all rows from where they begin to where they will."""
     for vertex in range(len(there)):
         start, place = starts[vertex], there[vertex]
@@ -67,7 +67,7 @@ def copy_rows(before: Any, after: Any, starts: Int64, lengths: Int32, there: Int
 
 
 @bare_kernel
-def choose_kinds(lengths: Int32, sizes: Int64, kinds: Int16, spare: int) -> None:
+def choose_kinds(lengths: Int32, sizes: Int64, kinds: Int8, spare: int) -> None:
     """Say in what kind of chunk each row lies that `plan_rows` has planned."""
     for vertex in range(len(lengths)):
         kinds[vertex] = kind_for(sizes, lengths[vertex], spare)
@@ -81,11 +81,21 @@ def widen_costs(small: UInt16, wide: Float64) -> None:
 
 
 @bare_kernel
-def list_rows(words: Int64, order: Int64) -> None:
-    """Tell of each vertex where its row is, in numbers that come in the order of the rows."""
-    rows = rows_at(words, ROWS)
+def list_rows(starts: Int32, order: Int64) -> None:
+    """Tell of each vertex where its row is, in numbers that come in the order of the rows.
+
+    `order` begins where `starts` does, in the same memory, and takes its place: from the end, no
+    start is written over that is still to be read.
+    """
+    for vertex in range(len(order) - 1, -1, -1):
+        order[vertex] = np.int64(starts[vertex]) << _HALF | vertex
+
+
+@bare_kernel
+def take_starts(order: Int64, starts: Int32) -> None:
+    """Tell of each vertex where its row is, as it stands in `order`, by vertex; the way back."""
     for vertex in range(len(order)):
-        order[vertex] = rows.start[vertex] << _HALF | vertex
+        starts[vertex] = order[vertex] & _LOW
 
 
 @bare_kernel
@@ -93,14 +103,13 @@ def close_up(words: Int64, order: Int64) -> None:
     """Move all rows to the front of the pool, without entries that belong to nobody.
 
     `order` has the vertices as their rows lie in the pool (`list_rows`): each moves down, to where
-    nothing is that is still to be read.
+    nothing is that is still to be read. It then has where they begin, to be sorted by vertex.
     """
     rows, owner = rows_at(words, ROWS), searches_at(words, SEARCHES).owner
     rows.free[:] = -1
     top = 0
-    for item in order:
-        vertex = item & _LOW
-        start, count = rows.start[vertex], 0
+    for at in range(len(order)):
+        vertex, start, count = order[at] & _LOW, order[at] >> _HALF, 0
         for place in range(start, start + rows.length[vertex]):
             if owner[rows.key[place]] >= 0:
                 copy_entry(words, place, top + count)
@@ -108,7 +117,8 @@ def close_up(words: Int64, order: Int64) -> None:
         kind = 0
         while rows.sizes[kind] < count:
             kind += 1
-        rows.start[vertex], rows.length[vertex], rows.kind[vertex] = top, count, kind
+        rows.length[vertex], rows.kind[vertex] = count, kind
+        order[at] = vertex << _HALF | np.int64(top)
         top += rows.sizes[kind]
     rows.top[0] = top
 

@@ -68,6 +68,13 @@ def pop_entry(words: Int64) -> None:
 
 
 @joined_kernel
+def count_looks(words: Int64, search: int, edges: int) -> None:
+    """Count edges that a search looks at: of this batch, and of the search."""
+    work_at(words, WORK).counts[TOUCHED] += edges
+    searches_at(words, SEARCHES).looked[search] += edges
+
+
+@joined_kernel
 def lacks_work(words: Int64) -> int:
     """Whether heap and log have room: for one more, and for the one that goes back on the heap."""
     work = work_at(words, WORK)
@@ -140,7 +147,7 @@ def spread_one_way(
     search, state, back = from_state
     base, bound = fact(words, search, BASE), searches_at(words, SEARCHES).bound[search]
     start, live = slabs.start[vertex], slabs.live[vertex]
-    work_at(words, WORK).counts[TOUCHED] += live
+    count_looks(words, search, live)
     for place in range(start, start + live):
         edge = slabs.edge[place]
         reached = step_of(words, search, state, 2 * class_of(words, search, edge) + back)

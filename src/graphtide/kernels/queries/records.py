@@ -34,9 +34,9 @@ class Rows(NamedTuple):
     edge. So who looks for those that came by an edge finds all of them and hardly any other.
     """
 
-    start: Int64
+    start: Int32
     length: Int32
-    kind: Int16
+    kind: Int8
     key: Int32
     small: UInt16
     wide: Float64
@@ -51,7 +51,8 @@ class Searches(NamedTuple):
     numbers of each search one after the other. `steps` are the tables of all automata, a row a
     state and behind its letters the ways that it goes; `codes` are the labels that they name.
     `plain` says of each key which ways it goes or `ANY_STEP`, 0 where it has no owner; `goes` how
-    many searches go along edges, and how many against them.
+    many searches go along edges, and how many against them. `looked` counts the edges that each
+    search has looked at to follow batches.
     """
 
     owner: Int32
@@ -60,6 +61,7 @@ class Searches(NamedTuple):
     facts: Int32
     bound: Float64
     entries: Int64
+    looked: Int64
     steps: Int16
     codes: Int32
 

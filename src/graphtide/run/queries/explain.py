@@ -25,6 +25,7 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
         f"automaton: {query.searches[0].automaton.states:,} states"
         + (f", {states:,} for all starts" if starts > 1 else ""),
         f"state: {_state(kept, query)}",
+        f"a batch: {_milliseconds(kept, query)} ms of its own, in the mean",
         f"all {len(kept.queries):,} queries: {kept.nbytes:,} bytes",
     ]
     return "\n".join(lines)
@@ -41,8 +42,7 @@ def explain_queries(kept: KeptQueries) -> str:
     lines = [
         f"{count:,} queries, {_limit(engine)}",
         f"in use: {in_words(kept.nbytes)}{_share(engine)}",
-        f"a batch: {1e3 * engine.seconds / max(engine.batches, 1):.3f} ms, the mean of "
-        f"{engine.batches:,}",
+        f"a batch: {1e3 * engine.times.mean:.3f} ms, the mean of {engine.times.followed:,}",
     ]
     if isinstance(engine, QueryEngine):
         dropped = sum(_dropped(engine, query) > 0 for query in kept.queries.values())
@@ -85,7 +85,7 @@ def _share(engine: QueryEngine | HistoryEngine) -> str:
 
 
 def _line(kept: KeptQueries, query: KeptQuery) -> str:
-    told = f"  {query.name}: {_state(kept, query)}"
+    told = f"  {query.name}: {_state(kept, query)}; {_milliseconds(kept, query)} ms a batch"
     if isinstance(kept.engine, HistoryEngine):
         return told
     records = [kept.engine.states.records[number] for number in kept.numbers_of(query)]
@@ -93,6 +93,11 @@ def _line(kept: KeptQueries, query: KeptQuery) -> str:
     seconds = sum(record.seconds for record in records)
     took = f", {1e3 * seconds / again:.3f} ms each" if again else ""
     return f"{told}; computed anew {again:,} times{took}"
+
+
+def _milliseconds(kept: KeptQueries, query: KeptQuery) -> str:
+    """What a batch takes that is a query's own, in the mean."""
+    return f"{1e3 * sum(map(kept.engine.seconds_of, query.numbers)):.3f}"
 
 
 def _dropped(engine: QueryEngine, query: KeptQuery) -> int:
