@@ -23,8 +23,11 @@ from graphtide.kernels.walks.versions import LEFT_LIST, bounds, entries, is_neig
 ROOM = 1 << 13
 """Words of the table; a gathering takes a share that it fills by a quarter, the largest by half."""
 SPARSE = 4
-"""A gathering has so many words for each neighbour: whoever meets another one guesses wrong where to
-go on. With two, and the number of the gathering read for each, terms took a fifth longer."""
+"""A gathering has so many words for each neighbour.
+
+A vertex that meets another one makes the processor guess wrong where to go on. With two words, and
+the number of the gathering read from memory for each vertex, terms took a fifth longer.
+"""
 TIMES = 6
 """Asking is dearer than gathering until the other vertex has so many times as many neighbours.
 
