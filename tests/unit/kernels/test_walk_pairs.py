@@ -17,14 +17,19 @@ MANY = 150
 
 
 def filled(draw: random.Random, places: int) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
-    """A table that is as full as it may be, and what is in it; some pairs are joined no more."""
+    """A table that is as full as it may be, and what is in it; some pairs are joined no more.
+
+    Who sets a pair anew says where it stood, which others may have moved it away from.
+    """
     table, known = np.full(places, FREE, np.int64), dict[tuple[int, int], int]()
+    stood = dict[tuple[int, int], int]()
     while len(known) < pairs_within(places):
         one, other = sorted((draw.randrange(MANY), draw.randrange(MANY)))
-        flags = draw.randrange(4)
-        taken = pairs.set_flags(table, other, one, flags)
+        flags, place = draw.randrange(4), stood.get((one, other), int(pairs.NOWHERE))
+        taken = pairs.set_flags(table, (other, one), flags, place)
         assert taken == ((one, other) not in known)
         known[one, other] = flags
+        stood[one, other] = int(pairs.place_of(table, pairs.word_of(one, other)))
     return table, known
 
 
@@ -34,7 +39,7 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("word_of", "first_place", "distance", "found_word", "put_word"):
         kernel = getattr(pairs, name)
         monkeypatch.setattr(pairs, name, getattr(kernel, "py_func", kernel))
-    for name in ("set_flags", "flags_of", "copy_pairs"):
+    for name in ("set_flags", "place_of", "move_up", "copy_pairs"):
         kernel = getattr(pairs, name)
         monkeypatch.setattr(pairs, name, getattr(kernel, "py_func", kernel))
 
@@ -42,10 +47,9 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(table: np.ndarray, known: dict[tuple[int, int], int]) -> None:
     for one in range(MANY):
         for other in range(one, MANY):
-            found = int(pairs.flags_of(table, other, one))
-            assert found == known.get((one, other), 0)
-            word = int(pairs.found_word(table, pairs.word_of(one, other)))
+            word = int(pairs.found_word(table, pairs.word_of(other, one)))
             assert (word == FREE) == ((one, other) not in known)
+            assert word == FREE or word & 3 == known[one, other]
 
 
 @pytest.mark.parametrize("seed", range(3))

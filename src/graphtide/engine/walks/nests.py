@@ -122,6 +122,7 @@ class Nest:
             lines += [
                 f"ask_rows(walking, near_{number}, way_{number})",
                 f"beside_{number} = gather_beside(walking, {self._far(number)})",
+                f"gathering_{number} = counts[GATHERED]",
             ]
         near, how, way = f"near_{number}", f"how_{number}", f"way_{number}"
         stretch, place = f"stretch_{number}", f"place_{number}"
@@ -158,7 +159,8 @@ class Nest:
             return []
         texts = [joined_text(atom_of(link.factor), self.versions) for link in links]
         if self._gathers(number, links):
-            found = f"is_beside(walking, beside_{number}, {at})"
+            asked = f"gathering_{number}, beside_{number}, {at}"
+            found = f"is_beside(walking.beside, {asked})"
             other = f"({texts[1]} if pick_{number} == 0 else {texts[0]})"
             return [f"({found} if beside_{number} else {other})"]
         return [f"(pick_{number} == {choice} or {text})" for choice, text in enumerate(texts)]

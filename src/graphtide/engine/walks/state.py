@@ -226,6 +226,7 @@ def _changed(batch: int, slots: NDArray[np.int32]) -> Changed:
         left_kind=bytes_(8 * batch),
         low=ints(batch),
         high=ints(batch),
+        known=_words(batch),
         old=bytes_(batch),
         new=bytes_(batch),
         fresh_forward=ints(batch),

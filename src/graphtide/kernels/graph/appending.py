@@ -33,12 +33,16 @@ def wanted_room(room: int) -> int:
     return max(2 * room, _LEAST_ROOM)
 
 
+@joined_kernel
+def is_full(slabs: Slabs, end: int) -> bool:
+    """Whether the slab of a vertex has no room for one more entry."""
+    return bool(slabs.used[end] == slabs.room[end])
+
+
 @inner_kernel
 def make_room(slabs: Slabs, end: int, tops: Int64, pool: int) -> bool:
-    """Let the slab of a vertex take one more entry; False where its pool has no room for that."""
+    """Let a full slab take one more entry; False where its pool has no room for that."""
     used = slabs.used[end]
-    if used < slabs.room[end]:
-        return True
     room = max(2 * slabs.room[end], _LEAST_ROOM)
     start, place = slabs.start[end], tops[pool]
     if place + room > len(slabs.edge):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import array_at
 from graphtide.kernels.graph.adjacency import Slabs
-from graphtide.kernels.graph.appending import INTO, OUT, append_entry, make_room
+from graphtide.kernels.graph.appending import INTO, OUT, append_entry, is_full, make_room
 from graphtide.kernels.graph.flips import Delta, flip_delta
 from graphtide.kernels.graph.id_tables import find_ids
 from graphtide.kernels.graph.matching import (
@@ -115,9 +115,13 @@ def append_rows(words: Int64, batch: Batch, delta: Delta, progress: Int64) -> bo
         if delta.inserted[row] != NO_EDGE:
             continue
         source, target = delta.sources[row], delta.targets[row]
-        if not make_room(known.graph.out, source, known.tops, OUT):
+        if is_full(known.graph.out, source) and not make_room(
+            known.graph.out, source, known.tops, OUT
+        ):
             return False
-        if not make_room(known.graph.into, target, known.tops, INTO):
+        if is_full(known.graph.into, target) and not make_room(
+            known.graph.into, target, known.tops, INTO
+        ):
             return False
         edge = progress[FIRST] + progress[APPENDED]
         append_entry(known.graph.out, source, target, edge)

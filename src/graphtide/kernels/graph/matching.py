@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import array_at
-from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.graph.pair_tables import MOST, NONE, edge_in, mark_of, pair_hash
 from graphtide.kernels.graph.records import COLUMNS, REAL, TRUTH, KnownGraph, known_at
@@ -68,9 +68,13 @@ def match_rows(words: Int64, batch: Batch, delta: Delta, looked: Int64, alive: b
         ends, edge = (sources[row], targets[row]), CROWDED
         if by_pairs:
             ask_for_edges(known, edges, row)
-            edge = edge_of_pair(words, batch, ends, (edges[row], row), alive)
+            edge = edges[row]
+            if edge != NO_EDGE:
+                edge = edge_of_pair(words, batch, ends, (edge, row), alive)
         else:
             ask_for_slabs(known, sources, targets, row, alive)
+            if is_nothing_there(known.graph, ends, alive):
+                edge = NO_EDGE
         if edge == CROWDED:
             edge = edge_of_slabs(words, batch, ends, (row, looked), alive)
         edges[row] = edge
@@ -132,7 +136,7 @@ def edge_of_pair(
     name all edges.
     """
     (source, target), (candidate, row) = ends, wanted
-    if candidate == NO_EDGE or is_match(words, batch, ends, (candidate, row), alive):
+    if is_match(words, batch, ends, (candidate, row), alive):
         return candidate
     pairs, hashed, same = known_at(words, 0).pairs, pair_hash(source, target), 0
     place, mark = hashed & (len(pairs) - 1), mark_of(hashed)
@@ -208,6 +212,15 @@ def edge_of_slabs(
     if length(graph.out, source, alive) <= length(graph.into, target, alive):
         return search(words, graph.out, (source, target), (batch, row, looked), alive)
     return search(words, graph.into, (target, source), (batch, row, looked), alive)
+
+
+@joined_kernel
+def is_nothing_there(graph: Adjacency, ends: tuple[int, int], alive: bool) -> bool:
+    """Whether one of two slabs has no entry that could match, as in graphs that only grow.
+
+    Edges of sx-mathoverflow, a day at a time, then need no call with all arrays.
+    """
+    return bool(length(graph.out, ends[0], alive) == 0 or length(graph.into, ends[1], alive) == 0)
 
 
 @joined_kernel

@@ -12,7 +12,7 @@ from __future__ import annotations
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
-from graphtide.kernels.walks.pairs import direction_of, flags_of, set_flags
+from graphtide.kernels.walks.pairs import direction_of, place_of, set_flags, word_of
 from graphtide.kernels.walks.records import (
     BACKWARD,
     CHANGED,
@@ -166,7 +166,9 @@ def rank_for(walking: Walking, one: int, other: int) -> int:
     if changed.place[place] == 0:
         rank = counts[PAIRS]
         changed.low[rank], changed.high[rank] = min(one, other), max(one, other)
-        changed.old[rank] = flags_of(walking.pairs.table, one, other)
+        known = place_of(walking.pairs.table, word_of(one, other))
+        changed.known[rank] = known
+        changed.old[rank] = 0 if known < 0 else walking.pairs.table[known] & 3
         changed.fresh_forward[rank], changed.fresh_backward[rank] = -1, -1
         changed.lost[rank] = 0
         counts[PAIRS] = rank + 1
@@ -204,7 +206,7 @@ def settle_pair(walking: Walking, rank: int, needs: int, parallel: tuple[bool, b
         if needs & NEEDS_DIRECT == 0:
             new = either
     changed.new[rank] = new
-    counts[USED] += set_flags(walking.pairs.table, low, high, new)
+    counts[USED] += set_flags(walking.pairs.table, (low, high), new, changed.known[rank])
 
 
 @joined_kernel

@@ -11,15 +11,23 @@ are free, so that nothing is ever cleared between two. One gathering is valid at
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from graphtide.kernels.jit import joined_kernel
+from graphtide.kernels.jit import Index, joined_kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
-from graphtide.kernels.walks.records import GATHERED, NEW, SUMS_WIDTH, Walking
+from graphtide.kernels.walks.records import GATHERED, NEW, SUMS_WIDTH, Int64, Walking
 from graphtide.kernels.walks.versions import LEFT_LIST, bounds, entries, is_neighbour, size_of
 
 ROOM = 1 << 13
-"""Words of the table; a gathering takes a share that it fills by half at most."""
+"""Words of the table; a gathering takes a share that it fills by a quarter, the largest by half."""
+SPARSE = 4
+"""A gathering has so many words for each neighbour.
+
+A vertex that meets another one makes the processor guess wrong where to go on. With two words, and
+the number of the gathering read from memory for each vertex, terms took a fifth longer.
+"""
 TIMES = 6
 """Asking is dearer than gathering until the other vertex has so many times as many neighbours.
 
@@ -46,9 +54,10 @@ def gather_beside(
     if size > TIMES * few or 2 * size >= ROOM:
         return 0
     mask = _FIRST_MASK
-    while mask < 2 * size:
+    while mask < SPARSE * size and mask < ROOM - 1:
         mask = 2 * mask + 1
     walking.counts[GATHERED] += 1
+    number = walking.counts[GATHERED]
     doubtful = doubtful_neighbour(walking, vertex, how[3])
     for stretch in range(3):
         neighbours, _ = entries(walking, stretch)
@@ -57,7 +66,7 @@ def gather_beside(
         for place in range(begin, end):
             found = neighbours[place]
             if (plain and found != doubtful) or is_neighbour(walking, stretch, place, vertex, how):
-                enter_beside(walking, mask, found)
+                enter_beside(walking.beside, number, mask, found)
     return mask
 
 
@@ -100,23 +109,29 @@ def doubtful_neighbour(walking: Walking, vertex: int, upto: int) -> int:
 
 
 @joined_kernel
-def enter_beside(walking: Walking, mask: int, vertex: int) -> None:
+def enter_beside(beside: Int64, number: int, mask: int, vertex: int) -> None:
     """Put a vertex behind those that are in its way; parallel edges put it there again."""
-    base = np.int64(walking.counts[GATHERED]) << _SHIFT
-    place = (np.int64(vertex) * _MIX >> np.int64(15)) & np.int64(mask)
-    while walking.beside[place] >= base:
-        place = (place + 1) & np.int64(mask)
-    walking.beside[place] = base | np.int64(vertex)
+    base = np.int64(number) << _SHIFT
+    place = place_beside(mask, vertex)
+    while beside[place] >= base:
+        place = (place + Index(1)) & Index(mask)
+    beside[place] = base | np.int64(vertex)
 
 
 @joined_kernel
-def is_beside(walking: Walking, mask: int, vertex: int) -> bool:
-    """True if a vertex was gathered."""
-    base = np.int64(walking.counts[GATHERED]) << _SHIFT
+def place_beside(mask: int, vertex: int) -> Any:
+    """Where a vertex is looked for first."""
+    return Index((np.int64(vertex) * _MIX >> np.int64(15)) & np.int64(mask))
+
+
+@joined_kernel
+def is_beside(beside: Int64, number: int, mask: int, vertex: int) -> bool:
+    """True if a vertex was gathered, by the number of the gathering."""
+    base = np.int64(number) << _SHIFT
     word = base | np.int64(vertex)
-    place = (np.int64(vertex) * _MIX >> np.int64(15)) & np.int64(mask)
-    while walking.beside[place] >= base:
-        if walking.beside[place] == word:
+    place = place_beside(mask, vertex)
+    while beside[place] >= base:
+        if beside[place] == word:
             return True
-        place = (place + 1) & np.int64(mask)
+        place = (place + Index(1)) & Index(mask)
     return False

@@ -148,11 +148,31 @@ def enter_edges(
             continue
         end = run_end(keys, edges, near, at)
         row = near[at] * which[0] + which[1]
+        if end == at + 1 and is_put_last(ordered, row, keys, (edges[at], far[at])):
+            at = end
+            continue
         if ordered.pool[MOVED] > ordered.pool[MOST] or not make_room(ordered, row, end - at):
             return at
         merge_run(ordered, row, keys, (edges[at:end], far[at:end]))
         at = end
     return at
+
+
+@joined_kernel
+def is_put_last(ordered: Ordered, row: int, keys: Any, entry: tuple[int, int]) -> bool:
+    """Put an edge and its neighbour behind a row, if it belongs there and has room; True if so.
+
+    What nearly all edges do where the property rises: two calls with all arrays are saved.
+    """
+    begin, end = row_bounds(ordered, row)
+    edge, neighbour = entry
+    if end == ordered.start[row] + ordered.room[row]:
+        return False
+    if end > begin and not is_before(ordered.entries[end - 1] >> SHIFT, keys, keys[edge], edge):
+        return False
+    ordered.entries[end] = word_of(edge, neighbour)
+    ordered.size[row] += 1
+    return True
 
 
 @inner_kernel

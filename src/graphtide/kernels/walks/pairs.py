@@ -21,6 +21,7 @@ from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.walks.records import BACKWARD, FORWARD, Int64
 
 FREE = np.int64(-1)
+NOWHERE = np.int64(-1)
 _MIX = np.int64(-7046029254386353131)  # 2^64 over the golden ratio
 _LOW32 = np.int64(0xFFFFFFFF)
 _PAIR = np.int64(-4)
@@ -60,24 +61,24 @@ def distance(table: Int64, place: int, word: Any) -> Any:
 @joined_kernel
 def found_word(table: Int64, pair: Any) -> Any:
     """The word of a pair; FREE if the table has none."""
+    place = place_of(table, pair)
+    return FREE if place < 0 else table[place]
+
+
+@joined_kernel
+def place_of(table: Int64, pair: Any) -> Any:
+    """Where the word of a pair stands; NOWHERE if the table has none."""
     place, steps = first_place(table, pair), np.int64(0)
     while True:
         word = table[place]
-        if word == FREE or (word & _PAIR) == pair:
-            return word
-        if steps > 0 and distance(table, place, word) < steps:
-            return FREE
+        if (word & _PAIR) == pair:
+            return place
+        if word == FREE or (steps > 0 and distance(table, place, word) < steps):
+            return NOWHERE
         steps += 1
         place += 1
         if place == len(table):
             place = np.int64(0)
-
-
-@joined_kernel
-def flags_of(table: Int64, one: int, other: int) -> Any:
-    """How two vertices are joined, seen from the lower one."""
-    found = found_word(table, word_of(one, other))
-    return np.int64(0) if found == FREE else found & np.int64(3)
 
 
 @inner_kernel
@@ -85,30 +86,53 @@ def put_word(table: Int64, given: Any, kept: int) -> Any:
     """Put a word in place of that of its pair, or among the others; returns what stood there.
 
     Of the bits of the earlier word, those in `kept` stay. Where there is none (FREE is returned), a
-    place more is taken: all that stand less far from where they are looked for move up by one.
+    place more is taken: all from the first that is looked for further on move up by one.
     """
-    carried, place = np.int64(given), first_place(table, given & _PAIR)
+    given, place = np.int64(given), first_place(table, given & _PAIR)
     steps = np.int64(0)
     while table[place] != FREE:
         word = table[place]
-        if (word & _PAIR) == (carried & _PAIR):
-            table[place] = carried | (word & np.int64(kept))
+        if (word & _PAIR) == (given & _PAIR):
+            table[place] = given | (word & np.int64(kept))
             return word
-        near = distance(table, place, word)
-        if near < steps:
-            table[place], carried, steps = carried, word, near
+        if distance(table, place, word) < steps:
+            break
         steps += 1
         place += 1
         if place == len(table):
             place = np.int64(0)
-    table[place] = carried
+    move_up(table, place)
+    table[place] = given
     return FREE
 
 
 @joined_kernel
-def set_flags(table: Int64, one: int, other: int, flags: int) -> int:
-    """Say how two vertices are joined; 1 if the pair took a place of its own."""
-    return 1 if put_word(table, word_of(one, other) | flags, 0) == FREE else 0
+def move_up(table: Int64, place: int) -> None:
+    """Move the words from a place up to the next free one by one place; their order stays.
+
+    Some thirty words where seven of eight places are taken, so that nobody asks for their hashes.
+    """
+    carried, at = table[place], place
+    while carried != FREE:
+        at += 1
+        if at == len(table):
+            at = np.int64(0)
+        word = table[at]
+        table[at] = carried
+        carried = word
+
+
+@joined_kernel
+def set_flags(table: Int64, ends: tuple[int, int], flags: int, place: int) -> int:
+    """Say how two vertices are joined; 1 if the pair took a place of its own.
+
+    `place` is where the pair stood, or NOWHERE: others that came may have moved it up since.
+    """
+    pair = word_of(ends[0], ends[1])
+    if place >= 0 and (table[place] & _PAIR) == pair:
+        table[place] = pair | flags
+        return 0
+    return 1 if put_word(table, pair | flags, 0) == FREE else 0
 
 
 @bare_kernel

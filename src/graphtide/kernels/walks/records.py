@@ -87,6 +87,7 @@ class Changed(NamedTuple):
     `left_start` go by slot, `left_vertex` to `left_kind` by what left, and `low` to `lost` by
     rank; `place` leads from pairs to ranks. `marked` and `before` are edges and their old marks.
     `pairs_at` counts the changed pairs of a vertex, and `partner` is its other end in the last.
+    `known` is where a changed pair stood in the table of pairs before the batch.
     """
 
     slots: Int32
@@ -102,6 +103,7 @@ class Changed(NamedTuple):
     left_kind: UInt8
     low: Int32
     high: Int32
+    known: Int64
     old: UInt8
     new: UInt8
     fresh_forward: Int32

@@ -36,6 +36,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 _TAKEN = {ValueType.FLOAT: "bif", ValueType.INT: "bi", ValueType.BOOL: "b"}
 _FEW = 32
 """So many values are looked at one by one sooner than NumPy finds the least of them."""
+_NO_BOUND = float("inf")
+"""What every number meets; only NaN does not, which whole numbers never are."""
 _ANY = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"
 _WORDS = {
     "b": "truth values",
@@ -135,6 +137,8 @@ class Conditions:
         """A quick look: the least and the greatest of a column tell of all, and NaN of itself."""
         for name, least, meets, bound in self._tests:
             column = columns[name]
+            if bound is _NO_BOUND and column.dtype.kind != "f":
+                continue
             if len(column) <= _FEW:
                 for item in column.tolist():
                     if not meets(item, bound):
@@ -156,7 +160,7 @@ class Conditions:
             if type_.is_moment:
                 found.append((name, True, operator.gt, NO_MOMENT))
             elif type_ not in CODED_TYPES and name not in bounded:
-                found.append((name, True, operator.le, np.inf))
+                found.append((name, True, operator.le, _NO_BOUND))
         return found
 
     def _check_obligation(

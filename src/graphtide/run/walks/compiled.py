@@ -60,7 +60,7 @@ class CompiledWalk:
         """The names of the rows that walks report."""
         return tuple(item.name for item in self.bound.program.matches)
 
-    @property
+    @cached_property
     def match_plans(self) -> tuple[Matches, ...]:
         """The rows that walks report, with their columns and limits as numbers."""
         return tuple(
