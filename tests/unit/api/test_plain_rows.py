@@ -69,6 +69,15 @@ def test_a_single_tuple_is_a_row(row: tuple[Any, ...]) -> None:
         pd.DataFrame({"src": [3], "dst": [4], "weight": [0.5]}).convert_dtypes(),
         pl.DataFrame({"src": [3, 4], "dst": [4, 5], "weight": [None, float("nan")]}),
         pl.DataFrame({"src": [3], "dst": [4]}),
+        pa.table(COLUMNS).slice(1),
+        pa.table(COLUMNS).slice(0, 1),
+        pa.table(COLUMNS).slice(2),
+        pa.table(COLUMNS).to_batches()[0].slice(1),
+        pa.concat_tables([pa.table(COLUMNS), pa.table(COLUMNS).slice(1)]),
+        pa.table({"dst": [4, 5], "src": [3, 3], "weight": [0.5, None]}),
+        pa.table({"dst": [4, 5, 6], "src": [3, 3, 3], "weight": [None, 0.5, 1.5]}).slice(1),
+        pa.table({"dst": [4], "src": pa.array([3, 5]).slice(1), "weight": [0.5]}),
+        pa.table({"dst": [4], "src": [3]}),
     ],
 )
 def test_a_frame_means_what_it_means_to_the_reader(frame: Any) -> None:

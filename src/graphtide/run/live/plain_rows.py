@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.run.live.edge_rows import EdgeRows
 
@@ -39,6 +40,7 @@ class PlainRows:
         self._names = tuple(name for name, _ in properties)
         self._schema: pa.Schema | None = None
         self._fits = False
+        self._places: list[int] = []
 
     def taken_over(self, what: str, given: Any) -> EdgeRows | None:
         """The rows, or None where they must be read."""
@@ -85,15 +87,46 @@ class PlainRows:
             self._schema, self._fits = schema, self._fitting(schema)
         if not self._fits:
             return None
+        if self._places:
+            rows = self._of_buffers(what, table)
+            if rows is not None:
+                return rows
         columns = {}
         for name, column in zip(self._schema_names, table.itercolumns(), strict=True):
             # Missing numbers make floats of whole numbers, and NaN of floats, as reading does.
             columns[name] = column.to_numpy(zero_copy_only=False)
         return self._of_columns(what, columns)
 
+    def _of_buffers(self, what: str, table: pa.Table | pa.RecordBatch) -> EdgeRows | None:
+        """Columns of whole words in one piece, by what Arrow keeps them in.
+
+        A struct of all columns hands their buffers out together, in 2 microseconds; asking three
+        columns for their values takes 5. No buffer is shorter than its column, so where all
+        together are no longer, none has values that the table does not show.
+        """
+        batches = [table] if type(table) is pa.RecordBatch else table.to_batches()
+        width, count = len(self._places), table.num_rows
+        if len(batches) != 1 or not count:
+            return None
+        buffers = batches[0].to_struct_array().buffers()
+        data = [buffers[place] for place in self._places]
+        if any(buffers[1::2]) or sum(map(len, data)) != width * count * _INT.itemsize:
+            return None  # Values may be missing, or it is a slice.
+        lines = np.frombuffer(bytearray().join(data), _INT).reshape(width, count)
+        return _of_lines(what, lines, self._given)
+
     def _fitting(self, schema: pa.Schema) -> bool:
-        """Whether columns have names and types of the graph's, each once."""
+        """Whether columns have names and types of the graph's, each once.
+
+        Where all have whole words, their data are at `_places` among the buffers of a struct.
+        """
         self._schema_names = names = schema.names
+        self._given = [item for item in self._properties if item[0] in names]
+        whole = {self._src, self._dst} <= set(names) and all(
+            dtype in _KINDS for _, dtype in self._given
+        )
+        order = [self._src, self._dst, *(name for name, _ in self._given)] if whole else []
+        self._places = [2 * names.index(name) + 2 for name in order]
         return len(set(names)) == len(names) and all(
             name in self._types and _ARROW.get(str(kind)) == self._types[name]
             for name, kind in zip(names, schema.types, strict=True)
@@ -111,11 +144,7 @@ class PlainRows:
                 (lines if self._row[at] == _INT else reals)[at, 0] = row[at]
             except OverflowError:
                 return None
-        properties = {
-            name: (lines if dtype == _INT else reals)[at]
-            for at, (name, dtype) in enumerate(self._properties[: width - 2], 2)
-        }
-        return EdgeRows(what, lines[0], lines[1], properties, lines)
+        return _of_lines(what, lines, self._properties[: width - 2])
 
     def _of_tuples(self, what: str, rows: list[Any]) -> EdgeRows | None:
         if len(rows) == 1:
@@ -139,6 +168,17 @@ class PlainRows:
             columns.append(column)
         src, dst, *others = columns
         return EdgeRows(what, src, dst, dict(zip(self._names, others, strict=False)), lines)
+
+
+def _of_lines(
+    what: str, lines: NDArray[np.int64], given: Sequence[tuple[str, np.dtype[Any]]]
+) -> EdgeRows:
+    """Rows by their words: a line for each end, and for each property that is given."""
+    reals = lines.view(_REAL)
+    properties = {
+        name: (lines if dtype == _INT else reals)[at] for at, (name, dtype) in enumerate(given, 2)
+    }
+    return EdgeRows(what, lines[0], lines[1], properties, lines)
 
 
 def _is_plain(column: Any, dtype: np.dtype[Any]) -> bool:
