@@ -107,7 +107,7 @@ def put_word(table: Int64, given: Any, kept: int) -> Any:
 
 
 @joined_kernel
-def move_up(table: Int64, place: int) -> None:
+def move_up(table: Int64, place: Any) -> None:
     """Move the words from a place up to the next free one by one place; their order stays.
 
     Some thirty words where seven of eight places are taken, so that nobody asks for their hashes.
