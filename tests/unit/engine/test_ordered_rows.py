@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numba
 import numpy as np
 import pytest
 
@@ -14,7 +15,10 @@ from graphtide.engine.walks.runs import WalkRun
 from graphtide.kernels.walks.ordered import MOVED, NEIGHBOUR, SHIFT, TOP, row_bounds
 from tests.equivalence.walk_cases import rings
 
-pytestmark = pytest.mark.interpreted
+pytestmark = [
+    pytest.mark.interpreted,
+    pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="Python may not call a joined kernel"),
+]
 
 
 class Kept:
