@@ -10,6 +10,7 @@ the next time of every run. An advance looks at what expires, and no further.
 from __future__ import annotations
 
 import heapq
+import math
 import re
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -33,6 +34,7 @@ _UNITS = {
 }
 _PERIOD = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(week|day|hour|minute|second)s?\s*")
 _MICROSECOND = timedelta(microseconds=1)
+_LEAST = -(2**63)
 
 
 class Keep(NamedTuple):
@@ -140,7 +142,12 @@ class Expiry:
     @property
     def border(self) -> float | int:
         """The earliest time that stays."""
-        return -np.inf if self.latest is None else self.latest - self.keep.period
+        period = self.keep.period
+        if self.latest is None or period == np.inf:
+            return -np.inf
+        if isinstance(self.latest, int):  # As whole numbers: floats would round large ones.
+            return max(self.latest - math.floor(period), _LEAST)
+        return self.latest - period
 
     def see(self, times: NDArray[Any]) -> None:
         """Take note of the times of a batch."""
