@@ -48,6 +48,14 @@ class Keep(NamedTuple):
         """As a manifest holds it."""
         return self._asdict()
 
+    def earliest(self, latest: float | int | None) -> float | int:
+        """The earliest time that stays where that is the latest that was seen."""
+        if latest is None or self.period == np.inf:
+            return -np.inf
+        if isinstance(latest, int):  # As whole numbers: floats would round large ones.
+            return max(latest - math.floor(self.period), _LEAST)
+        return latest - self.period
+
 
 @dataclass(eq=False)
 class _Run:
@@ -142,12 +150,7 @@ class Expiry:
     @property
     def border(self) -> float | int:
         """The earliest time that stays."""
-        period = self.keep.period
-        if self.latest is None or period == np.inf:
-            return -np.inf
-        if isinstance(self.latest, int):  # As whole numbers: floats would round large ones.
-            return max(self.latest - math.floor(period), _LEAST)
-        return self.latest - period
+        return self.keep.earliest(self.latest)
 
     def see(self, times: NDArray[Any]) -> None:
         """Take note of the times of a batch."""
