@@ -198,3 +198,14 @@ def test_rows_find_edges_by_equal_numbers_alone(tmp_path: Path) -> None:
         live.advance(delete={"src": [0], "dst": [1], "count": [2**60]})
     live.advance(delete={"src": [0], "dst": [1], "count": [2**60 + 1]})
     assert live.edges()["count"].to_pylist() == [None]
+
+
+def test_large_times_expire_to_the_last_digit(tmp_path: Path) -> None:
+    """Nanoseconds are beyond what floats tell apart."""
+    times = [2**60 - 1001, 2**60 - 1000, -(2**63) + 1]
+    start = gt.Graph([0, 1, 2], [1, 2, 3], at=times[2:] * 3)
+    graph = gt.live(tmp_path / "g", start, keep=1000.5, time="at")
+    assert len(graph.edges()) == 3
+    graph.advance(insert=[(0, 1, times[0]), (0, 1, times[1])])
+    graph.advance(insert=[(2, 3, 2**60)])
+    assert graph.edges()["at"].to_pylist() == [times[1], 2**60]

@@ -10,6 +10,7 @@ the next time of every run. An advance looks at what expires, and no further.
 from __future__ import annotations
 
 import heapq
+import math
 import re
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -33,6 +34,7 @@ _UNITS = {
 }
 _PERIOD = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(week|day|hour|minute|second)s?\s*")
 _MICROSECOND = timedelta(microseconds=1)
+_LEAST = -(2**63)
 
 
 class Keep(NamedTuple):
@@ -45,6 +47,14 @@ class Keep(NamedTuple):
     def facts(self) -> dict[str, Any]:
         """As a manifest holds it."""
         return self._asdict()
+
+    def earliest(self, latest: float | int | None) -> float | int:
+        """The earliest time that stays where that is the latest that was seen."""
+        if latest is None or self.period == np.inf:
+            return -np.inf
+        if isinstance(latest, int):  # As whole numbers: floats would round large ones.
+            return max(latest - math.floor(self.period), _LEAST)
+        return latest - self.period
 
 
 @dataclass(eq=False)
@@ -140,7 +150,7 @@ class Expiry:
     @property
     def border(self) -> float | int:
         """The earliest time that stays."""
-        return -np.inf if self.latest is None else self.latest - self.keep.period
+        return self.keep.earliest(self.latest)
 
     def see(self, times: NDArray[Any]) -> None:
         """Take note of the times of a batch."""

@@ -56,9 +56,7 @@ class Clock(NamedTuple):
 
     def is_late(self, times: NDArray[Any]) -> Mask:
         """Which times lie too far behind."""
-        if self.latest is None:
-            return np.zeros(len(times), np.bool_)
-        late: Mask = times < self.latest - self.keep.period
+        late: Mask = times < self.keep.earliest(self.latest)
         return late
 
 
