@@ -114,7 +114,9 @@ class CatalogGraph:
 
         With `on="shards"` tasks of Spark hold the graph together, for graphs that fit no machine.
         That is a stored run over the view `GRAPH-whole` of all edges, which is made if need be:
-        `name` and `resume` are those of `Collection.run`, and so is what it returns.
+        `name` and `resume` are those of `Collection.run`, and so is what it returns. Where edges
+        have been appended or deleted since the last run of the name, programs that select go on
+        from where it ended.
         """
         # Imported here: whoever only looks at what is stored needs no kernels.
         from graphtide.api.graph_run import GraphRun

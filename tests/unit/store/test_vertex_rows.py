@@ -99,7 +99,9 @@ def test_vertices_by_their_ids(tmp_path: Path) -> None:
     first = open_graph(catalog, "net")
     graph = gt.session(tmp_path, progress=False).graph("net")
     graph.append(vertices=[{"id": "new", "label": "town"}])
+    graph.merge()
     latest = open_graph(catalog, "net")
+    assert len(latest.generation.parts("vertices")) == 1, "both states are in one file"
     then = find_state(latest, first.identity)
     assert then is not None
     given = ["v3", ("town", "v3"), ("person", "v3"), "v14", "new", ("person", "v14"), "x", 3, None]
