@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.compiler import Compiler
 
 from graphtide.kernels import jit
 from graphtide.kernels.compiling.keeping import KernelCache
@@ -174,3 +176,22 @@ def test_a_version_of_numba_with_other_insides_compiles(source: Path) -> None:
         )
         assert (done.stdout, done.stderr) == (f"13 {hits}\n", "")
     assert list((source.parent / "cache").rglob("*outer*.nbi"))
+
+
+def test_the_collector_waits_while_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphtide.kernels.compiling.linking import KernelCompiler
+
+    compiler, seen = KernelCompiler.__new__(KernelCompiler), []
+
+    def compile_extra(self: Any, function: Any) -> None:
+        seen.append(gc.isenabled())
+        if len(seen) == 1:  # Compiling one kernel compiles those that it calls.
+            compiler.compile_extra(function)
+            seen.append(gc.isenabled())
+            raise TypeError("it cannot be compiled")
+
+    monkeypatch.setattr(Compiler, "compile_extra", compile_extra)
+    with pytest.raises(TypeError):
+        compiler.compile_extra(len)
+    assert seen == [False, False, False]
+    assert gc.isenabled()

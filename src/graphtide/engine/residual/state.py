@@ -53,6 +53,8 @@ class SummedState:
         self._counts = np.zeros(_COUNTS, np.int64)
         self._measures = np.zeros(_MEASURES)
         self._measures[LIMIT], self._measures[FLOOR] = limit, floor
+        self.copied: Summed | None = None
+        """Everything as it was before the advance, where it was copied."""
         self.vertices = 0
         self.fit(0)
 
@@ -74,8 +76,13 @@ class SummedState:
         )
 
     def begin_advance(self) -> None:
-        """Nobody waits, and nothing is logged."""
+        """Nobody waits, and nothing is logged or copied."""
         self._counts[:] = 0
+        self.copied = None
+
+    def replaced(self) -> Logged | Summed:
+        """What the advance has replaced."""
+        return self.logged() if self.copied is None else self.copied
 
     def logged(self) -> Logged:
         """A copy of what the advance has logged."""
@@ -86,11 +93,12 @@ class SummedState:
         kept: list[Any] = [array[:moved].copy() for array in moves]
         return Logged(Corrections(vertices, balances), Moves(*kept))
 
-    def take_copy(self) -> Summed:
-        """Everything as it was before the advance."""
-        copied = Summed(*(array.copy() for array in self.record.summed))
-        put_back(copied, self.logged())
-        return copied
+    def keep_copy(self) -> None:
+        """Copy everything as it was before the advance, unless that has been done."""
+        if self.copied is None:
+            copied = Summed(*(array.copy() for array in self.record.summed))
+            put_back(copied, self.logged())
+            self.copied = copied
 
     def begin_sweeping(self) -> None:
         """Nobody waits any more, and everybody may be changed."""

@@ -73,6 +73,19 @@ def enqueue_all(words: Int64) -> None:
             enqueue(state, np.uint32(at))
 
 
+@kernel
+def line_up(words: Int64) -> None:
+    """Whoever was corrected in this advance, and is off by the limit of now, waits; nobody else."""
+    state = kept_at(words)
+    counts, corrected = state.counts, state.corrections.vertex
+    counts[WAITING] = 0
+    for at in range(counts[CORRECTIONS]):
+        vertex = np.uint32(corrected[at])
+        state.mark[vertex] &= ~np.uint8(QUEUED)
+        if is_off(state, vertex):
+            enqueue(state, vertex)
+
+
 @joined_kernel
 def is_off(state: ResidualState, vertex: Any) -> bool:
     """True where a residual is too large, or a ceiling too low or above the value."""

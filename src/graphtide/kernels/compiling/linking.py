@@ -11,6 +11,7 @@ with no other (`LINKS` in jit.py): there, inner kernels are compiled like all ot
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -114,11 +115,25 @@ class KernelFlags(Flags):
 
 
 class KernelCompiler(Compiler):
-    """Compiles as Numba does, with flags that compare quickly."""
+    """Compiles as Numba does, with flags that compare quickly, and without Python's collector.
+
+    Compiling makes millions of objects that are all in use until it is done: looking for garbage
+    among them took a tenth of a cold dataflow machine's time (32.3 and 29.4 s, side by side).
+    """
 
     def __init__(self, typing: Any, target: Any, library: Any, *more: Any) -> None:
         args, return_type, flags, places = more
         super().__init__(typing, target, library, args, return_type, KernelFlags(flags), places)
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """As Numba does; it holds a lock meanwhile, so that nobody else compiles."""
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if collects:
+                gc.enable()
 
 
 class LinkedCompiler(KernelCompiler):

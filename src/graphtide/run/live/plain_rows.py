@@ -6,7 +6,7 @@ again and again. A quick look tells them; whatever else there is, and whatever i
 `edge_rows`, which reads every form and says what it cannot take. So both mean the same by
 construction.
 
-Reading one row takes 3 microseconds (columns, a tuple), 9 to 13 (Arrow) and 16 to 81 (pandas, more
+Reading one row takes 3 microseconds (columns, a tuple), 8 to 10 (Arrow) and 16 to 81 (pandas, more
 where a frame is read for the first time) so; by `edge_rows`, a batch of Arrow takes 36 and a frame
 of pandas 200 to 300.
 """
