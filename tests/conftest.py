@@ -69,7 +69,7 @@ ORDER = (
 # Tests that run compiled and interpreted need not all run twice: with this variable, which only
 # `make test` sets, interpreted runs take a share of their parameters, always the same ones.
 SHARE = "GRAPHTIDE_SHARE"
-_ONE_OF = 6
+_ONE_OF = 4
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -48,7 +48,7 @@ def check_rows(engine: QueryEngine) -> None:
 
 
 def test_chunks_grow_by_a_quarter_at_most_from_eight_on() -> None:
-    sizes = chunk_sizes()
+    sizes = chunk_sizes(4)
     assert (np.diff(sizes) > 0).all()
     assert (sizes[9:] * 4 <= sizes[8:-1] * 5).all()
 
