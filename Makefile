@@ -70,7 +70,7 @@ $(CLASSES): $(READY)
 
 # Only files that have such tests: to import all others takes each process ten seconds.
 spark: $(CLASSES)
-	$(PY) -m pytest -q -m spark -n 2 --dist worksteal $(ONCE) \
+	$(FAST) -m spark \
 	  $$(grep -rl --include='test_*.py' 'mark\.spark' tests | sort)
 
 # Tests with Spark often wait for a JVM, and what has one thread leaves a core: all run side by side.

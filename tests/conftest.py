@@ -65,6 +65,26 @@ ORDER = (
     "tests/dataflow/",
 )
 
+# With Spark, those that run no program of ours come first: the others then find on disk what the
+# tests without Spark have compiled beside them.
+PROGRAMS = (
+    "tests/live/",
+    "tests/scenario/",
+    *(
+        f"tests/spark/test_{name}.py"
+        for name in (
+            "graphsurge_data",
+            "graphsurge_scripts",
+            "masters",
+            "programs_on_workers",
+            "runs",
+            "shard_runs",
+            "spark_runs",
+            "streams",
+        )
+    ),
+)
+
 
 # Tests that run compiled and interpreted need not all run twice: with this variable, which only
 # `make test` sets, interpreted runs take a share of their parameters, always the same ones.
@@ -79,13 +99,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if _is_of_the_share(item)]
 
-    def place(item: pytest.Item) -> tuple[int, bool]:
-        known = [name for name in ORDER if item.nodeid.startswith(name)]
-        return ORDER.index(max(known, key=len, default="tests/")), item.get_closest_marker(
-            "slow"
-        ) is None
+    items.sort(key=_place)
 
-    items.sort(key=place)
+
+def _place(item: pytest.Item) -> tuple[int, bool]:
+    known = [name for name in ORDER if item.nodeid.startswith(name)]
+    place = ORDER.index(max(known, key=len, default="tests/"))
+    if item.get_closest_marker("spark") is not None:
+        place = int(item.nodeid.startswith(PROGRAMS))
+    return place, item.get_closest_marker("slow") is None
 
 
 def _is_of_the_share(item: pytest.Item) -> bool:

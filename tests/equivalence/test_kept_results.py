@@ -32,6 +32,8 @@ from tests.equivalence.sharded import pairs_of_sockets
 from tests.equivalence.summary_cases import KINDS, _base, _changed
 from tests.unit.pictures.made_runs import Made
 
+pytestmark = pytest.mark.interpreted
+
 SHARDS = 5
 TOLD = {"worker": "w", "began": 1.0, "ended": 2.0, "processor": 0.5, "edges": 3, "follows": False}
 

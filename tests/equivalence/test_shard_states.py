@@ -25,6 +25,8 @@ from tests.equivalence.test_shard_views import PLANS
 from tests.equivalence.test_synchronous import parameters_for
 from tests.oracle.programs import run
 
+pytestmark = pytest.mark.interpreted
+
 ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1"))
 SEED = os.environ.get("GRAPHTIDE_CAMPAIGN_SEED", "0")
 Edge = tuple[int, int, float]

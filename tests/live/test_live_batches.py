@@ -13,6 +13,8 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import InputError
 
+pytestmark = pytest.mark.interpreted
+
 Edge = tuple[str, str, float, str | None, int]
 NAMES = ("src", "dst", "cost", "kind", "at")
 TYPES = (pa.string(), pa.string(), pa.float64(), pa.string(), pa.int64())
