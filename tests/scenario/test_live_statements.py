@@ -292,7 +292,7 @@ def test_a_budget_and_landmarks_are_there_after_a_start(session: gt.Session) -> 
     session.live("flights").close()
     again = gt.session(session.catalog.root, progress=False)
     graph = again.live("flights")
-    assert (graph.budget, graph.landmarks) == (2 << 20, Q.Landmarks(2, "far"))
+    assert (graph.budget, graph.landmarks) == (2_000_000, Q.Landmarks(2, "far"))
     assert graph.queries["LHR to SYD"].value == 17200.0
     reader = gt.live(graph.folder, readonly=True)
     said(again, "set budget none on live graph flights")
@@ -301,4 +301,4 @@ def test_a_budget_and_landmarks_are_there_after_a_start(session: gt.Session) -> 
     assert (reader.budget, reader.landmarks) == (None, None)
     reader.set_budget("1 MB")
     reader.refresh()
-    assert reader.budget == 1 << 20
+    assert reader.budget == 1_000_000

@@ -273,6 +273,7 @@ def test_a_program_that_is_interrupted_while_it_begins_anew_is_closed(
 
 def test_an_interrupt_waits_for_the_end_of_a_block() -> None:
     done = []
+    before = signal.getsignal(signal.SIGINT)
 
     @uninterrupted()
     def work() -> None:
@@ -282,7 +283,7 @@ def test_an_interrupt_waits_for_the_end_of_a_block() -> None:
     with pytest.raises(KeyboardInterrupt):
         work()
     assert done == ["all of it"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_numbers_of_a_graph_are_those_of_one_version() -> None:
