@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -20,6 +20,11 @@ from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.merged import deleted_edges, edge_table
 from tests.graphs import write_graph
 from tests.unit.store.test_vertex_rows import Largest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
 
 SCHEMA = GraphSchema(
     id_type=PropertyType.INT,
@@ -44,7 +49,9 @@ def since(graph: StoredGraph, identity: str, program: Any = WCC) -> Any:
     return earlier.states_before(space, graph, compiled, {**TOLD, "graph_identity": identity})
 
 
-def test_what_has_changed_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_changed_since(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(merging, "is_merge_due", lambda graph: False)
     catalog = Catalog(tmp_path)
     vertices = [{"id": at, "size": at} for at in range(300)]
@@ -52,7 +59,7 @@ def test_what_has_changed_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     edges.append({"src": 1, "dst": 200, "weight": 5})
     write_graph(catalog, "net", SCHEMA, vertices, edges)
     first = open_graph(catalog, "net").identity
-    graph = gt.session(tmp_path, progress=False).graph("net")
+    graph = gt.session(tmp_path, spark=spark, progress=False).graph("net")
     columns = ["src", "dst", "weight"]
     new = [(5, 9, 1), (300, 2, 0)]
     graph.append(edges=new, edge_columns=columns, vertices=[{"id": 300, "size": 0}])
@@ -72,11 +79,11 @@ def test_what_has_changed_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert since(open_graph(catalog, "net"), first) is None, "much has changed"
 
 
-def test_values_of_vertices_that_changed(tmp_path: Path) -> None:
+def test_values_of_vertices_that_changed(spark: SparkSession, tmp_path: Path) -> None:
     catalog = Catalog(tmp_path)
     rows = [{"id": at, "size": at} for at in range(300)]
     write_graph(catalog, "net", SCHEMA, rows, [{"src": 0, "dst": 1, "weight": 1}] * 99)
-    graph = gt.session(tmp_path, progress=False).graph("net")
+    graph = gt.session(tmp_path, spark=spark, progress=False).graph("net")
     first = graph._stored.identity
     graph.append(vertices=[{"id": 5, "size": 50}])
     assert since(open_graph(catalog, "net"), first) is not None, "nobody reads them"
