@@ -218,21 +218,28 @@ class Played:
             self.graph = self._opened()
 
     def _read(self, step: int) -> None:
-        """A reader keeps other states than the writer: what fits there may not fit here."""
-        try:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message=".*(could not begin|too small).*")
-                self.reader.refresh()
-        except LimitError:
+        """A reader keeps other states than the writer: what fits there may not fit here.
+
+        Every budget that it meets in the log may be too small, so it may be refused again.
+        """
+        while not self._refreshed():
             self.acts["reader refused"] += 1
             self.reader.set_budget(None)
-            self.reader.refresh()
         if len(self.reader.queries) < len(self.watched):
             self.acts["reader begins again"] += 1
             self.reader.set_budget(None)
         self._check_graph(self.reader)
         for name in self.watched:
             self.reader.queries[name].verify()
+
+    def _refreshed(self) -> bool:
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message=".*(could not begin|too small).*")
+                self.reader.refresh()
+        except LimitError:
+            return False
+        return True
 
     def check(self) -> None:
         """All that is there, and what the last advance changed of queries."""
