@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from graphtide.model.cache import cache_root
 from graphtide.model.errors import GraphtideError, InputError, StoreError
 from graphtide.model.progress import Report as Telling
 from graphtide.run.catalog.spark_tasks import Order, Report
+from graphtide.run.catalog.watching import watched
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.sub_plans import Joined, SubPlanRun
 from graphtide.store.parts import Parts
 from graphtide.store.parts_on_disk import PartsOnDisk
 
 ENTRY = "graphtide.run.catalog.spark_tasks:carry_out"
-_LOOK_EVERY = 0.5
 
 
 class SparkRun:
@@ -48,7 +47,7 @@ class SparkRun:
         numbers = self._joined.missing()
         self._parts.begin_attempts()
         try:
-            with _watched(self._parts, self._run, self._report):
+            with watched(_progress_of(self._parts, self._run, self._report)):
                 reports = self._tasks(numbers)
         except BaseException:
             self._leave()
@@ -81,28 +80,20 @@ class SparkRun:
             self._joined.take_over(attempts)
 
 
-@contextlib.contextmanager
-def _watched(parts: PartsOnDisk, run: SubPlanRun, report: Telling) -> Iterator[None]:
-    """Tell, as long as this lasts, how many steps all tasks together have finished."""
-    ended, firsts, began = threading.Event(), run.cut.firsts, perf_counter()
+def _progress_of(parts: PartsOnDisk, run: SubPlanRun, report: Telling) -> Callable[[], None]:
+    """What tells how many steps all tasks together have finished."""
+    firsts, began = run.cut.firsts, perf_counter()
+    first: int | None = None
 
     def look() -> None:
-        first: int | None = None
-        while not ended.wait(_LOOK_EVERY):
-            with contextlib.suppress(OSError, GraphtideError):
-                done = sum(behind - firsts[at] for at, behind in parts.attempted().items())
-                first = done if first is None else first
-                left = (perf_counter() - began) / max(1, done - first) * (firsts[-1] - done)
-                told = f", about {left:,.0f} s left" if done > first else ""
-                report(f"{done:,} of {firsts[-1]:,} steps on Spark{told}", done / firsts[-1])
+        nonlocal first
+        done = sum(behind - firsts[at] for at, behind in parts.attempted().items())
+        first = done if first is None else first
+        left = (perf_counter() - began) / max(1, done - first) * (firsts[-1] - done)
+        told = f", about {left:,.0f} s left" if done > first else ""
+        report(f"{done:,} of {firsts[-1]:,} steps on Spark{told}", done / firsts[-1])
 
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
+    return look
 
 
 def _pickled(order: Order) -> bytes:

@@ -36,6 +36,7 @@ from graphtide.model.wording import counted
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.scratch_plans import from_scratch, live_classes
 from graphtide.run.catalog.spark_tasks import Report
+from graphtide.run.catalog.watching import watched
 from graphtide.run.catalog.whole_views import is_whole
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import Strategy
@@ -52,7 +53,7 @@ from graphtide.run.shards.estimate import explained_shards
 from graphtide.run.shards.making import chosen_shards, shards_of
 from graphtide.run.shards.mesh import Sockets
 from graphtide.run.shards.orders import ShardOrder, StatesBefore
-from graphtide.run.shards.taking import Taking, watched
+from graphtide.run.shards.taking import Taking, progress_of
 from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection
 from graphtide.store.parts_on_disk import PartsOnDisk
@@ -242,7 +243,7 @@ class ShardsInHand:
         gateway, cache = self._space.gateway, str(cache_root())
         taking.kept.begin()
         try:
-            with watched(taking, len(self.steps), report):
+            with watched(progress_of(taking, len(self.steps), report)):
                 told = gateway.run_together(ENTRY, pickle.dumps(order), count, cache)
         except BaseException:
             taking.kept.stop()

@@ -6,9 +6,7 @@ is put together for all of them.
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.engine.shards.placement import Placement
-from graphtide.model.errors import GraphtideError
 from graphtide.model.progress import Report as Telling
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection.buffer import RECORD_SCHEMA
@@ -29,8 +26,6 @@ from graphtide.store.parts import Made
 from graphtide.store.parts_on_disk import PartsOnDisk, Written
 from graphtide.store.shards import StoredShards
 from graphtide.store.supersteps import EMPTY, STATES, KeptSupersteps, Note
-
-_LOOK_EVERY = 0.5
 
 
 class Taking:
@@ -115,22 +110,12 @@ def _file(note: Note, name: str) -> tuple[Path, FileFacts]:
     return note.path.parent / name, note.files[name]
 
 
-@contextlib.contextmanager
-def watched(taking: Taking, steps: int, report: Telling) -> Iterator[None]:
-    """Tell, as long as this lasts, how far all tasks together are."""
-    ended = threading.Event()
+def progress_of(taking: Taking, steps: int, report: Telling) -> Callable[[], None]:
+    """What tells how far all tasks together are."""
 
     def look() -> None:
-        while not ended.wait(_LOOK_EVERY):
-            with contextlib.suppress(OSError, GraphtideError):
-                done, superstep = taking.kept.reached()
-                kept = f", superstep {superstep:,} kept of the next" if superstep else ""
-                report(f"{done:,} of {steps:,} views on shards{kept}", done / max(1, steps))
+        done, superstep = taking.kept.reached()
+        kept = f", superstep {superstep:,} kept of the next" if superstep else ""
+        report(f"{done:,} of {steps:,} views on shards{kept}", done / max(1, steps))
 
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
+    return look
