@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import operator as operators
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,22 @@ from graphtide.plan import programs as p
 Edge = tuple[int, int, Mapping[str, Any]]
 State = dict[str, list[Any]]
 FIRST_OF_INT64 = -(2**63)
+ARITHMETIC = {
+    "+": operators.add,
+    "-": operators.sub,
+    "*": operators.mul,
+    "/": operators.truediv,
+    "//": operators.floordiv,
+    "%": operators.mod,
+}
+COMPARISONS = {
+    "<": operators.lt,
+    "<=": operators.le,
+    ">": operators.gt,
+    ">=": operators.ge,
+    "==": operators.eq,
+    "!=": operators.ne,
+}
 
 
 def run(
@@ -105,9 +122,9 @@ class _Graph:
             for item in self.program.accumulators
         }
         for src, dst, properties in self.edges:
-            ways = {"out": [(src, dst)], "in": [(dst, src)], "both": [(src, dst), (dst, src)]}
-            for u, v in ways[self.program.direction]:
-                at = {"u": u, "v": v}
+            there, back = {"u": src, "v": dst}, {"u": dst, "v": src}
+            ways = {"out": (there,), "in": (back,), "both": (there, back)}
+            for at in ways[self.program.direction]:
                 _Function(self, before, accumulated, at, properties, 0).run(self.program.traverse)
         state = {
             name: [list(value) if isinstance(value, list) else value for value in column]
@@ -171,20 +188,33 @@ class _Function:
 
     def value(self, node: x.Expression) -> Any:
         match node:
+            case x.StateRef(vertex, name, _, index):
+                return self.element(self.state[name][self.at[vertex]], index)
+            case x.Binary(operator, left, right):
+                return _number(
+                    _arithmetic(operator, self.value(left), self.value(right)), node.type
+                )
             case x.Const(value):
                 return value
+            case x.Local(name):
+                return self.local[name]
+            case x.Call(function, arguments, _):
+                return _number(_call(function, [self.value(item) for item in arguments]), node.type)
+            case x.AccumulatorRef(name, _, index):
+                return self.element(self.accumulated[name][self.at["v"]], index)
+            case x.EdgeProperty(name):
+                return self.properties[name]
+            case x.Compare(operator, left, right) if left.type is x.TEXT:
+                one, other = self.value(left), self.value(right)
+                return (one is not None and one == other) is (operator == "==")
+            case x.Compare(operator, left, right):
+                return _compare(operator, self.value(left), self.value(right))
             case x.Text(value):
                 return value
             case x.ParameterRef(name, type_):
                 return _given(type_, self.graph.values[name])
             case x.PairSource(parameter):
                 return self.graph.values[parameter]
-            case x.StateRef(vertex, name, _, index):
-                return self.element(self.state[name][self.at[vertex]], index)
-            case x.AccumulatorRef(name, _, index):
-                return self.element(self.accumulated[name][self.at["v"]], index)
-            case x.EdgeProperty(name):
-                return self.properties[name]
             case x.VertexFact(vertex, fact):
                 return self.graph.facts[self.at[vertex]][fact]
             case x.VertexProperty(vertex, name, type_, missing):
@@ -192,31 +222,18 @@ class _Function:
                 return _given(type_, missing if value is None else value)
             case x.Member(vertex, parameter):
                 return self.at[vertex] in self.graph.values[parameter]
-            case x.Local(name):
-                return self.local[name]
             case x.Iteration():
                 return self.iteration
             case x.Unary("not", operand):
                 return not self.value(operand)
             case x.Unary(_, operand):
                 return _number(-self.value(operand), node.type)
-            case x.Binary(operator, left, right):
-                return _number(
-                    _arithmetic(operator, self.value(left), self.value(right)), node.type
-                )
-            case x.Compare(operator, left, right) if left.type is x.TEXT:
-                one, other = self.value(left), self.value(right)
-                return (one is not None and one == other) is (operator == "==")
-            case x.Compare(operator, left, right):
-                return _compare(operator, self.value(left), self.value(right))
             case x.Boolean("and", terms):
                 return all(self.value(term) for term in terms)
             case x.Boolean(_, terms):
                 return any(self.value(term) for term in terms)
             case x.Choice(condition, yes, no):
                 return self.value(yes if self.value(condition) else no)
-            case x.Call(function, arguments, _):
-                return _number(_call(function, [self.value(item) for item in arguments]), node.type)
         raise AssertionError(node)
 
     def element(self, value: Any, index: x.Expression | None) -> Any:
@@ -265,15 +282,9 @@ def _arithmetic(operator: str, one: Any, other: Any) -> Any:
     if operator in ("/", "//", "%") and other == 0:
         return _by_zero(operator, one, other)
     try:
-        return {
-            "+": lambda: one + other,
-            "-": lambda: one - other,
-            "*": lambda: one * other,
-            "/": lambda: one / other,
-            "//": lambda: one // other,
-            "%": lambda: one % other,
-            "**": lambda: one**other if isinstance(one, int) else math.pow(one, other),
-        }[operator]()
+        if operator == "**":
+            return one**other if isinstance(one, int) else math.pow(one, other)
+        return ARITHMETIC[operator](one, other)
     except OverflowError:
         return math.inf if one > 0 or other % 2 == 0 else -math.inf
     except ValueError:  # a power that is no real number, or 0 to a negative one
@@ -300,14 +311,7 @@ def _given(type_: x.ValueType, value: Any) -> Any:
 
 
 def _compare(operator: str, one: Any, other: Any) -> bool:
-    return {
-        "<": one < other,
-        "<=": one <= other,
-        ">": one > other,
-        ">=": one >= other,
-        "==": one == other,
-        "!=": one != other,
-    }[operator]
+    return COMPARISONS[operator](one, other)
 
 
 def _call(function: str, arguments: list[Any]) -> Any:

@@ -21,6 +21,7 @@ import numpy as np
 
 from graphtide.kernels.compiling.first_use import tell_of_first_use
 from graphtide.kernels.compiling.unused_folders import mark_used
+from graphtide.kernels.interpreted import quietly
 from graphtide.model.cache import cache_folder_for
 
 Inputs = ParamSpec("Inputs")
@@ -96,7 +97,7 @@ def _content(function: Callable[..., Any]) -> Content | None:
 
 def _compiled(function: Callable[Inputs, Output], more: dict[str, Any]) -> Callable[Inputs, Output]:
     if vars(numba.config)["DISABLE_JIT"]:
-        return np.errstate(all="ignore")(function)  # Compiled code divides by 0 without a word.
+        return cast(Callable[Inputs, Output], quietly(function))
     if not KEEPS:
         return cast(Callable[Inputs, Output], numba.njit(cache=True, **_ALL, **more)(function))
     content = _content(function)

@@ -25,6 +25,8 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, register_model
 
+from graphtide.kernels.interpreted import quietly
+
 LANES = 8
 EVERY_LANE = (1 << LANES) - 1
 """A set of lanes is a number with a bit for each."""
@@ -65,7 +67,7 @@ def operation(signature: Callable[..., Any], emit: Emit, twin: Callable[..., Any
     The number of operands is that of the twin.
     """
     if _interpreted:
-        return _quiet(twin)
+        return quietly(twin)
 
     def write(context: Any, builder: Any, signature: Any, operands: tuple[Any, ...]) -> Any:
         return emit((context, signature), builder, operands)
@@ -76,14 +78,6 @@ def operation(signature: Callable[..., Any], emit: Emit, twin: Callable[..., Any
         3: lambda typing, one, two, three: (signature(one, two, three), write),
     }
     return intrinsic(makers[twin.__code__.co_argcount])
-
-
-def _quiet(twin: Callable[..., Any]) -> Callable[..., Any]:
-    def calm(*operands: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return twin(*operands)
-
-    return calm
 
 
 def _same(kind: Any, *others: Any) -> Any:
