@@ -7,7 +7,6 @@ that cost what the answer says: any of the shortest is right.
 from __future__ import annotations
 
 import itertools
-import os
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -15,9 +14,10 @@ from typing import Any
 import graphtide as gt
 from graphtide.model.errors import LimitError
 from tests.compiled import interpreted
+from tests.examples import repeats
 from tests.oracle.regular_paths import Edge, Node, answers
 
-EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", 10 if interpreted() else 40))
+EXAMPLES = repeats(6 if interpreted() else 20)
 """Interpreted, each takes ten times as long."""
 
 LABELS = ("a", "b", "c", None)

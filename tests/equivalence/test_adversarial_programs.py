@@ -6,7 +6,6 @@ interpreted. The campaign runs all compiled.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -21,11 +20,12 @@ from tests.equivalence.random_programs.cases import Case, Step, pasteable
 from tests.equivalence.random_programs.checking import failures
 from tests.equivalence.random_programs.judging import Judge, Tally
 from tests.equivalence.random_programs.settings import make_ready
+from tests.examples import repeats
 
 TEXTS = program_texts()
 COMPILED: tuple[str, ...] = ()  # `make campaign` compiles all of them.
 """What a processor computes, where Python would do otherwise."""
-SEEDS = range(int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1")))
+SEEDS = range(repeats(1))
 
 
 @pytest.fixture(autouse=True)

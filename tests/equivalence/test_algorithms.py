@@ -6,7 +6,6 @@ without weights, and rollbacks. Vertices stand in the graph's own order for the 
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +18,9 @@ from graphtide.run.live.modes import Mode
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, WALKS, Case
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
+from tests.examples import repeats
 
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "2"))
+ROUNDS = repeats(2)
 Row = tuple[str, str, float]
 
 

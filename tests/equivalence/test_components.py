@@ -7,7 +7,6 @@ and get them back, the vertex that gives the largest component its label among t
 from __future__ import annotations
 
 import itertools
-import os
 import random
 from typing import Any
 
@@ -21,10 +20,11 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.fixpoint.records import LAST_NUMBER
 from tests.compiled import few_compiled
 from tests.equivalence.programs import GreatestLabels
+from tests.examples import repeats
 
 PROGRAMS: dict[str, Any] = {"least": WCC, "greatest": GreatestLabels}
 NAMES = few_compiled(PROGRAMS, ("least",), str)
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "4"))
+ROUNDS = repeats(2)
 Ends = list[tuple[int, int]]
 
 

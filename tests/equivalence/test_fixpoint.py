@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
@@ -15,9 +14,10 @@ from graphtide.plan.programs import ParameterKind, VertexProgram
 from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.programs import SELECTING
+from tests.examples import repeats
 from tests.oracle.programs import run
 
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "6"))
+ROUNDS = repeats(3)
 PLANS = [item.plan for item in SELECTING]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
-import os
 import random
 from typing import Any
 
 import pytest
 
 import graphtide as gt
+from tests.examples import repeats
 
-CAMPAIGNS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "6"))
+CAMPAIGNS = repeats(4)
 TEXTS = ["a", "b", None]
 Row = dict[str, Any]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from itertools import pairwise
 from typing import Any
@@ -25,10 +24,11 @@ from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.lane_programs import LANE_PROGRAMS
 from tests.equivalence.summing_programs import SUMMING, PageRank, SettledRank
 from tests.equivalence.test_synchronous import COMPILED, agree, graph_of, inside, parameters_for
+from tests.examples import repeats
 from tests.oracle.programs import run
 from tests.resident_graphs import append
 
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "3"))
+ROUNDS = repeats(2)
 PLANS = [item.plan for item in (*SUMMING, *LANE_PROGRAMS)]
 FITTING = [plan for plan in PLANS if why_not_lanes(plan) is None]
 NOTHING = np.empty(0, np.int32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -26,11 +25,12 @@ from tests.equivalence.campaigns import SHAPES, make_campaign
 from tests.equivalence.lane_programs import LANE_PROGRAMS
 from tests.equivalence.summing_programs import SUMMING
 from tests.equivalence.test_synchronous import agree, parameters_for
+from tests.examples import repeats
 from tests.lean_graphs import same_bits, small_parts, values_by_all
 from tests.oracle.programs import run
 from tests.unit.programs.sources import read
 
-ROUNDS_OF_SHAPES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1"))
+ROUNDS_OF_SHAPES = repeats(1)
 ON_VERTICES = [case for case in CASES if case.program.plan.pairs is None]
 COMPILED = ("PageRank", "BFS", "WCC")
 READING_EDGES = ("ShortestPaths", "WidestPath", "CollaborativeFiltering", "CoTrainingEM")

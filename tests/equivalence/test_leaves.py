@@ -7,7 +7,6 @@ off; deltas have one edge, or several that share an end.
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
@@ -21,9 +20,10 @@ from graphtide.engine.stretches import Followed, Patience
 from graphtide.kernels.runs.stretch_records import Stretch
 from tests.compiled import few_compiled
 from tests.equivalence.programs import SELECTING
+from tests.examples import repeats
 from tests.oracle.programs import run
 
-EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "12"))
+EXAMPLES = repeats(6)
 Rows = dict[int, tuple[Any, Any]]
 
 

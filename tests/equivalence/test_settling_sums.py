@@ -5,7 +5,6 @@ The true values are solved for (`tests.oracle.settled`).
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any, NamedTuple
 
@@ -20,9 +19,10 @@ from graphtide.kernels.residual.records import FLOOR, LIMIT
 from graphtide.run.live.modes import choose_mode
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.settling_programs import SETTLING, CloseTo, Settling
+from tests.examples import repeats
 from tests.oracle.settled import settled
 
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "2"))
+ROUNDS = repeats(2)
 TOLERANCES = (1e-2, 1e-6, 0.3, 1e-9)
 ROUNDING = 1e-13
 WAYS = {

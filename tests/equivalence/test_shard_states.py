@@ -23,11 +23,12 @@ from graphtide.run.shards.mesh import Sockets
 from tests.equivalence.sharded import Sharded, pairs_of_sockets
 from tests.equivalence.test_shard_views import PLANS
 from tests.equivalence.test_synchronous import parameters_for
+from tests.examples import repeats
 from tests.oracle.programs import run
 
 pytestmark = pytest.mark.interpreted
 
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1"))
+ROUNDS = repeats(1)
 SEED = os.environ.get("GRAPHTIDE_CAMPAIGN_SEED", "0")
 Edge = tuple[int, int, float]
 

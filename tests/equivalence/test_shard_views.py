@@ -21,10 +21,11 @@ from tests.equivalence.campaigns import SHAPES, Campaign, make_campaign
 from tests.equivalence.programs import SELECTING
 from tests.equivalence.sharded import Sharded
 from tests.equivalence.test_synchronous import parameters_for
+from tests.examples import repeats
 from tests.oracle.programs import run
 from tests.unit.engine.test_shards import Kept
 
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "1"))
+ROUNDS = repeats(1)
 SEED = os.environ.get("GRAPHTIDE_CAMPAIGN_SEED", "0")
 WAYS = [(1, 1), (2, 2), (3, 2), (3, 3), (7, 3), (16, 7)]
 """Numbers of shards and tasks; some shards have no vertex."""

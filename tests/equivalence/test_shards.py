@@ -27,9 +27,10 @@ from tests.equivalence.random_programs.settings import make_ready
 from tests.equivalence.sharded import Sharded
 from tests.equivalence.summing_programs import SUMMING
 from tests.equivalence.test_synchronous import agree, parameters_for
+from tests.examples import repeats
 from tests.oracle.programs import run
 
-EXAMPLES = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "5"))
+EXAMPLES = repeats(3)
 SEED = os.environ.get("GRAPHTIDE_CAMPAIGN_SEED", "0")
 WAYS = [(1, 1), (3, 2), (7, 3), (16, 7), (2, 3)]
 """Numbers of shards and tasks; some shards have no vertex, and some tasks no shard."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import random
 from typing import Any
 
@@ -17,9 +16,10 @@ from graphtide.plan.programs import ParameterKind, VertexProgram
 from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.summing_programs import SUMMING, Core, PageRank, Walks
+from tests.examples import repeats
 from tests.oracle.programs import run
 
-ROUNDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "4"))
+ROUNDS = repeats(2)
 PLANS = [item.plan for item in SUMMING]
 COMPILED = ("PageRank", "Mixed")
 PAIR = few_compiled([PageRank.plan, Core.plan], COMPILED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import warnings
 from pathlib import Path
@@ -12,11 +11,12 @@ import pytest
 import graphtide as gt
 from graphtide.engine.queries import states
 from graphtide.model.errors import LimitError
+from tests.examples import repeats
 from tests.live.graphs import graph_of, leave
 from tests.live.query_campaign import play
 from tests.oracle.live_graph import KINDS
 
-SEEDS = int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", 3))
+SEEDS = repeats(3)
 
 
 @pytest.mark.interpreted

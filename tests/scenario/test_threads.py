@@ -19,10 +19,11 @@ import graphtide as gt
 from graphtide.model.errors import InputError
 from graphtide.run.live import versions
 from graphtide.run.turns import uninterrupted
+from tests.examples import repeats
 from tests.oracle import algorithms as oracle
 
 THREADS = 4
-ROUNDS = 25 * int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "2"))
+ROUNDS = 25 * repeats(2)
 VERTICES = 24
 
 

@@ -22,6 +22,7 @@ from graphtide.spark.gateway import SparkGateway
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
+from tests.examples import repeats
 from tests.graphs import write_graph
 from tests.oracle.predicates import holds
 from tests.property.strategies import SCHEMA, predicates, random_row
@@ -116,7 +117,7 @@ def check_deltas(stored: StoredCollection) -> None:
 
 @pytest.mark.masters
 @settings(
-    max_examples=int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "6")),
+    max_examples=repeats(3),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize="GRAPHTIDE_CAMPAIGN" not in os.environ,

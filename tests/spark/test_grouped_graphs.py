@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from graphtide.spark.gateway import SparkGateway, graph_frames
 from graphtide.spark.grouping import grouped_edges, grouped_vertices
 from graphtide.spark.session import private_session
 from graphtide.store.catalog import Catalog
+from tests.examples import repeats
 from tests.graphs import write_graph
 from tests.oracle.grouping import Rows, grouped
 
@@ -53,7 +53,7 @@ VALUES: dict[PropertyType, list[Any]] = {
     TYPES.DATE: [dt.date(1969, 12, 31), dt.date(2020, 2, 29)],
     TYPES.TIMESTAMP: [MOMENT, MOMENT + dt.timedelta(microseconds=10)],
 }
-SEEDS = range(int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "2")))
+SEEDS = range(repeats(2))
 SECTIONS = 2
 
 

@@ -1,4 +1,4 @@
-"""Real graphs as they are published, where they are at hand; all but one in the campaign only."""
+"""Real graphs as they are published, where they are at hand; a part of the campaign."""
 
 from __future__ import annotations
 
@@ -18,11 +18,8 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,
     pytest.mark.skipif(not DATA.is_dir(), reason=f"no graphs in {DATA} (set GRAPHTIDE_BENCH_DATA)"),
+    pytest.mark.skipif("GRAPHTIDE_CAMPAIGN" not in os.environ, reason="a part of the campaign"),
 ]
-
-LARGE = pytest.mark.skipif(
-    "GRAPHTIDE_CAMPAIGN" not in os.environ, reason="takes long: a part of the campaign"
-)
 SNAP = [
     ("wiki-Vote.txt.gz", 7_115, 103_689, {}),
     ("soc-Epinions1.txt.gz", 75_879, 508_837, {}),
@@ -35,7 +32,7 @@ SNAP = [
 
 @pytest.mark.parametrize(
     ("name", "vertices", "edges", "options"),
-    [pytest.param(*item, id=item[0], marks=LARGE if at else ()) for at, item in enumerate(SNAP)],
+    [pytest.param(*item, id=item[0]) for item in SNAP],
 )
 def test_snap(
     spark: SparkSession,
@@ -51,7 +48,6 @@ def test_snap(
         assert loaded.column("p2")[0] == dt.datetime(2009, 9, 29, 2, 56, 28, tzinfo=dt.UTC)
 
 
-@LARGE
 def test_a_grid_with_columns_of_other_names(spark: SparkSession, tmp_path: Path) -> None:
     loaded = load(
         spark,
@@ -67,7 +63,6 @@ def test_a_grid_with_columns_of_other_names(spark: SparkSession, tmp_path: Path)
     assert loaded.types()["r"] == "float"
 
 
-@LARGE
 def test_airports_and_routes_without_header(spark: SparkSession, tmp_path: Path) -> None:
     airports = "id name city country iata icao lat lon alt_ft tz dst tzname type source"
     routes = "airline airline_id src src_id dst dst_id codeshare stops equipment"
@@ -91,7 +86,6 @@ def test_airports_and_routes_without_header(spark: SparkSession, tmp_path: Path)
     assert reasons == {f"{what} {end}" for what in ("missing", "unknown") for end in ends}
 
 
-@LARGE
 def test_a_social_network_with_labels(spark: SparkSession, tmp_path: Path) -> None:
     folder = DATA / "ldbc-snb-sf0.1"
     names = [path.name.split(".")[0].split("_") for path in sorted(folder.glob("*_*.csv.gz"))]

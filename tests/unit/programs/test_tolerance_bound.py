@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import graphtide as gt
 from graphtide.model.errors import InputError
 from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.tolerance_bound import tolerance_bound
+from tests.examples import repeats
 from tests.oracle import algorithms as oracle
 
 library = gt.algorithms
@@ -130,7 +130,7 @@ def off_by(program: BoundProgram, tolerance: float, seed: int) -> float:
     graph = gt.Graph(*ends, vertices=count, weight=weight)
     near, true = graph.maintain(program, tolerance=tolerance), graph.maintain(program)
     worst = 0.0
-    for _ in range(10 * int(os.environ.get("GRAPHTIDE_CAMPAIGN_EXAMPLES", "2"))):
+    for _ in range(10 * repeats(2)):
         row: tuple[Any, ...] = (*chosen.integers(0, count, 2).tolist(), float(chosen.random()))
         gone = int(chosen.choice(graph.edges()["edge"].to_numpy()))
         graph.advance(insert=[row], delete=[gone])
