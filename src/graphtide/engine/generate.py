@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from graphtide.engine.contents import contents
-from graphtide.kernels.jit import CONTENTS, cache_folder
+from graphtide.kernels.jit import CONTENTS, INTERPRETED, cache_folder
 from graphtide.model.syntax import parsed
 
 _BEGIN, _END = "# program section: begin\n", "# program section: end\n"
@@ -65,7 +65,8 @@ def generated_module(source: str, name: str) -> ModuleType:
     module = ModuleType(f"graphtide_generated_{name}_{digest}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
-    setattr(module, CONTENTS, contents(source))
+    if not INTERPRETED:  # It is the key of machine code.
+        setattr(module, CONTENTS, contents(source))
     exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)
     return module
 
