@@ -22,6 +22,7 @@ from graphtide.store.parts import PartsInMemory
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, WALKS, Case
 from tests.equivalence.run_cases import RunCase, SplitAt, make_run_case, wilful
+from tests.examples import repeats
 
 ORDERS = ("auto", "chain", "tree", "manual")
 FAST = [case for case in CASES if case.name in ("WCC", "BFS", "ShortestPaths", "KHops")]
@@ -81,7 +82,7 @@ def _ids(given: RunCase, value: Any) -> Any:
 def test_every_view_equals_the_twin(
     case: Case, strategy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(12):
+    for number in range(repeats(6)):
         seed = f"{case.name}-{strategy}-{number}"
         print("seed", seed)
         pick = random.Random(seed)
