@@ -346,3 +346,16 @@ def test_a_function_is_handed_texts_in_order_whichever_came_first(debug: bool) -
         given = [(text, n) for at, text in enumerate(texts) for n in (-at, 7)]
         expected = sorted(given, key=lambda row: (row[0] is not None, row[0] or "", row[1]))
         assert listed.records() == {(1, repr(expected)): 1}
+
+
+def test_rows_of_one_batch_are_divided_each_by_its_own_number() -> None:
+    """A power of two that all rows have in common is a shift; one that the first has is not."""
+    divisors = [2, 8, 3, 0, -1, -4, 1]
+    values = [9, -9, -(1 << 63)]
+    for first in range(len(divisors)):
+        rows = [(x, by) for by in divisors[first:] + divisors[:first] for x in values]
+        found = put(
+            rows, lambda given: given.map(x=col.x, by=col.by, q=col.x // col.by), x=int, by=int
+        )
+        expected = [(x, by, x // by if by else 0) for x, by in rows]
+        assert found == {(x, by, -(1 << 63) if q == 1 << 63 else q): 1 for x, by, q in expected}
