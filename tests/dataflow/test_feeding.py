@@ -170,3 +170,34 @@ def test_records_have_as_many_columns_as_the_machine_has_room_for(workers: int) 
     flow.input("source", **{f"c{number}": int for number in range(254)}).output()
     with pytest.raises(LimitError, match="more than 256 columns"):
         flow.advance()
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("allocates", ["results.begin_batch", "merging.begin_batch"])
+def test_a_merge_that_finds_no_memory_leaves_what_was_there(
+    allocates: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch counted twice where memory ended as its merge began, and not at all at its end."""
+    flow = Dataflow(memory=MEMORY)
+    rows = flow.input("rows", key=int, value=int)
+    kept, output = rows.arrange("key"), rows.output()
+    rows.insert([(value % 3, value) for value in range(200)])
+    flow.advance()
+    rows.remove([(value % 3, value) for value in range(180)])
+    flow.advance()
+    expected = {(value % 3, value): 1 for value in range(180, 200)}
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(f"graphtide.kernels.dataflow.{allocates}", full)
+
+    def go_on() -> None:
+        for number in range(300, 310):
+            rows.insert([(1, number)])
+            flow.advance()
+            expected[1, number] = 1
+
+    with pytest.raises(LimitError, match="more memory than it was given"):
+        go_on()
+    assert kept.read() == output.records() == expected

@@ -218,7 +218,7 @@ def test_a_record_that_enters_too_late_is_told(depth: int) -> None:
 
 
 def test_least_int_and_text_in_loops_are_not_misjudged_in_debug_mode() -> None:
-    """Numbers wrap around, NaN is one value, texts have no order: debug mode knows."""
+    """Numbers wrap around, NaN is one value, texts compare by characters: debug mode knows."""
     flow = Dataflow(memory=MEMORY, debug=True)
     rows = flow.input("rows", s=str, x=int, f=float)
     rows.map(x=col.x - 1, y=col.x // -1, z=col.x * col.x, b=bits(col.x)).distinct().output()

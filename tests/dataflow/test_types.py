@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -326,3 +327,35 @@ def test_expressions_without_a_meaning_are_refused(expression: Any) -> None:
     given = Dataflow(memory=MEMORY).input("given", s=str, d=DAY, p=decimal(3), a=int)
     with pytest.raises(InputError):
         given.map(made=expression())
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_function_is_handed_texts_in_order_whichever_came_first(debug: bool) -> None:
+    """Texts are kept by codes, which tell their age: no result may depend on that."""
+    for texts in permutations(["b", "a", None, ""]):
+        flow = Dataflow(memory=MEMORY, debug=debug)
+        rows = flow.input("rows", k=int, x=str | None, n=int)
+        listed = rows.reduce(
+            lambda key, found: [(repr([record for record, _ in found]),)],
+            by="k",
+            types={"all": str},
+        ).output()
+        for number, text in enumerate(texts):
+            rows.insert([(1, text, -number), (1, text, 7)])
+            flow.advance()
+        given = [(text, n) for at, text in enumerate(texts) for n in (-at, 7)]
+        expected = sorted(given, key=lambda row: (row[0] is not None, row[0] or "", row[1]))
+        assert listed.records() == {(1, repr(expected)): 1}
+
+
+def test_rows_of_one_batch_are_divided_each_by_its_own_number() -> None:
+    """A power of two that all rows have in common is a shift; one that the first has is not."""
+    divisors = [2, 8, 3, 0, -1, -4, 1]
+    values = [9, -9, -(1 << 63)]
+    for first in range(len(divisors)):
+        rows = [(x, by) for by in divisors[first:] + divisors[:first] for x in values]
+        found = put(
+            rows, lambda given: given.map(x=col.x, by=col.by, q=col.x // col.by), x=int, by=int
+        )
+        expected = [(x, by, x // by if by else 0) for x, by in rows]
+        assert found == {(x, by, -(1 << 63) if q == 1 << 63 else q): 1 for x, by, q in expected}

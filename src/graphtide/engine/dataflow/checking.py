@@ -19,7 +19,7 @@ from graphtide.engine.dataflow.machine import Int64
 from graphtide.engine.dataflow.meaning import Frame, Meaning
 from graphtide.engine.dataflow.records import records
 from graphtide.engine.dataflow.texts import Texts
-from graphtide.engine.dataflow.value_definitions import plain, rank, wrapped
+from graphtide.engine.dataflow.value_definitions import plain, wrapped
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position
 from graphtide.kernels.dataflow.times import not_after, upper_bound
@@ -92,7 +92,7 @@ class Checker:
                     owner, its_number = self.owner_of(node.arrangement)
                     given[number] = owner.meaning(version).value(its_number)
             self._meanings[version] = Meaning(
-                self.dweller.plan, self.functions, given, self._order, self._most_rounds()
+                self.dweller.plan, self.functions, given, self._most_rounds()
             )
         return self._meanings[version]
 
@@ -159,10 +159,6 @@ class Checker:
         return bool(not_after(one[0], other[0], self._shape)) and all(
             a <= b for a, b in zip(one[1], other[1], strict=True)
         )
-
-    def _order(self, value: Any) -> Any:
-        """What the machine sorts values by: texts by their code."""
-        return (1, self.texts.code(value)) if isinstance(value, str) else rank(value)
 
     def _most_rounds(self) -> int:
         """One round more than any in which the machine has a difference."""

@@ -6,7 +6,7 @@ and short enough to be seen to be right. Debug mode holds the machine to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -44,12 +44,8 @@ def defined(
     number: int,
     given: Sequence[Records],
     functions: Sequence[Any],
-    order: Callable[[Any], Any],
 ) -> Records:
-    """What a node is, given what its sources are. Times are the caller's business.
-
-    `order` says what the values of a record are sorted by.
-    """
+    """What a node is, given what its sources are. Times are the caller's business."""
     node = plan.nodes[number]
     sources = sources_of(node)
     names = [[name for name, _ in plan.schemas[source]] for source in sources]
@@ -58,7 +54,7 @@ def defined(
         case Join():
             _join(plan, node, given, found)
         case Reduce():
-            _reduce(plan, number, node, given[0], functions, order, found)
+            _reduce(plan, number, node, given[0], functions, found)
         case Concat():
             for part in given:
                 for record, count in part.items():
@@ -143,12 +139,11 @@ def _reduce(
     node: Reduce,
     given: Records,
     functions: Sequence[Any],
-    order: Callable[[Any], Any],
     found: Records,
 ) -> None:
     key = plan.key_of(node.source)
     groups: dict[Record, list[tuple[Record, int]]] = {}
-    for record in sorted(given, key=lambda record: [order(value) for value in record]):
+    for record in sorted(given, key=lambda record: [rank(value) for value in record]):
         groups.setdefault(record[:key], []).append((record[key:], given[record]))
     schema = plan.schemas[number][key:]
     for name, members in groups.items():
@@ -179,8 +174,6 @@ def _results(
         case "function":
             results = functions[node.argument](key, members)
             return [(item if isinstance(item, tuple) else (item,), 1) for item in results]
-    if node.texts:
-        members = sorted(members, key=lambda member: [rank(value) for value in member[0]])
     ordered = members if node.reducer in ("min", "first") else members[::-1]
     ends: list[tuple[Record, int]] = []
     left = node.argument

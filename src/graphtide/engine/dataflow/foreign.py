@@ -19,6 +19,7 @@ from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.dataflow import Foreign, Schema
+from graphtide.plan.dataflow_types import NULL_WORD
 
 Function = Callable[..., Any]
 
@@ -120,7 +121,7 @@ def reduce_handler(
 
     def handle(operator: int, position: int) -> None:
         groups = machine.read_list(layout.GROUPS, len(key) + 1)
-        asked = machine.read_list(layout.ASKED, len(values) + 2)
+        asked = _by_texts(machine.read_list(layout.ASKED, len(values) + 2), values, texts)
         keys = records(groups[:, : len(key)], key, texts)
         members = records(asked[:, 1:-1], values, texts)
         bounds = np.searchsorted(asked[:, 0], np.arange(len(groups) + 1)).tolist()
@@ -142,6 +143,18 @@ def reduce_handler(
         machine.set_field(operator, layout.OP_ANSWERS, len(rows))
 
     return handle
+
+
+def _by_texts(asked: Int64, values: Schema, texts: Texts) -> Int64:
+    """The members of groups in the order of their texts, whose codes tell how old they are."""
+    columns = [at for at, (_, kind) in enumerate(values, 1) if kind.kind == "str"]
+    if not columns:
+        return asked
+    order = asked[:, :-1].copy()
+    for column in columns:
+        there = order[:, column] != NULL_WORD
+        order[there, column] = texts.labels()[order[there, column]]
+    return asked[np.lexsort(order.T[::-1])]
 
 
 def _results(found: Iterable[Any]) -> Sequence[tuple[Any, ...]]:

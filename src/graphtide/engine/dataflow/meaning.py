@@ -9,7 +9,7 @@ definitions of operators on whole collections, and no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,7 +41,7 @@ class Frame:
 class Meaning:
     """One dataflow at one version; `given` are its inputs and imports by their number.
 
-    A loop that is not at rest after `most_rounds` is an error. `order` is what values sort by.
+    A loop that is not at rest after `most_rounds` is an error.
     """
 
     def __init__(
@@ -49,13 +49,11 @@ class Meaning:
         plan: DataflowPlan,
         functions: Sequence[Any],
         given: Mapping[int, Records],
-        order: Callable[[Any], Any],
         most_rounds: int,
     ) -> None:
         self.plan = plan
         self.functions = functions
         self.given = given
-        self.order = order
         self.most_rounds = most_rounds
         self.outside = Frame(0)
 
@@ -101,7 +99,7 @@ class Meaning:
                 entered = self._value(node.source, frame).items()
                 return {r: n for r, n in entered if self._enters(number, r) <= frame.round}
         given = [self._value(source, frame) for source in sources_of(node)]
-        return defined(self.plan, number, given, self.functions, self.order)
+        return defined(self.plan, number, given, self.functions)
 
     def _enters(self, number: int, record: Any) -> int:
         """The round in which a record enters a loop."""

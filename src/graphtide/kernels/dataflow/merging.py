@@ -62,7 +62,11 @@ ALL_OF_IT = 1 << 60
 
 @inner_kernel
 def begin_merge(memory: Memory, trace: int, left: int, right: int) -> None:
-    """Put the batch of the right slot beside that of the left one."""
+    """Put the batch of the right slot beside that of the left one.
+
+    The right slot must not count any more: memory may end here, and whoever reads the trace then
+    finds both batches in the left one, which has no result.
+    """
     older, newer = memory[left + SLOT_OLDER], memory[right + SLOT_OLDER]
     if older == 0 or newer == 0:
         memory[left + SLOT_OLDER] = older if newer == 0 else newer
@@ -112,21 +116,21 @@ def _end_merge(memory: Memory, trace: int, slot: int) -> None:
     free(memory, memory[slot + SLOT_OLDER])
     free(memory, memory[slot + SLOT_NEWER])
     free(memory, memory[slot + SLOT_CODES])
-    memory[slot + SLOT_OLDER] = 0
-    memory[slot + SLOT_NEWER] = 0
     result = memory[slot + SLOT_RESULT]
     rows = memory[result + BATCH_ROWS]
+    memory[slot + SLOT_OLDER] = result if rows > 0 else 0
+    memory[slot + SLOT_NEWER] = 0
     memory[slot + SLOT_RESULT] = 0
     memory[slot + SLOT_SIZE] = rows
     memory[trace + TRACE_MERGED] += rows
     if rows == 0:
         free(memory, result)
         return
+    finish_batch(memory, trace, result)
+    # What makes the result smaller may find no memory: by now, the slot can be read.
     if 4 * memory[result + BATCH_TIMES] > rows + SMALL_SLOT:
         _forget_times(memory, result)
-    result = _fitting(memory, trace, result)
-    finish_batch(memory, trace, result)
-    memory[slot + SLOT_OLDER] = result
+    memory[slot + SLOT_OLDER] = _fitting(memory, trace, result)
 
 
 @inner_kernel
@@ -149,6 +153,7 @@ def _fitting(memory: Memory, trace: int, result: int) -> int:
         copy_words(memory, memory[result + part], memory[smaller + part], size)
     for field in (BATCH_KEYS, BATCH_ROWS, BATCH_LEAST_DIFF, BATCH_MOST_DIFF):
         memory[smaller + field] = memory[result + field]
+    finish_batch(memory, trace, smaller)
     free(memory, result)
     return smaller
 

@@ -51,7 +51,7 @@ def list_removals(
         plural = {"edge": "edges", "vertex": "vertices", "value": "values"}[node.what]
         what = f"{len(found) or 'no'} {node.what if len(found) == 1 else plural} to remove"
         hint = f"a condition that holds for {needed} or more {plural}"
-        raise language_error(f"there is {what}", node.span, hint)
+        raise language_error(f"there {'is' if len(found) == 1 else 'are'} {what}", node.span, hint)
     return found
 
 
