@@ -14,6 +14,7 @@ from typing import Any
 from graphtide.lang.datalog.program import DatalogText
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.model.wording import counted
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Relation
 from graphtide.run.dataflow.collection import Arrangement
@@ -147,7 +148,7 @@ class StandingRules:
 
     def told(self, name: str) -> str | None:
         """How many facts of a relation users gave; None where they give none."""
-        return f"{len(self.facts[name]):,} facts given" if name in self.facts else None
+        return f"{counted(len(self.facts[name]), 'fact')} given" if name in self.facts else None
 
     def close(self) -> None:
         """Give all memory back to the system."""
