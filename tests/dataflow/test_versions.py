@@ -198,17 +198,6 @@ def test_bad_use_is_refused_with_an_explanation(word: str) -> None:
     assert refused.value.hint
 
 
-def test_a_function_that_fails_is_named_with_what_it_was_given() -> None:
-    flow = Dataflow(memory=MEMORY)
-    edges = flow.input("edges", src=int, dst=int)
-    edges.map(lambda src, dst: src // dst, types={"ratio": int}).output()
-    edges.insert([(1, 0)])
-    with pytest.raises(InputError, match="ZeroDivisionError"):
-        flow.advance()
-    with pytest.raises(InputError, match="cannot go on"):
-        flow.advance()
-
-
 @pytest.mark.compiled
 def test_a_loop_that_never_rests_is_stopped() -> None:
     flow = Dataflow(memory=1 << 22)

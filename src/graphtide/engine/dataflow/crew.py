@@ -132,6 +132,15 @@ class Crew:
             machine.turn_mail()
             machine.give_back()
 
+    def drop_mail(self) -> None:
+        """Forget what machines have posted and others have not taken, and what has been fed."""
+        self._mail = [False] * len(self.machines)
+        self._fed = 0
+        for machine in self.machines if len(self.machines) > 1 else ():
+            machine.words[layout.AGREED] = layout.UNKNOWN
+            machine.turn_mail()
+            machine.turn_mail()
+
     def end(self) -> None:
         """Give all memory back to the system."""
         for machine in self.machines:

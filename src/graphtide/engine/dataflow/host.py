@@ -30,11 +30,12 @@ from graphtide.engine.dataflow.machine import (
 )
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.removing import remove
+from graphtide.engine.dataflow.restoring import restore
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.dataflow.waiting import Part, Waiting
 from graphtide.kernels.dataflow import layout
-from graphtide.model.errors import InputError, LimitError
+from graphtide.model.errors import GraphtideError, InputError, LimitError
 from graphtide.plan.dataflow import DataflowPlan, Import, Input, Reduce
 
 
@@ -75,7 +76,9 @@ class Host:
         self.since: list[int] = [0]
         self.held: dict[int, list[int]] = {}
         self.failed: str | None = None
+        self._restorable = False
         self._waiting = Waiting(self._shape())
+        self._lasting: list[Part] = []
         self._fresh = self._fresh_history = False
         self._labelled = 0
         self._checkers: dict[int, Checker] = {}
@@ -185,6 +188,7 @@ class Host:
         done = dweller.installed
         ports = {*done.ports.values(), *done.watched.values()}
         self._waiting.forget(ports)
+        self._lasting = [part for part in self._lasting if part.port not in ports]
         self.shared -= own
         for port in ports:
             self._inputs.pop(port, None)
@@ -201,17 +205,28 @@ class Host:
         self.crew.forget({*done.operators.values(), *done.ports.values(), *own})
         self.crew.forget(done.watched.values())
 
-    def feed(self, port: int, rows: Int64 | Unread, version: int | None) -> None:
-        """Let rows wait until their version is closed: one for all, or each its own for None."""
-        self._waiting.put(Part(port, version, rows))
+    def feed(
+        self, port: int, rows: Int64 | Unread, version: int | None, *, lasting: bool = False
+    ) -> None:
+        """Let rows wait until their version is closed: one for all, or each its own for None.
+
+        Those that are `lasting` wait again where that fails; all others are gone then.
+        """
+        part = Part(port, version, rows)
+        self._waiting.put(part)
+        if lasting:
+            self._lasting.append(part)
 
     def close(self, frontier: list[int]) -> None:
-        """Close all versions that are not at or after the new frontier, as one batch."""
+        """Close all versions that are not at or after the new frontier, as one batch.
+
+        Where that fails, the host is of no more use until it is restored.
+        """
         if self.failed:
             raise InputError(
                 "This dataflow stopped in the middle of a batch and cannot go on",
                 where=self.failed,
-                hint="make it anew",
+                hint="make it anew; outputs can be read as of the last version that was closed",
             )
         if self.once and any(dweller.ran for dweller in self.dwellers):
             raise InputError(
@@ -225,13 +240,35 @@ class Host:
             if isinstance(error, LimitError):
                 error.where = error.where or self._failed_at()
             self.failed = str(error) or "it was interrupted"
+            # Where memory was full, a merge may have lost what it had in hand.
+            lost = type(error) is GraphtideError or isinstance(error.__cause__, MemoryError)
+            plain = self.coordinates == 1 and not self.once and not self.debug
+            self._restorable = plain and not lost
             raise
+        self._lasting.clear()
         self._fresh = self._fresh_history = False
         self.frontier = frontier
         for dweller in self.dwellers:
             dweller.ran = True
         if self._checkers:
             self._check(before, frontier)
+
+    def restore(self, frontier: list[int]) -> None:
+        """Go back to where a batch began that failed to come to a frontier, if that can be done.
+
+        What was fed for it is gone, but for what is lasting.
+        """
+        if not self.failed or not self._restorable:
+            return
+        self._restorable = False
+        self._waiting.take(frontier)
+        try:
+            restore(self.crew, self.dwellers, self.frontier[0])
+        except (MemoryError, ArithmeticError):
+            return
+        for part in self._lasting:
+            self._waiting.put(part)
+        self.failed = None
 
     def _failed_at(self) -> str | None:
         """The operator that met a number which is too large, where one did."""

@@ -82,7 +82,7 @@ class Machine:
         words[layout.FRAME] = allocate(words, frame)
         self._schedule = self.store([layout.STOP, 0, 0, 0])
 
-    def store(self, numbers: Sequence[int]) -> int:
+    def store(self, numbers: Sequence[int] | Int64) -> int:
         """Put numbers into a block of their own; its address."""
         block = int(allocate(self.words, max(len(numbers), 1)))
         self.words[block : block + len(numbers)] = numbers
@@ -182,6 +182,17 @@ class Machine:
             self.words[operator + layout.OP_IN] += len(rows)
             self.send(operator, rows, 0)
         self._to_send.clear()
+
+    def drop_letters(self) -> None:
+        """Forget all that was to be taken or sent when the run begins or goes on."""
+        self._to_take.clear()
+        self._to_send.clear()
+        letter = int(self.words[layout.OUTGOING])
+        self.words[layout.OUTGOING] = 0
+        while letter:
+            following = self.field(letter, layout.LETTER_NEXT)
+            self.release(letter)
+            letter = following
 
     def send(self, operator: int, rows: Int64 | Unread, position: int) -> None:
         """Send rows along the edges of an operator, as soon as the run goes on.

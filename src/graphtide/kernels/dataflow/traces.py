@@ -207,9 +207,10 @@ def _restore_order(memory: Memory, trace: int) -> None:
             break
         merge_on(memory, trace, left, ALL_OF_IT)
         merge_on(memory, trace, right, ALL_OF_IT)
+        # A merge that finds no room leaves both batches in the left slot: none must be read twice.
         count -= 1
-        begin_merge(memory, trace, left, right)
         memory[trace + TRACE_SLOT_COUNT] = count
+        begin_merge(memory, trace, left, right)
         if memory[left + SLOT_SIZE] <= SMALL_SLOT or memory[EFFORT] < 0:
             merge_on(memory, trace, left, ALL_OF_IT)
         if memory[left + SLOT_SIZE] == 0:
@@ -238,8 +239,8 @@ def finish_merges(memory: Memory, trace: int) -> None:
             break
         left = last - SLOT_WORDS
         merge_on(memory, trace, left, ALL_OF_IT)
-        begin_merge(memory, trace, left, last)
         memory[trace + TRACE_SLOT_COUNT] = count - 1
+        begin_merge(memory, trace, left, last)
         merge_on(memory, trace, left, ALL_OF_IT)
     if memory[trace + TRACE_SLOT_COUNT] == 1:
         _compact_alone(memory, trace, slots)

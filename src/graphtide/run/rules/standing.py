@@ -44,7 +44,7 @@ class StandingRules:
             if item.name not in heads or item.name in given
         }
         for name, facts in self.plan.facts:
-            self.facts[name].insert(list(facts))
+            self.facts[name].insert_for_good(list(facts))
         self._built: BuiltRules | None = None
         self.outputs: dict[str, Output] = {}
         self.bases: dict[str, Arrangement] = {}
@@ -103,15 +103,22 @@ class StandingRules:
             # By their first column, unless a rule has arranged them already: for queries to import.
             known = [by for number, by, _ in flow.arranged if number == source.number]
             self.bases[name] = source.arrange(known[0] if known else source.names[:1])
-        unit.insert([(0,)])
+        unit.insert_for_good([(0,)])
         for name, item in self.facts.items():
             item.connect(inputs[name])
         return built
 
     def advance(self) -> None:
-        """Derive what follows from all that has changed."""
+        """Derive what follows from all that has changed; where that fails, nothing has."""
         self.built()
-        self.flow.advance()
+        try:
+            self.flow.advance()
+        except BaseException:
+            for item in self.facts.values():
+                item.undo()
+            raise
+        for item in self.facts.values():
+            item.settle()
 
     def output(self, name: str) -> Output:
         """What a relation holds, brought up to date."""
@@ -130,6 +137,11 @@ class StandingRules:
         """Close a first version, where none has been, so that there is something to read."""
         self.built()
         if self.flow.version == 0:
+            self.advance()
+
+    def settle(self) -> None:
+        """Close the open version where facts have changed, or none has been closed."""
+        if self.flow.version == 0 or not all(item.is_settled for item in self.facts.values()):
             self.advance()
 
     def changes(self, name: str) -> list[Change]:
