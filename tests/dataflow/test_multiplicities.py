@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from graphtide.dataflow import Dataflow, col, count, total
-from graphtide.model.errors import InputError, LimitError
+from graphtide.model.errors import LimitError
 from tests.dataflow.crews import carried_out
 
 MEMORY = 1 << 26

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.algorithms.dataflow import components, strong_components
-from graphtide.model.errors import GraphtideError, InputError, LimitError
+from graphtide.model.errors import GraphtideError, LimitError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY

@@ -23,8 +23,8 @@ import numpy as np
 
 from graphtide.engine.dataflow.helpers import Helpers
 from graphtide.engine.dataflow.limits import limit_of, stranded
-from graphtide.engine.dataflow.lower import Installed
 from graphtide.engine.dataflow.machine import Int64, Machine
+from graphtide.engine.dataflow.making import Installed
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError
 

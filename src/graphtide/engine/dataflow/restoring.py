@@ -21,8 +21,8 @@ import numpy as np
 from graphtide.engine.dataflow.batch_rows import batch_rows
 from graphtide.engine.dataflow.crew import Crew
 from graphtide.engine.dataflow.dweller import Dweller, own_traces
-from graphtide.engine.dataflow.lower import Installed
 from graphtide.engine.dataflow.machine import Int64, Machine
+from graphtide.engine.dataflow.making import Installed
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.ports import take_bucket
 from graphtide.kernels.dataflow.restoring import add_batch
