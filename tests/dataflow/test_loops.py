@@ -188,8 +188,11 @@ def test_a_loop_without_rest_is_told(name: str, debug: bool) -> None:
     rows.insert([(0,)])
     with pytest.raises(LimitError, match="does not seem to come to rest"):
         flow.advance()
-    with pytest.raises(InputError, match="cannot go on"):
-        flow.advance()
+    if debug:
+        with pytest.raises(InputError, match="cannot go on"):
+            flow.advance()
+    else:
+        assert flow.advance() == 1
 
 
 def test_as_many_rounds_as_are_allowed_are_no_error() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.algorithms.dataflow import components, strong_components
-from graphtide.model.errors import GraphtideError, InputError, LimitError
+from graphtide.model.errors import GraphtideError, LimitError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
@@ -196,17 +196,6 @@ def test_bad_use_is_refused_with_an_explanation(word: str) -> None:
     with pytest.raises(GraphtideError, match=word) as refused:
         misuse(flow, edges, other)[word]()
     assert refused.value.hint
-
-
-def test_a_function_that_fails_is_named_with_what_it_was_given() -> None:
-    flow = Dataflow(memory=MEMORY)
-    edges = flow.input("edges", src=int, dst=int)
-    edges.map(lambda src, dst: src // dst, types={"ratio": int}).output()
-    edges.insert([(1, 0)])
-    with pytest.raises(InputError, match="ZeroDivisionError"):
-        flow.advance()
-    with pytest.raises(InputError, match="cannot go on"):
-        flow.advance()
 
 
 @pytest.mark.compiled

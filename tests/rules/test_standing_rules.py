@@ -157,6 +157,7 @@ def test_rules_over_collections_check_what_they_are_given() -> None:
 def test_explain_tells_strata_orders_and_rows() -> None:
     rules = gt.datalog(
         CLOSURE + "\n.decl big(n: number)\nbig(n) :- n = count : { tc(_, _) }.\n.output big"
+        "\n.decl way(x: number, y: number)\nway(x, y) :- tc(x, y), !edge(x, y).\n.output way"
     )
     rules.insert("edge", [(1, 2), (2, 3)])
     rules.advance()
@@ -169,10 +170,13 @@ stratum 2: tc, a loop
   line 4: tc(x, y) :- edge(x, y).
     joins edge
   line 5: tc(x, z) :- tc(x, y), edge(y, z).
-    joins tc, then edge by x  [1 row]
+    joins tc, then edge by x [1 row]
 stratum 3: big, derived
   line 9: big(n) :- n = count : { tc(_, _) }.
-    joins count by nothing  [1 row]"""
+    joins count by nothing [1 row]
+stratum 4: way, derived
+  line 12: way(x, y) :- tc(x, y), !edge(x, y).
+    joins tc, then !edge by x, y [2 rows taken away]"""
     )
 
 

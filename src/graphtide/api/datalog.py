@@ -113,7 +113,7 @@ class Datalog(StaysInDataflow):
 
     @in_turn
     def advance(self) -> None:
-        """Derive what follows from what has changed."""
+        """Derive what follows from what has changed; where that fails, nothing has changed."""
         self._rules().advance()
 
     @in_turn

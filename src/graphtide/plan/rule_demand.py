@@ -17,16 +17,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from graphtide.plan.dataflow_expressions import (
-    Column,
-    ColumnType,
-    Constant,
-    Expression,
-    Operation,
+from graphtide.plan.dataflow_expressions import Column, Constant
+from graphtide.plan.rule_asking import (
+    Places,
+    bound_by,
+    connected,
+    copied_name,
+    demand_of,
+    reached_relations,
+    stable_places,
+    value_of,
 )
 from graphtide.plan.rule_strata import strata
 from graphtide.plan.rules import (
-    Argument,
     Assign,
     Literal,
     Match,
@@ -41,8 +44,6 @@ from graphtide.plan.rules import (
     variables_of,
 )
 
-Places = tuple[int, ...]
-
 
 def demanded(
     plan: RulePlan, wanted: Sequence[str], given: Collection[str], *, asked: bool
@@ -53,23 +54,6 @@ def demanded(
     query, whose values are worth a demand that grows.
     """
     return _Demand(plan, wanted, given, asked=asked).plan()
-
-
-def stable_places(relation: str, rules: Sequence[Rule]) -> Places:
-    """The arguments that all rules of a relation hand on as they are, where they read it."""
-    own = [rule for rule in rules if rule.head == relation]
-    width = len(own[0].values) if own else 0
-    found = []
-    for place in range(width):
-        pairs = [
-            (rule.values[place], item.arguments[place])
-            for rule in own
-            for item in rule.body
-            if isinstance(item, Match) and item.relation == relation
-        ]
-        if all(isinstance(value, Column) and value == argument for value, argument in pairs):
-            found.append(place)
-    return tuple(found)
 
 
 class _Demand:
@@ -84,7 +68,7 @@ class _Demand:
         self._strata = {
             name: stratum for stratum in strata(names, plan.rules) for name in stratum.relations
         }
-        self._reached = _reached(plan)
+        self._reached = reached_relations(plan)
         negated = {name for rule in plan.rules for name, ok, _ in reads(rule.body) if not ok}
         self._plain = negated.union(*(self._reached[name] for name in negated))
         """What a negation or aggregate reads, at any distance: in full, and never by a demand,
@@ -132,7 +116,7 @@ class _Demand:
         recursive = any(isinstance(one, Match) and one.relation == rule.head for one in rule.body)
         settled = recursive and bool(places) and set(places) <= set(stable)
         if places and not settled:
-            body += _demand_of(relation, places, rule.values, types)
+            body += demand_of(relation, places, rule.values, types)
         start = len(body)
         atoms = [at for at, item in enumerate(rule.body) if isinstance(item, Match)]
         new = list(rule.body)
@@ -202,7 +186,7 @@ class _Demand:
         """An atom of a copy, with a rule for the demand; itself where nothing is to be gained."""
         if not self._is_derived(atom.relation):
             return atom
-        bound = _bound_by(others)
+        bound = bound_by(others)
         available = tuple(
             place
             for place, item in enumerate(atom.arguments)
@@ -214,8 +198,8 @@ class _Demand:
             return atom
         relation = self._relations[atom.relation]
         copy = copied_name(relation, places)
-        values = tuple(_value(atom.arguments[place]) for place in places)
-        body = _connected(others, {name for item in values for name in variables_of(item)})
+        values = tuple(value_of(atom.arguments[place]) for place in places)
+        body = connected(others, {name for item in values for name in variables_of(item)})
         demand = f"{copy}?"
         is_itself = len(body) == 1 and body[0] == Match(demand, values)
         if not is_itself:
@@ -277,87 +261,3 @@ class _Demand:
 
     def _together(self, one: str, other: str) -> bool:
         return other in self._strata[one].relations
-
-
-def copied_name(relation: Relation, places: Places) -> str:
-    """`tc^bf`: a letter a column, b where it is bound."""
-    letters = "".join("b" if at in places else "f" for at in range(len(relation.columns)))
-    return f"{relation.name}^{letters}"
-
-
-def _demand_of(
-    relation: Relation, places: Places, values: Sequence[Expression], types: dict[str, ColumnType]
-) -> list[Literal]:
-    """The atom that asks for a head; what is computed in the head is compared with it."""
-    arguments: list[Argument] = []
-    tests: list[Literal] = []
-    for place in places:
-        value = values[place]
-        if isinstance(value, Operation):
-            variable = Column(f"?{place}")
-            types[variable.name] = relation.columns[place][1]
-            tests.append(Test(Operation("==", (variable, value))))
-            value = variable
-        arguments.append(value)
-    return [Match(f"{copied_name(relation, places)}?", tuple(arguments)), *tests]
-
-
-def _bound_by(literals: Sequence[Literal]) -> set[str]:
-    """The variables that literals bind, each with what it needs."""
-    bound: set[str] = set()
-    waiting = list(literals)
-    while ready := [item for item in waiting if needs(item) <= bound]:
-        for item in ready:
-            bound |= gives(item)
-        waiting = [item for item in waiting if item not in ready]
-    return bound
-
-
-def _connected(literals: Sequence[Literal], wanted: set[str]) -> list[Literal]:
-    """The literals that have to do with some variables: what shares none of them only multiplies.
-
-    None where no variable is wanted: the demand is a fact.
-    """
-    known = set(wanted)
-    found: list[Literal] = []
-    growing = True
-    while growing:
-        growing = False
-        for item in literals:
-            names = gives(item) | needs(item)
-            if isinstance(item, Match) and item not in found and names & known:
-                found.append(item)
-                known |= names
-                growing = True
-            if isinstance(item, Assign) and item.variable in known and not names <= known:
-                known |= names
-                growing = True
-    bound = _bound_by(found)
-    rest = [item for item in literals if not isinstance(item, Match)]
-    while ready := [item for item in rest if needs(item) <= bound and needs(item)]:
-        found += ready
-        for item in ready:
-            bound |= gives(item)
-        rest = [item for item in rest if item not in ready]
-    return [item for item in literals if item in found]
-
-
-def _value(argument: Argument) -> Column | Constant:
-    assert argument is not None
-    return argument
-
-
-def _reached(plan: RulePlan) -> dict[str, set[str]]:
-    """The relations that each one reads, at any distance."""
-    below: dict[str, set[str]] = {item.name: set() for item in plan.relations}
-    for rule in plan.rules:
-        below[rule.head] |= {name for name, _, _ in reads(rule.body)}
-    changed = True
-    while changed:
-        changed = False
-        for found in below.values():
-            more = {other for name in found for other in below[name]}
-            if not more <= found:
-                found |= more
-                changed = True
-    return below

@@ -23,8 +23,8 @@ import numpy as np
 
 from graphtide.engine.dataflow.helpers import Helpers
 from graphtide.engine.dataflow.limits import limit_of, stranded
-from graphtide.engine.dataflow.lower import Installed
 from graphtide.engine.dataflow.machine import Int64, Machine
+from graphtide.engine.dataflow.making import Installed
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError
 
@@ -131,6 +131,15 @@ class Crew:
         for machine in self.machines:
             machine.turn_mail()
             machine.give_back()
+
+    def drop_mail(self) -> None:
+        """Forget what machines have posted and others have not taken, and what has been fed."""
+        self._mail = [False] * len(self.machines)
+        self._fed = 0
+        for machine in self.machines if len(self.machines) > 1 else ():
+            machine.words[layout.AGREED] = layout.UNKNOWN
+            machine.turn_mail()
+            machine.turn_mail()
 
     def end(self) -> None:
         """Give all memory back to the system."""

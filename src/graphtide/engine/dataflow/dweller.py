@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphtide.engine.dataflow.foreign import Rounds
-from graphtide.engine.dataflow.lower import Installed
+from graphtide.engine.dataflow.making import Installed
 from graphtide.kernels.dataflow.times import field_width
 from graphtide.plan.dataflow import DataflowPlan, Import
 from graphtide.plan.dataflow_describing import describe

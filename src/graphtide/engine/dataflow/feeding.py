@@ -26,6 +26,8 @@ class Fed(NamedTuple):
     records: Columns | Int64
     diff: Any
     version: int | Int64
+    lasting: bool = False
+    """Whether they stay where a batch that they are part of fails."""
 
     @property
     def one_version(self) -> int | None:
@@ -37,7 +39,7 @@ class Fed(NamedTuple):
         if not isinstance(self.records, Columns):
             return self
         if not self.records.certain:
-            return Fed(self.records.words(schema, texts), self.diff, self.version)
+            return self._replace(records=self.records.words(schema, texts))
         self.records.settle(schema)
         return self
 

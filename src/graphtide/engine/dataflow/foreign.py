@@ -2,7 +2,7 @@
 
 The machine stops before such an operator with its input waiting; a handler takes the input, calls
 the function, and hands the result back. A function that fails is reported with the record it
-failed on, and leaves the dataflow unusable, since half a batch has been applied.
+failed on.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from graphtide.engine.dataflow.dweller import rounds_of
 from graphtide.engine.dataflow.foreign import Function, foreign_handler, reduce_handler
-from graphtide.engine.dataflow.lower import Installed
 from graphtide.engine.dataflow.machine import Machine
+from graphtide.engine.dataflow.making import Installed
 from graphtide.engine.dataflow.text_functions import compute_handler
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.plan.dataflow import Compute, DataflowPlan, Foreign, Reduce

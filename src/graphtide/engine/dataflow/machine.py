@@ -1,8 +1,7 @@
-"""The machine as Python sees it: build its operators, feed it, run it, read it.
+"""The machine as Python sees it: feed it, run it, read what it has put down.
 
-All state is in one array (see `kernels.dataflow_layout`); this class knows addresses and hands
-out NumPy copies, never views that a later run would change under the reader. The array is address
-space, reserved once and backed by memory only where it has been touched; `memory` bounds it.
+All state is in one array, whose blocks `blocks` builds and knows; what is fed goes in as letters,
+which the run itself sends.
 """
 
 from __future__ import annotations
@@ -13,18 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.blocks import Blocks
 from graphtide.engine.dataflow.feeding import Unread
 from graphtide.engine.dataflow.limits import limit_of, stranded
-from graphtide.engine.dataflow.pages import PART_KEPT, WORTH_GIVING_BACK, give_back, reserve
+from graphtide.engine.dataflow.pages import PART_KEPT, WORTH_GIVING_BACK, give_back
 from graphtide.kernels.dataflow import layout, summing
 from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
-from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free
-from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
+from graphtide.kernels.dataflow.memory import allocate
+from graphtide.kernels.dataflow.ports import room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
-from graphtide.kernels.dataflow.seen import new_seen
 from graphtide.kernels.dataflow.times import shape_of
-from graphtide.kernels.dataflow.traces import add_reader, new_trace
-from graphtide.model.errors import LimitError
 
 Int64 = NDArray[np.int64]
 Handler = Callable[[int, int], None]
@@ -34,7 +31,7 @@ DEFAULT_MEMORY = 1 << 36
 DEFAULT_FUEL = 1 << 20
 
 
-class Machine:
+class Machine(Blocks):
     """One memory, its operators, and the schedule that runs them.
 
     Of several `workers`, each has a machine; see `crew`.
@@ -50,8 +47,7 @@ class Machine:
         workers: int = 1,
         worker: int = 0,
     ) -> None:
-        self._mapped = reserve(memory)
-        self.words: Int64 = np.frombuffer(self._mapped, np.int64)
+        super().__init__(memory)
         self.handlers: dict[int, Handler] = {}
         self._to_send: list[tuple[int, Int64 | Unread]] = []
         self._last_letter = 0
@@ -64,8 +60,6 @@ class Machine:
         self.failed_at = 0
         """The operator that ran when a number was too large, or 0."""
         words = self.words
-        words[layout.NEXT_FREE] = layout.HEADER_WORDS
-        words[layout.END_OF_MEMORY] = len(words)
         words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
         words[layout.EFFORT] = effort
         words[layout.FUEL] = fuel
@@ -81,61 +75,6 @@ class Machine:
         frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
         words[layout.FRAME] = allocate(words, frame)
         self._schedule = self.store([layout.STOP, 0, 0, 0])
-
-    def store(self, numbers: Sequence[int]) -> int:
-        """Put numbers into a block of their own; its address."""
-        block = int(allocate(self.words, max(len(numbers), 1)))
-        self.words[block : block + len(numbers)] = numbers
-        return block
-
-    def release(self, block: int) -> None:
-        """Free a block."""
-        free(self.words, block)
-
-    def new_port(self, data_words: int) -> int:
-        """A port for records of so many words."""
-        return int(new_port(self.words, data_words))
-
-    def drop_port(self, port: int) -> None:
-        """Free a port."""
-        drop_port(self.words, port)
-
-    def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
-        """An empty trace."""
-        if key_words + value_words > layout.MOST_COLUMNS:
-            raise LimitError(
-                f"A record of {key_words + value_words} columns is to be kept; "
-                f"{layout.MOST_COLUMNS} is the most",
-                hint="select those that are needed before what keeps records: "
-                "distinct, reductions, joins",
-            )
-        return int(new_trace(self.words, key_words, value_words, by_time))
-
-    def new_seen(self, words: int) -> int:
-        """A table of records of so many words that have been seen: of none yet."""
-        return int(new_seen(self.words, words))
-
-    def new_operator(self, kind: int, shape: int, fields: dict[int, int]) -> int:
-        """An operator with some of its fields set."""
-        operator = int(allocate_zeros(self.words, layout.OP_WORDS))
-        self.words[operator + layout.OP_KIND] = kind
-        self.words[operator + layout.OP_SHAPE] = shape
-        for field, value in fields.items():
-            self.words[operator + field] = value
-        return operator
-
-    def read_trace(self, operator: int, trace: int, side: int) -> None:
-        """Tell an operator of fresh batches of a trace, which is one of its inputs."""
-        add_reader(self.words, trace, operator, side)
-
-    def add_edge(self, operator: int, edge: dict[int, int]) -> int:
-        """One more way out of an operator; the edge's address."""
-        block = int(allocate_zeros(self.words, layout.EDGE_WORDS))
-        for field, value in edge.items():
-            self.words[block + field] = value
-        self.words[block + layout.EDGE_NEXT] = self.words[operator + layout.OP_EDGES]
-        self.words[operator + layout.OP_EDGES] = block
-        return block
 
     def set_schedule(self, instructions: Sequence[Sequence[int]]) -> None:
         """Replace the schedule; between runs only."""
@@ -182,6 +121,17 @@ class Machine:
             self.words[operator + layout.OP_IN] += len(rows)
             self.send(operator, rows, 0)
         self._to_send.clear()
+
+    def drop_letters(self) -> None:
+        """Forget all that was to be taken or sent when the run begins or goes on."""
+        self._to_take.clear()
+        self._to_send.clear()
+        letter = int(self.words[layout.OUTGOING])
+        self.words[layout.OUTGOING] = 0
+        while letter:
+            following = self.field(letter, layout.LETTER_NEXT)
+            self.release(letter)
+            letter = following
 
     def send(self, operator: int, rows: Int64 | Unread, position: int) -> None:
         """Send rows along the edges of an operator, as soon as the run goes on.
@@ -241,30 +191,12 @@ class Machine:
         self.set_field(operator, layout.OP_OUTBOXES, self.store(ports))
         return self.field(operator, layout.OP_OUTBOXES)
 
-    def read_list(self, place: int, width: int) -> Int64:
-        """A copy of the rows of a list in the header."""
-        return self._rows(int(self.words[place]), width)
-
-    def _rows(self, bucket: int, width: int) -> Int64:
-        """A copy of the rows of a bucket."""
-        count = int(self.words[bucket + layout.BUCKET_COUNT])
-        start = bucket + layout.BUCKET_ROWS
-        return self.words[start : start + count * width].reshape(count, width).copy()
-
     def set_labels(self, labels: Int64) -> None:
         """Replace the table of labels that texts are ordered by."""
         self.release(int(self.words[layout.LABELS]))
         block = int(allocate(self.words, max(len(labels), 1)))
         self.words[block : block + len(labels)] = labels
         self.words[layout.LABELS] = block
-
-    def field(self, block: int, field: int) -> int:
-        """One field of a block."""
-        return int(self.words[block + field])
-
-    def set_field(self, block: int, field: int, value: int) -> None:
-        """Set one field of a block."""
-        self.words[block + field] = value
 
     def set_frontier(self, place: int, versions: Sequence[int]) -> None:
         """Replace the frontier whose address stands at a place; none at all for no versions."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphtide.engine.dataflow.paths import Path
-from graphtide.engine.dataflow.writing import Encode, Writer
+from graphtide.engine.dataflow.steps import Encode
+from graphtide.engine.dataflow.writing import Writer
 from graphtide.kernels.dataflow import programs as codes
 from graphtide.plan.dataflow import Schema
 from graphtide.plan.dataflow_expressions import INT, Column, Constant, Expression

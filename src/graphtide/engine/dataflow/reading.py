@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.batch_rows import batch_rows
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.kernels.dataflow import layout
@@ -47,45 +48,12 @@ def _shard_rows(machine: Machine, trace: int, key: list[int] | None) -> Iterator
         if batch == 0:
             continue
         if key is None:
-            yield _batch_rows(machine, trace, batch, 0, machine.field(batch, layout.BATCH_KEYS))
+            yield batch_rows(machine, trace, batch, 0, machine.field(batch, layout.BATCH_KEYS))
             continue
         found = int(seek_key(machine.words, batch, sought, words))
         if found >= 0:
-            yield _batch_rows(machine, trace, batch, found, found + 1)
+            yield batch_rows(machine, trace, batch, found, found + 1)
     machine.release(sought)
-
-
-def _batch_rows(machine: Machine, trace: int, batch: int, first: int, last: int) -> Int64:
-    """The rows of some keys of a batch: key, values, position, version and diff."""
-    memory = machine.words
-    words = machine.field(trace, layout.TRACE_KEY_WORDS)
-    keys_at = machine.field(batch, layout.BATCH_KEYS_AT)
-    starts_at = machine.field(batch, layout.BATCH_STARTS_AT)
-    starts = memory[starts_at + first : starts_at + last + 1].copy()
-    keys = memory[keys_at + first * words : keys_at + last * words].reshape(last - first, words)
-    frame = batch + layout.BATCH_FRAME
-    width = machine.field(frame, layout.FRAME_WIDTH)
-    rows_at = machine.field(batch, layout.BATCH_ROWS_AT)
-    rows = memory[rows_at + starts[0] * width : rows_at + starts[-1] * width].reshape(-1, width)
-    times_at, times = (
-        machine.field(batch, field) for field in (layout.BATCH_TIMES_AT, layout.BATCH_TIMES)
-    )
-    table = memory[times_at : times_at + 2 * times].reshape(-1, 2)
-    values = [
-        _field(machine, rows, frame + layout.FRAME_VALUES + number * layout.FIELD_WORDS)
-        for number in range(machine.field(trace, layout.TRACE_VALUE_WORDS))
-    ]
-    moments = table[_field(machine, rows, frame + layout.FRAME_TIME)]
-    diffs = _field(machine, rows, frame + layout.FRAME_DIFF)
-    repeated = np.repeat(keys, np.diff(starts), axis=0)
-    return np.column_stack([repeated, *values, moments, diffs])
-
-
-def _field(machine: Machine, rows: Int64, field: int) -> Int64:
-    """One field of packed rows."""
-    packed = rows[:, machine.field(field, layout.FIELD_WORD)]
-    shift, mask = (machine.field(field, part) for part in (layout.FIELD_SHIFT, layout.FIELD_MASK))
-    return (packed >> shift & mask) + machine.field(field, layout.FIELD_LEAST)
 
 
 def _part_of(versions: Int64, version: int, shape: int) -> NDArray[np.bool_]:

@@ -207,6 +207,7 @@ def _restore_order(memory: Memory, trace: int) -> None:
             break
         merge_on(memory, trace, left, ALL_OF_IT)
         merge_on(memory, trace, right, ALL_OF_IT)
+        # A merge that finds no room leaves both batches in the left slot: none must be read twice.
         count -= 1
         memory[trace + TRACE_SLOT_COUNT] = count
         begin_merge(memory, trace, left, right)

@@ -156,7 +156,11 @@ class Dataflow(GrowingFlow):
 
     @in_turn
     def advance(self) -> Time:
-        """Close the open version of all dataflows beside this one; the version that is open now."""
+        """Close the open version of all dataflows beside this one; the version that is open now.
+
+        Where that fails, the version stays open, and what was inserted for it is gone; see
+        docs/howto/dataflow.md.
+        """
         return self.clock.advance()
 
     @in_turn

@@ -108,7 +108,8 @@ class GrowingFlow(StaysInDataflow):
     def _hand_over(self, dweller: Dweller, number: int, fed: Fed) -> None:
         declared, read = self.plan.schemas[number], dweller.plan.schemas[number]
         rows = fed.rows(declared, read, self.host.texts)
-        self.host.feed(dweller.feeds[number], rows, fed.one_version)
+        port = dweller.feeds[number]
+        self.host.feed(port, rows, fed.one_version, lasting=fed.lasting)
 
     def check_variables(self, scope: int | None = None) -> None:
         """Refuse a variable without a definition, of one loop or of any."""

@@ -86,11 +86,16 @@ class InputCollection(Collection):
         words[:, -1] = diff
         host.feed(port, words, version)
 
-    def put_words(self, words: Int64, diff: Any, version: int) -> None:
+    def put_words(self, words: Int64, diff: Any, version: int, *, lasting: bool = False) -> None:
         """Let records that are words already wait for a version. Writes into their last words."""
         if self.flow.host.once:
             self._check_once(diff, version)
-        self.flow.feed(self.number, Fed(words, diff, version))
+        self.flow.feed(self.number, Fed(words, diff, version, lasting))
+
+    def insert_for_good(self, rows: Any) -> None:
+        """Add records to the open version that no failed advance takes away; before the first."""
+        version = self.flow.clock.open_word(None)
+        self.flow.feed(self.number, Fed(Columns(rows, self._readers), 1, version, lasting=True))
 
     def _check_once(self, diff: Any, version: int | Int64) -> None:
         """Refuse what a dataflow that runs once cannot take."""

@@ -17,7 +17,7 @@ from graphtide.engine.dataflow.dweller import Dweller
 from graphtide.engine.dataflow.host import Host
 from graphtide.kernels.dataflow.times import field_width, not_after, shape_of
 from graphtide.model.errors import InputError
-from graphtide.run.turns import Turns
+from graphtide.run.turns import Turns, uninterrupted
 
 Time = int | tuple[int, ...]
 
@@ -180,7 +180,12 @@ class Clock:
         with self.turns.moving:
             for flow in self.flows:
                 flow.pour()
-            self.host.close(frontier)
+            try:
+                self.host.close(frontier)
+            except BaseException:
+                with uninterrupted():
+                    self.host.restore(frontier)
+                raise
         return self.version
 
     def remove(self, flow: OnClock) -> None:

@@ -46,15 +46,19 @@ class BodyBuilder:
         self._relations = relations
         self._types = dict(types)
         self._orders = orders
+        self.ends: list[int] = []
+        """How many nodes there were behind each literal of the body that was built last."""
 
     def build(
         self, body: Sequence[Literal], wanted: set[str], start: Bindings | None = None
     ) -> Bindings:
         """The bindings of a body in its order, with the variables that are wanted at least."""
-        found = start
+        found, ends = start, []
         for at, literal in enumerate(body):
             later = wanted | {name for item in body[at + 1 :] for name in _uses(item)}
             found = self._literal(found, literal, later)
+            ends.append(len(self._relations.flow.plan.nodes))
+        self.ends = ends
         return Bindings(self._relations.unit(), {}) if found is None else found
 
     def _literal(self, found: Bindings | None, literal: Literal, later: set[str]) -> Bindings:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Collection as Group
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from graphtide.plan.dataflow import Join
@@ -42,11 +43,11 @@ Watch = Callable[[str, tuple[Any, ...], Any, int], None]
 
 @dataclass
 class BuiltRule:
-    """A rule, the order of its literals, and the joins that it became, by their numbers."""
+    """A rule, the order of its literals, and the joins that each became, by their numbers."""
 
     rule: Rule
     order: tuple[Literal, ...]
-    joins: tuple[int, ...]
+    joins: tuple[tuple[int, ...], ...]
 
 
 @dataclass
@@ -157,7 +158,10 @@ class RuleBuilder:
         }
         stage = mapped(bindings.stage, columns or {UNIT: 0})
         nodes = self._flow.plan.nodes
-        joins = tuple(at for at in range(before, len(nodes)) if isinstance(nodes[at], Join))
+        joins = tuple(
+            tuple(at for at in range(first, end) if isinstance(nodes[at], Join))
+            for first, end in pairwise([before, *builder.ends])
+        )
         self._built.rules.append(BuiltRule(rule, order, joins))
         return stage
 

@@ -1,12 +1,12 @@
 """`explain`: strata, the rules of each, in which order their atoms are joined, and how many rows.
 
-The rows of a rule are those that its last join has sent so far; a rule without a join is a map of
-its relation.
+The rows of a step are those that its join has sent so far, or, of a negation, those that it has
+taken away; a rule without a join is a map of its relation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from graphtide.model.wording import counted
 from graphtide.plan.dataflow_expressions import Column, Constant
@@ -29,18 +29,19 @@ def explain_rules(flow: GrowingFlow, built: BuiltRules, told: Callable[[str], st
         if own and known:
             lines[-1] += f", {known}"
         for item in own:
-            lines.append(f"  line {item.rule.line}: {item.rule.text}")
-            lines.append(f"    {_order(built, item)}{_rows(flow, item)}")
+            line = f"line {item.rule.line}: " if item.rule.line else ""
+            lines.append(f"  {line}{item.rule.text}")
+            lines.append(f"    {_order(flow, built, item)}")
     return "\n".join(lines)
 
 
-def _order(built: BuiltRules, item: BuiltRule) -> str:
+def _order(flow: GrowingFlow, built: BuiltRules, item: BuiltRule) -> str:
     bound: set[str] = set()
     steps: list[str] = []
-    for literal in item.order:
+    for literal, joins in zip(item.order, item.joins, strict=True):
         step = _step(built, literal, bound, first=not steps)
         if step:
-            steps.append(step)
+            steps.append(step + _rows(flow, literal, joins))
         if isinstance(literal, Match):
             bound |= {one.name for one in literal.arguments if isinstance(one, Column)}
     return "joins " + ", then ".join(steps) if steps else "one fact"
@@ -64,8 +65,11 @@ def _step(built: BuiltRules, literal: Literal, bound: set[str], *, first: bool) 
     return ""
 
 
-def _rows(flow: GrowingFlow, item: BuiltRule) -> str:
-    if not item.joins:
+def _rows(flow: GrowingFlow, literal: Literal, joins: Sequence[int]) -> str:
+    if not joins:
         return ""
-    done = operator_counters(flow, item.joins[-1])
-    return f"  [{counted(done['out'], 'row')}]" if done else ""
+    # The last join of these finds the groups that have a match, and do not count 0.
+    zero = isinstance(literal, Aggregate) and literal.operation in ("count", "sum")
+    done = operator_counters(flow, joins[-2] if zero else joins[-1])
+    away = " taken away" if isinstance(literal, Absent) else ""
+    return f" [{counted(done['out'], 'row')}{away}]" if done else ""

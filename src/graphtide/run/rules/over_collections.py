@@ -47,10 +47,10 @@ def rules_on(
     sources = {name: _as_relation(plan.relation(name), item) for name, item in given.items()}
     for name, facts in plan.facts:
         own = constant_input(flow, name, plan.relation(name))
-        own.insert([fact or (0,) for fact in facts])
+        own.insert_for_good([fact or (0,) for fact in facts])
         sources[name] = sources[name].concat(own).distinct() if name in sources else own
     unit = InputCollection(flow, flow.add(Input("unit"), 0, schema_of({UNIT: int})))
-    unit.insert([(0,)])
+    unit.insert_for_good([(0,)])
     asked = demanded(plan, plan.wanted, (), asked=False)
     built = RuleBuilder(flow, asked, sources, unit, {}).build(plan.wanted)
     return {name: built.collection(name) for name in plan.wanted}

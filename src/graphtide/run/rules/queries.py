@@ -59,7 +59,8 @@ class StandingQuery:
         magic: bool,
         watch: Watch | None = None,
     ) -> None:
-        standing.bring_up()
+        # By itself: a query that fails must not take facts with it.
+        standing.settle()
         self._standing = standing
         self.relation = _answer(standing.plan, goal)
         plan = _with_goal(standing.plan, goal, self.relation)
@@ -96,8 +97,8 @@ class StandingQuery:
             unit.insert([(0,)])
             self.flow.advance()
         except BaseException:
-            if self.flow.dweller is None:  # Nobody else can close it, and the program goes on.
-                self.flow.close()
+            if self.flow.dweller is None or not self.flow.host.failed:
+                self.flow.close()  # Nobody else can, and the program goes on.
             raise
 
     def all_facts(self) -> dict[str, set[tuple[Any, ...]]]:

@@ -14,6 +14,7 @@ from typing import Any
 from graphtide.lang.datalog.program import DatalogText
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.model.wording import counted
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Relation
 from graphtide.run.dataflow.collection import Arrangement
@@ -43,7 +44,7 @@ class StandingRules:
             if item.name not in heads or item.name in given
         }
         for name, facts in self.plan.facts:
-            self.facts[name].insert(list(facts))
+            self.facts[name].insert_for_good(list(facts))
         self._built: BuiltRules | None = None
         self.outputs: dict[str, Output] = {}
         self.bases: dict[str, Arrangement] = {}
@@ -102,15 +103,22 @@ class StandingRules:
             # By their first column, unless a rule has arranged them already: for queries to import.
             known = [by for number, by, _ in flow.arranged if number == source.number]
             self.bases[name] = source.arrange(known[0] if known else source.names[:1])
-        unit.insert([(0,)])
+        unit.insert_for_good([(0,)])
         for name, item in self.facts.items():
             item.connect(inputs[name])
         return built
 
     def advance(self) -> None:
-        """Derive what follows from all that has changed."""
+        """Derive what follows from all that has changed; where that fails, nothing has."""
         self.built()
-        self.flow.advance()
+        try:
+            self.flow.advance()
+        except BaseException:
+            for item in self.facts.values():
+                item.undo()
+            raise
+        for item in self.facts.values():
+            item.settle()
 
     def output(self, name: str) -> Output:
         """What a relation holds, brought up to date."""
@@ -131,6 +139,11 @@ class StandingRules:
         if self.flow.version == 0:
             self.advance()
 
+    def settle(self) -> None:
+        """Close the open version where facts have changed, or none has been closed."""
+        if self.flow.version == 0 or not all(item.is_settled for item in self.facts.values()):
+            self.advance()
+
     def changes(self, name: str) -> list[Change]:
         """What has come and gone since the last call."""
         return [
@@ -147,7 +160,7 @@ class StandingRules:
 
     def told(self, name: str) -> str | None:
         """How many facts of a relation users gave; None where they give none."""
-        return f"{len(self.facts[name]):,} facts given" if name in self.facts else None
+        return f"{counted(len(self.facts[name]), 'fact')} given" if name in self.facts else None
 
     def close(self) -> None:
         """Give all memory back to the system."""
