@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, kernel
-from graphtide.kernels.prefetch import NEAR, prefetch
+from graphtide.kernels.prefetch import FAR, NEAR, prefetch
 from graphtide.kernels.walks.records import SUMS_WIDTH, Int64, Rows, Walking, walking_at
 
 Int32 = NDArray[np.int32]
@@ -85,8 +85,10 @@ def list_upward(words: Int64, number: Int32, vertex: Int32, found: Neighbours) -
     """List the neighbours of a greater number, whatever the direction, in one pass by number."""
     walking, size = walking_at(words, 0), 0
     for at in range(len(vertex)):
+        if at + FAR < len(vertex):
+            ask_for_slabs(walking, vertex[at + FAR])
         if at + NEAR < len(vertex):
-            ask_for_slabs(walking, vertex[at + NEAR])
+            ask_for_neighbours(walking, vertex[at + NEAR])
         found.start[at] = size
         for slabs in (walking.graph.out, walking.graph.into):
             begin = slabs.start[vertex[at]]
@@ -104,6 +106,13 @@ def ask_for_slabs(walking: Walking, vertex: int) -> None:
     for slabs in (walking.graph.out, walking.graph.into):
         prefetch(slabs.start, vertex)
         prefetch(slabs.live, vertex)
+
+
+@joined_kernel
+def ask_for_neighbours(walking: Walking, vertex: int) -> None:
+    """Ask for the first of a vertex's neighbours; where they begin was asked for before."""
+    for slabs in (walking.graph.out, walking.graph.into):
+        prefetch(slabs.neighbour, slabs.start[vertex])
 
 
 @bare_kernel

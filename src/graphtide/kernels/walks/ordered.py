@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.records import Int32, Int64, Ordered, walking_at
 
 SHIFT = np.int64(32)
@@ -143,6 +144,8 @@ def enter_edges(
     near, far = ends
     at = 0
     while at < len(edges):
+        if at + NEAR < len(edges):
+            ask_for_row(ordered, near[at + NEAR] * which[0] + which[1])
         if keys[edges[at]] != keys[edges[at]]:
             at += 1
             continue
@@ -156,6 +159,15 @@ def enter_edges(
         merge_run(ordered, row, keys, (edges[at:end], far[at:end]))
         at = end
     return at
+
+
+@joined_kernel
+def ask_for_row(ordered: Ordered, row: int) -> None:
+    """Ask for what says where a row is."""
+    prefetch(ordered.start, row)
+    prefetch(ordered.gap, row)
+    prefetch(ordered.size, row)
+    prefetch(ordered.room, row)
 
 
 @joined_kernel

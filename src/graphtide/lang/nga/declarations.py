@@ -6,7 +6,6 @@ They become the same fields that a program class has, so that the same functions
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,6 +25,8 @@ from graphtide.plan.expressions import (
     ValueType,
 )
 from graphtide.plan.programs import (
+    INT_MAX,
+    INT_MIN,
     Accumulator,
     AccumulatorKind,
     Parameter,
@@ -259,10 +260,11 @@ def _default(attribute: Attribute, value_type: ValueType) -> Number:
     if value is None:
         return {INT: 0, FLOAT: 0.0, BOOL: False}[value_type]
     given = BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
-    if given is value_type:
-        return value
-    if given is INT and value_type is FLOAT:
-        return float(value)
+    if given is not INT or INT_MIN <= value <= INT_MAX:
+        if given is value_type:
+            return value
+        if given is INT and value_type is FLOAT:
+            return float(value)
     raise language_error(
         f"'{attribute.name}' cannot begin with {value}",
         attribute.span,
@@ -274,7 +276,7 @@ def _read_settings(text: ProgramText, fields: Fields) -> Settings:
     iterations = _setting(text, fields, "iterations", ParameterKind.INT)
     tolerance = _setting(text, fields, "tolerance", ParameterKind.FLOAT)
     for name, value in (("iterations", iterations), ("tolerance", tolerance)):
-        if isinstance(value, float) and not 0 <= value < math.inf:
+        if isinstance(value, int | float) and not 0 <= value <= INT_MAX:
             raise language_error(f"{value} is no {name}", text.settings[name].span)
     assert not isinstance(iterations, float)
     held = 0.0 if tolerance is None else tolerance

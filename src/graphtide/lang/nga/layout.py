@@ -36,7 +36,7 @@ class Layout:
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         """The tokens of a text, with those that open and close blocks in place of its lines."""
         levels, depth = [self._first_column()], 0
-        head, begins = False, True
+        head, begins, token = False, True, Token("_DEDENT", "")
         for token in stream:
             if token.type != "_NEWLINE":
                 head = token.type in _HEADS if begins else head
@@ -47,7 +47,7 @@ class Layout:
                 yield from self._next_line(token, levels, head and not begins)
                 begins = True
         for _ in levels[1:]:
-            yield Token("_DEDENT", "")
+            yield Token.new_borrow_pos("_DEDENT", "", token)
 
     def _next_line(self, newline: Token, levels: list[int], head: bool) -> Iterator[Token]:
         """What the line behind a newline opens and closes."""
