@@ -13,7 +13,7 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import BFS
 from graphtide.model.errors import InputError, LockedError, NotFoundError
-from graphtide.run.durable import writer as writing
+from graphtide.run.durable import checkpoints
 from tests.live.graphs import START, begun, check, check_hops, graph_of, leave, rows_of
 from tests.oracle.live_graph import EdgeList, given, random_batch
 
@@ -22,7 +22,7 @@ from tests.oracle.live_graph import EdgeList, given, random_batch
 def test_batches_starts_checkpoints_and_compactions(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_FEW_GONE", 5)
+    monkeypatch.setattr(checkpoints, "_FEW_GONE", 5)
     pick = random.Random(seed)
     graph, known = begun(tmp_path / "g")
     hops = graph.register("hops", BFS(source=0))
@@ -288,8 +288,8 @@ def test_expiry_by_days(tmp_path: Path) -> None:
 def test_a_graph_that_runs_for_long_takes_no_more_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_FEW_GONE", 50)
-    monkeypatch.setattr(writing, "LOG_BYTES", 20_000)
+    monkeypatch.setattr(checkpoints, "_FEW_GONE", 50)
+    monkeypatch.setattr(checkpoints, "LOG_BYTES", 20_000)
     graph, known = begun(tmp_path / "g")
     sizes = []
     for at in range(300):

@@ -25,7 +25,7 @@ CHILD = """
 import os, signal, sys
 import graphtide as gt
 from graphtide.api import live_changes
-from graphtide.run.durable import live_store, writer
+from graphtide.run.durable import checkpoints, live_store
 from graphtide.store.log import Log
 
 folder, out, moment, at = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -51,7 +51,7 @@ graph = gt.live(folder)
 for module, name in (
     (live_changes, "write_changes"), (live_changes, "note_taken"), (Log, "append"),
     (live_store.LiveStore, "checkpoint_base"), (live_store.LiveStore, "checkpoint_rows"),
-    (writer, "put_rows"),
+    (checkpoints, "put_rows"),
 ):
     dying(module, name, after=moment.endswith(" done"))
 graph.deliver("near", out, consumer="files")

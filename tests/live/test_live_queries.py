@@ -13,7 +13,7 @@ import graphtide as gt
 from graphtide.algorithms import BFS
 from graphtide.api import live_changes
 from graphtide.model.errors import FullDiskError, InputError, NotFoundError
-from graphtide.run.durable import writer as writing
+from graphtide.run.durable import checkpoints
 from graphtide.run.durable.asked import made_query, stored_query
 from graphtide.store.log import Log
 from tests.live.graphs import START, begun, graph_of, leave
@@ -78,7 +78,7 @@ def check_queries(graph: gt.LiveGraph, known: EdgeList, names: list[str]) -> Non
 def test_queries_come_go_and_are_there_after_every_start(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_FEW_GONE", 5)
+    monkeypatch.setattr(checkpoints, "_FEW_GONE", 5)
     pick = random.Random(seed)
     graph, known = begun(tmp_path / "g")
     reader = gt.live(tmp_path / "g", readonly=True)

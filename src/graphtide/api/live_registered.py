@@ -19,6 +19,7 @@ from graphtide.model.errors import GraphtideError, InputError, LimitError, NotFo
 from graphtide.model.names import check_name
 from graphtide.model.schema import closest
 from graphtide.run.durable.asked import made_query, stored_query
+from graphtide.run.durable.records import ASK, DROP, REGISTER, SET, UNREGISTER
 from graphtide.run.durable.registered import made_program, stored_program, told_program
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState
@@ -68,7 +69,8 @@ class RegisteredGraph(Graph):
         stored = stored_program(bound_program(program))
         knobs = {"mode": mode, "tolerance": tolerance, "keep": keep}
         live = self.maintain(program, mode=mode, tolerance=tolerance, keep=keep)
-        writer.register(name, {**stored, **knobs, "version": self._state.version})
+        facts = {**stored, **knobs, "version": self._state.version}
+        writer.remember(REGISTER, name=name, program=facts)
         self._programs[name] = live, self._state.registered[name]
         return live
 
@@ -77,7 +79,7 @@ class RegisteredGraph(Graph):
         """Forget a registered program."""
         writer = self._writing()
         self._check_registered(name)
-        writer.unregister(name)
+        writer.remember(UNREGISTER, name=name)
         self._end_program(name)
 
     @in_turn
@@ -106,7 +108,7 @@ class RegisteredGraph(Graph):
         if self._writer is not None:
             stored = {**stored_query(asked), "version": self._state.version}
             try:
-                self._writer.ask(name, stored)
+                self._writer.remember(ASK, name=name, query=stored)
             except BaseException:
                 super().drop_query(name)
                 raise
@@ -120,7 +122,7 @@ class RegisteredGraph(Graph):
         if name not in self._state.queries:
             kept.drop(name)
             return
-        self._writing().drop(name)
+        self._writing().remember(DROP, name=name)
         self._end_query(name)
 
     @in_turn
@@ -149,7 +151,7 @@ class RegisteredGraph(Graph):
 
     def _remember(self, settings: dict[str, Any]) -> None:
         if self._writer is not None:
-            self._writer.set(settings)
+            self._writer.remember(SET, settings=settings)
             self._followed = self._state.settings
 
     def _follow_settings(self) -> None:

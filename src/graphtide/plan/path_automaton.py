@@ -8,6 +8,7 @@ needed to tell two states apart). Two paths that mean the same have the same aut
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graphtide.model.errors import LimitError
 from graphtide.plan.path_words import Letters, Positions, letters_of, positions_of
@@ -39,6 +40,7 @@ class Automaton:
         return any(step != NOWHERE for row in self.steps for step in row[back::2])
 
 
+@lru_cache(256)
 def automaton_of(path: RegularPath) -> Automaton:
     """The automaton of a path; LimitError where it would have too many states."""
     letters = letters_of(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import graphtide as gt
@@ -214,3 +215,43 @@ def test_a_path_that_there_is_no_room_to_look_for() -> None:
         query.path(vertex)
     graph.set_budget(None)
     assert query.path(vertex) == path
+
+
+@pytest.mark.parametrize("kept_by", [{}, {"budget": 60_000}, {"queries": Q.Histories()}])
+def test_queries_that_come_and_go_leave_nothing_behind(kept_by: dict[str, object]) -> None:
+    """Whatever they asked for: automata, codes of labels, and keys are there for the next ones."""
+    graph = gt.Graph([0, 1, 2], [1, 2, 3], kind=["a", "b", "a"], **kept_by)  # type: ignore[arg-type]
+    graph.query("stays", Q.Regular("a/b/a", 0, label="kind"))
+    taken = []
+    for at in range(40):
+        graph.query("goes", Q.Regular(f"a/b{{{50 + at}}}|c{at}", 0, label="kind"))
+        graph.query("pair", Q.Path(0, 3))
+        graph.drop_query("goes")
+        graph.drop_query("pair")
+        taken.append(graph.query_bytes)
+    assert max(taken) - taken[0] < 20_000
+    graph.query("last", Q.Regular("a/b", 0, label="kind")).verify()
+    graph.queries["stays"].verify()
+
+
+def test_labels_come_out_of_the_budget() -> None:
+    """Their dictionary takes more than all columns where each edge has a label of its own."""
+    ends, kinds = np.arange(200), [f"label {at}" for at in range(200)]
+    graph = gt.Graph(ends[:-1], ends[1:], kind=kinds[:-1], budget=200_000)
+    free = graph.query_bytes
+    asked = graph.query("q", Q.Regular("'label 0'/'label 1'", 0, label="kind"))
+    assert graph.query_bytes - free > 200 * 200
+    for at in range(40):
+        kind = "x" * 10_000 + str(at)
+        try:
+            graph.advance(insert=pa.table({"src": [0], "dst": [1], "kind": [kind]}))
+        except LimitError:
+            break
+        assert graph._queries().engine.budget.used <= 200_000
+    else:
+        pytest.fail("labels were never refused")
+    asked.verify()
+    assert asked.table().to_pylist() == [{"id": 2, "hops": 2}]
+    graph.set_budget("2 MB")
+    graph.advance(insert=pa.table({"src": [0], "dst": [1], "kind": [kind]}))
+    asked.verify()

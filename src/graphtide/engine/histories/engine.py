@@ -41,9 +41,6 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-SWEPT = 4
-"""Rows are swept once a fourth of their differences belong to nobody."""
-
 
 class HistoryEngine:
     """The searches of all queries on a graph, each with its histories."""
@@ -132,7 +129,7 @@ class HistoryEngine:
         del self._by_number[number]
         self.state.searches.dead += mine
         total = sum(map(self.entries, self._by_number)) + sum(map(self.dropped, self._by_number))
-        if self.state.searches.dead * SWEPT > total:
+        if self.state.searches.is_sweep_due(total):
             self._sweep()
 
     def add_lost(self, search: Search) -> int:

@@ -45,9 +45,6 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-SWEPT = 4
-"""Rows are swept once a fourth of their entries belong to nobody."""
-
 LabelColumn = Callable[[str], Int32]
 """The codes of a property of edges, by inside number, with room for all edges."""
 
@@ -105,7 +102,7 @@ class Fixpoints:
     def leave(self, number: int) -> None:
         """A search goes; its memory comes back with the next sweep."""
         self.searches.remove(number)
-        if self.searches.dead * SWEPT > self.searches.total:
+        if self.searches.is_sweep_due(self.searches.total):
             self.sweep()
 
     def start(self, number: int, search: Search) -> int:

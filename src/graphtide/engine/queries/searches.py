@@ -1,7 +1,8 @@
 """The searches of all queries: which keys they have, and what kernels know of each.
 
 A search that goes leaves its keys behind, which belong to nobody until the rows are swept; then
-others may have them. Automata that are equal share one table.
+others may have them. Automata that are equal share one table; a sweep also forgets the tables that
+no search needs any more.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from graphtide.kernels.queries.records import (
     ALONG,
     ANY_STEP,
     FACTS,
+    NAMES,
     PLAIN,
     STATES,
+    TABLE,
     WAYS,
     Searches,
 )
@@ -28,6 +31,12 @@ from graphtide.plan.path_automaton import Automaton
 
 UNBOUNDED = float(np.finfo(np.float64).max)
 """No walk that can be told apart from an endless one costs more."""
+
+SWEPT = 4
+"""Rows are swept once a fourth of their entries belong to nobody."""
+
+_FEW_GONE = 8
+"""They are also swept once more searches have gone than there are, from so many on."""
 
 Codes = tuple[int, ...]
 
@@ -74,6 +83,8 @@ class SearchTable:
         self._names: dict[Codes, int] = {}
         self._unused: list[int] = []
         self._free: list[tuple[int, int]] = []
+        self._by_number: dict[int, Search] = {}
+        self._gone = 0
         self.dead = 0
         """How many entries belong to nobody."""
         self._looked_by_gone = 0
@@ -114,6 +125,7 @@ class SearchTable:
         self._count_ways(number, 1)
         self._bound.view[number], self._entries.view[number] = search.bound, 0
         self._looked.view[number] = 0
+        self._by_number[number] = search
         self.own(number)
         return number
 
@@ -124,6 +136,12 @@ class SearchTable:
         self._looked_by_gone += int(self._looked.view[number])
         self._looked.view[number] = 0
         self._unused.append(number)
+        del self._by_number[number]
+        self._gone += 1
+
+    def is_sweep_due(self, total: int) -> bool:
+        """Whether enough belongs to nobody; `total` is how many entries belong to somebody."""
+        return self.dead * SWEPT > total or self._gone > max(len(self._by_number), _FEW_GONE)
 
     def _count_ways(self, number: int, more: int) -> None:
         """Note the ways of a search that has come, or gone."""
@@ -200,6 +218,19 @@ class SearchTable:
         ownerless = np.flatnonzero(np.diff(np.r_[0, self.owner < 0, 0]))
         self._free = list(zip(ownerless[::2].tolist(), ownerless[1::2].tolist(), strict=True))
         self.dead = 0
+        if self._gone:
+            self._forget_tables()
+
+    def _forget_tables(self) -> None:
+        """Write the tables and codes anew that are needed; they take no more room than before."""
+        self._tables.clear()
+        self._names.clear()
+        self._steps.resize(0)
+        self._codes.resize(0)
+        for number, search in self._by_number.items():
+            self._facts.view[number * FACTS + TABLE] = self._table_of(search.automaton)
+            self._facts.view[number * FACTS + NAMES] = self._names_of(search.codes)
+        self._gone = 0
 
     def _keys_for(self, states: int) -> int:
         """The first of so many keys side by side."""

@@ -22,8 +22,7 @@ from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError, LimitError, NotFoundError
 from graphtide.model.memory import in_words
 from graphtide.model.schema import closest
-from graphtide.plan.path_automaton import Automaton, automaton_of
-from graphtide.plan.regular_paths import RegularPath
+from graphtide.plan.path_automaton import automaton_of
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.queries.conditions import QueryConditions
@@ -73,7 +72,6 @@ class KeptQueries:
         self.failed = False
         self.queries: dict[str, KeptQuery] = {}
         self._kept = kept
-        self._automata: dict[RegularPath, Automaton] = {}
         self._highest = 0
         self._stand_on(known, version)
         self._begin_engine()
@@ -348,7 +346,7 @@ class KeptQueries:
         return [self._vertices.number(target) for target in asked.targets]
 
     def _search(self, kind: QueryKind, asked: Asked, ends: list[int] | None) -> Search:
-        automaton = self._automata.setdefault(asked.path, automaton_of(asked.path))
+        automaton = automaton_of(asked.path)
         codes: tuple[int, ...] = ()
         label = kind.label if automaton.letters.labels else None
         if label is not None:

@@ -7,14 +7,16 @@ number, made once and kept from then on; a code stands for the same label throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.engine.queries.budget import Budget
+from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.queries.stepping import NO_LABEL
 from graphtide.model.errors import InputError
@@ -30,6 +32,9 @@ _AT_ONCE = 1 << 16
 _FEW = 64
 """So many labels are looked up one by one sooner than as a column."""
 
+_IN_DICT = 150
+"""What a label takes besides its own bytes: its code, and its place in a dict that has doubled."""
+
 
 class EdgeLabels:
     """Codes of labels by property; `kept` is the table that views read, as it is now."""
@@ -40,11 +45,12 @@ class EdgeLabels:
         self._kept = kept
         self._codes: dict[str, dict[Label, int]] = {}
         self._columns: dict[str, Int32] = {}
+        self._in_dicts = 0
 
     @property
     def nbytes(self) -> int:
-        """The memory of all columns of codes."""
-        return sum(column.nbytes for column in self._columns.values())
+        """The memory of all columns of codes, and of the labels that codes stand for."""
+        return sum(column.nbytes for column in self._columns.values()) + self._in_dicts
 
     def take_from(self, budget: Budget) -> None:
         """Let another budget grant the columns from now on, those that are there as well."""
@@ -61,10 +67,7 @@ class EdgeLabels:
         room = len(self._graph.adjacency.out.slot)
         known = self._columns.get(name)
         if known is None:
-            known = self._budget.array(room, np.int32, 0)
-            for first in range(0, self._graph.edges, _AT_ONCE):
-                edges = np.arange(first, min(first + _AT_ONCE, self._graph.edges))
-                known[edges] = self._coded(name, edges)
+            known = self._read(name, self._budget.array(room, np.int32, 0))
         elif len(known) < room:
             larger = self._budget.array(room, np.int32, 0)
             larger[: len(known)] = known
@@ -72,6 +75,17 @@ class EdgeLabels:
             known = larger
         self._columns[name] = known
         return known
+
+    def _read(self, name: str, column: Int32) -> Int32:
+        """Fill in a column; it is given back where the budget does not allow for its labels."""
+        try:
+            for first in range(0, self._graph.edges, _AT_ONCE):
+                edges = np.arange(first, min(first + _AT_ONCE, self._graph.edges))
+                column[edges] = self._coded(name, edges)
+        except BaseException:
+            self._budget.give(column.nbytes)
+            raise
+        return column
 
     def refresh(self, edges: Int32) -> None:
         """Read the labels of edges that have come; their numbers may have been others' before."""
@@ -111,12 +125,24 @@ class EdgeLabels:
         taken: list[Label | None] = kept.column(name).take(pa.array(rows)).to_pylist()
         return taken
 
-    def _coded(self, name: str, edges: NDArray[Any]) -> Sequence[int] | Int32:
+    def _coded(self, name: str, edges: NDArray[Any]) -> list[int]:
+        """The codes of edges; new labels get one where the budget allows for them."""
         known = self._codes.setdefault(name, {})
-        return [
+        before = len(known)
+        codes = [
             NO_LABEL if label is None else known.setdefault(label, len(known) + 1)
             for label in self.values(name, edges)
         ]
+        fresh = list(islice(reversed(known), len(known) - before))
+        nbytes = sum(map(sys.getsizeof, fresh)) + _IN_DICT * len(fresh)
+        try:
+            self._budget.take(nbytes)
+        except LacksRoomError:
+            for label in fresh:
+                del known[label]
+            raise
+        self._in_dicts += nbytes
+        return codes
 
 
 def _is_text(kind: pa.DataType) -> bool:
