@@ -110,6 +110,8 @@ def check_supersteps(there: gt.Run, here: gt.Run, workers: set[str]) -> None:
     each = [[row["view"] for row in found if row["worker"] == worker] for worker in workers]
     assert each[0] == each[1]
     assert f"2 tasks, {len(each[0])} supersteps" in there.explain()
+    sent = {row["worker"]: row["sent"] for row in there.workers().to_pylist() if row["sent"]}
+    assert set(sent) == workers, "each task has mirrors of the other"
     assert all(f"{worker}: computed" in there.explain() for worker in workers)
     assert "superstep" not in here.explain()
     for run, told in ((there, f"2 tasks, {len(each[0])} supersteps"), (here, "on 1 sub-plan")):

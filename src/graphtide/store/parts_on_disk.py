@@ -323,9 +323,9 @@ class PartsOnDisk:
 
 
 def _made(told: Sequence[Any]) -> Made:
-    """Who made a part, as a manifest holds it; spans came later than the rest."""
-    spans = told[5] if len(told) > 5 else ()
-    return Made(*told[:5])._replace(spans=tuple(Span(*span) for span in spans))
+    """Who made a part, as a manifest holds it; older ones have no spans and no bytes."""
+    found = Made(*told)
+    return found._replace(spans=tuple(Span(*span) for span in found.spans))
 
 
 def _piece_name(number: int) -> str:

@@ -69,6 +69,7 @@ class Taking:
                 item["ended"],
                 item["processor"],
                 item.get("spans", ()),
+                item.get("sent", 0),
             )
             for item in told
         ]
