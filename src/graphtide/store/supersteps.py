@@ -34,7 +34,8 @@ from graphtide.store.files import (
     take_inventory,
 )
 from graphtide.store.generation import damaged_error
-from graphtide.store.parts_on_disk import PARTS, PartsOnDisk, write_differences
+from graphtide.store.part_chain import PARTS, write_differences
+from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.pointer import sync_path, write_synced
 from graphtide.store.seal import seal, unseal
 
