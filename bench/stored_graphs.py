@@ -34,7 +34,7 @@ PARTS, ROWS = 8, 1 << 22
 def stored_rmat(scale: int) -> Iterator[tuple[gt.CatalogGraph, NDArray[np.int32]]]:
     """An RMAT graph with weights in a catalog of its own, and the sources of its edges."""
     src, dst = rmat(scale)
-    columns = {"src": src, "dst": dst, "weight": np.random.default_rng(1).random(len(src))}
+    columns: Columns = {"src": src, "dst": dst, "weight": np.random.default_rng(1).random(len(src))}
     size = -(-len(src) // PARTS)
     blocks = (
         {name: column[first : first + size] for name, column in columns.items()}

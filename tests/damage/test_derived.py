@@ -24,7 +24,8 @@ import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.run_work import RunRequest
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs
 from graphtide.store.array_files import map_arrays, write_arrays

@@ -13,7 +13,9 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import BFS, WCC, PageRank
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.run.catalog.stored_runs import RunRequest, open_stored_run, run_collection
+from graphtide.run.catalog.opened_runs import open_stored_run
+from graphtide.run.catalog.run_work import RunRequest
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.collection.runner import RunSettings
 from graphtide.run.live.programs import compiled_program
