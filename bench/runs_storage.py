@@ -25,7 +25,7 @@ from graphtide.algorithms import PageRank
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.model.summary import GraphSummary
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.collection.stored_graph import load_graph
 from graphtide.run.live.programs import compiled_program

@@ -15,8 +15,9 @@ import graphtide as gt
 from graphtide.model.errors import InputError
 from graphtide.run.collection import start
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.runner import Runner, RunSettings
+from graphtide.run.collection.runner import Runner
 from graphtide.run.collection.runs_in_memory import arranged
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand, Workers
 from graphtide.run.collection.states import States
 from graphtide.run.live.programs import compiled_program

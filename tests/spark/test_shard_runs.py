@@ -17,7 +17,7 @@ from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.run_work import RunRequest
 from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.catalog.whole_views import whole_view
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs, taking
 from graphtide.spark import tasks

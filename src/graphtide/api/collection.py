@@ -15,7 +15,7 @@ from graphtide.run.catalog.stored_runs import explain_run, run_collection
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.arranged_views import plan_flips
 from graphtide.run.collection.facts import Strategy, run_name
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import (
     On,
     check_kept,

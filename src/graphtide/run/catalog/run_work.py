@@ -18,7 +18,7 @@ from graphtide.run.catalog.opened_runs import versions_text
 from graphtide.run.catalog.stored_versions import edgeless_versions, stored_versions
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import On, RunInHand, Workers
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.live.programs import Compiled

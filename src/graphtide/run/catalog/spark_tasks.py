@@ -26,7 +26,7 @@ from graphtide.model.errors import GraphtideError, SetupError, StoreError
 from graphtide.run.catalog.stored_versions import stored_versions
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.prepare import PreparedProgram, prepare
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import base_values
 from graphtide.run.collection.sub_plans import SubPlanRun, sub_plan_run
 from graphtide.run.live.modes import Mode

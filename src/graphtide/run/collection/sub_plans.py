@@ -17,7 +17,7 @@ from graphtide.optimize.cutting import Cutting, StepCosts, choose_cutting, payin
 from graphtide.plan.sub_plans import CutPlan, cut_plan
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.versions import Versions
 from graphtide.run.collection.walking import Visited, chooser_of, program_sizes, walk

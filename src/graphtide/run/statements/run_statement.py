@@ -20,7 +20,7 @@ from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import run_name
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import check_shards, check_verify, check_workers
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.statements.answers import Answer, Made
