@@ -13,30 +13,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-import numba
 import numpy as np
 
 from bench.cluster_lean import LIBRARY, bytes_an_edge
 from bench.figures import Figure
-from bench.stored_graphs import Columns, stored_rmat, write_stored
+from bench.rmat_blocks import rmat_blocks, scale_of
+from bench.stored_graphs import stored_rmat, write_stored
 
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 BILLION, QUICK = 1_000_000_000, 200_000
 MEMORY, ROUNDS = 24.0, 10
-BLOCK = 1 << 22
 
 
 class Phases:
@@ -81,7 +75,7 @@ class Phases:
 
 def measure(edges: int, folder: Path | None) -> list[Figure]:
     """Make the graph, run both programs, and remove it."""
-    scale = max(4, (edges // 16 - 1).bit_length())
+    scale = scale_of(edges)
     phases = Phases()
     made = tempfile.TemporaryDirectory(prefix="graphtide-billion-", dir=folder)
     with made as place, phases.watching():
@@ -95,7 +89,7 @@ def _all_phases(place: Path, scale: int, edges: int, phases: Phases) -> dict[str
         for program in (components, ranks):
             small.run(program, lean=True)
     with phases.phase("tables made and written, as a load leaves them", edges):
-        graph = write_stored(place, 1 << scale, edges, rmat_blocks(scale, edges, CORES))
+        graph = write_stored(place, 1 << scale, edges, rmat_blocks(scale, edges))
     with phases.phase("graph.run: components, with making the lean graph", edges):
         run = graph.run(components, lean=True)
     found = {"bytes": bytes_an_edge(run), "largest": np.bincount(run["component"]).max()}
@@ -105,66 +99,6 @@ def _all_phases(place: Path, scale: int, edges: int, phases: Phases) -> dict[str
         phases.seconds[f"{name}, the run alone"] = run.seconds
         del run
     return found
-
-
-def rmat_blocks(scale: int, edges: int, cores: int) -> Iterator[Columns]:
-    """An RMAT graph with a = .57, b = c = .19 and shuffled names, some edges at a time.
-
-    Blocks are made ahead by as many threads as there are cores; what is in one follows from its
-    place alone.
-    """
-    firsts = deque(range(0, edges, BLOCK))
-    waiting: deque[Any] = deque()
-    done = 0
-    with ThreadPoolExecutor(cores) as pool:
-        while firsts or waiting:
-            while firsts and len(waiting) < cores + 1:
-                first = firsts.popleft()
-                waiting.append(pool.submit(_block, scale, first, min(BLOCK, edges - first)))
-            block = waiting.popleft().result()
-            yield block
-            done += len(block["src"])
-            if done % (BLOCK * 16) < len(block["src"]):
-                print(f"    {done / 1e6:,.0f}M of {edges / 1e6:,.0f}M edges", flush=True)
-
-
-def _block(scale: int, first: int, count: int) -> Columns:
-    src, dst = np.empty(count, np.int32), np.empty(count, np.int32)
-    with np.errstate(over="ignore"):
-        _fill(scale, first, src, dst)
-    return {"src": src, "dst": dst}
-
-
-@numba.njit(nogil=True)
-def _fill(scale: int, first: int, src: Any, dst: Any) -> None:
-    """Sixteen bits of chance decide a level; a number gives four of them (SplitMix64)."""
-    mask, half = np.uint64((1 << scale) - 1), np.uint64((scale + 1) // 2)
-    for at in range(len(src)):
-        seed = np.uint64(first + at) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(12345)
-        one, other, chance = np.uint64(0), np.uint64(0), np.uint64(0)
-        for level in range(scale):
-            if level % 4 == 0:
-                seed += np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(level << 40)
-                chance = (seed ^ (seed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                chance = (chance ^ (chance >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                chance ^= chance >> np.uint64(31)
-            draw = chance & np.uint64(0xFFFF)
-            chance >>= np.uint64(16)
-            down = draw >= np.uint64(49807)
-            right = (draw >= np.uint64(37355)) & (draw < np.uint64(49807))
-            right |= draw >= np.uint64(62259)
-            one = (one << np.uint64(1)) | np.uint64(down)
-            other = (other << np.uint64(1)) | np.uint64(right)
-        src[at], dst[at] = _name(one, mask, half), _name(other, mask, half)
-
-
-@numba.njit(nogil=True)
-def _name(vertex: Any, mask: Any, half: Any) -> Any:
-    """Another number for every number up to the mask."""
-    found = (vertex * np.uint64(0x9E3779B1)) & mask
-    found ^= found >> half
-    found = (found * np.uint64(0x85EBCA6B)) & mask
-    return found ^ (found >> half)
 
 
 def _figures(edges: int, scale: int, phases: Phases, values: dict[str, float]) -> list[Figure]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import cluster, cluster_billion
+from bench import cluster, cluster_billion, rmat_blocks
 from graphtide.store import lean_sorting
 
 
@@ -29,13 +29,13 @@ def test_runs_of_a_stored_graph_are_measured_by_one_thread_and_two() -> None:
 def test_the_way_of_a_billion_edges_with_a_thousand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_billion, "BLOCK", 128)
+    monkeypatch.setattr(rmat_blocks, "BLOCK", 128)
     monkeypatch.setattr(lean_sorting, "BUCKET_EDGES", 100)
     figures = cluster_billion.measure(1000, tmp_path)
     assert {item.name: item.verdict for item in figures}["bytes an edge"] == "held"
     assert not list(tmp_path.iterdir()), "it removes its files"
-    whole = list(cluster_billion.rmat_blocks(6, 1000, 2))
-    again = cluster_billion.rmat_blocks(6, 1000, 1)
+    whole = list(rmat_blocks.rmat_blocks(6, 1000, 2))
+    again = rmat_blocks.rmat_blocks(6, 1000, 1)
     assert sum(len(block["src"]) for block in whole) == 1000
     assert all((one["src"] == two["src"]).all() for one, two in zip(whole, again, strict=True))
 
