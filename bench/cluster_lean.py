@@ -143,10 +143,10 @@ def _beside(
 def _in_memory(graph: gt.CatalogGraph, section: str) -> Figure:
     """The same call without a lean graph: the graph is read and put into memory."""
     program = LIBRARY.PageRank(iterations=ROUNDS)
-    over, slabs = (waited(graph, program, workers=1, lean=lean) for lean in (True, False))
     one, other = (graph.run(program, lean=lean)["rank"] for lean in (True, False))
     if not np.allclose(one, other, rtol=1e-9):
         raise AssertionError("the two forms of the graph give different ranks")
+    over, slabs = (waited(graph, program, workers=1, lean=lean) for lean in (True, False))
     note = (
         f"{slabs.call:.3g} and {over.call:.3g} s; of that the run, without reading, "
         f"{1e3 * slabs.run:.3g} and {1e3 * over.run:.3g} ms, by one thread"

@@ -226,6 +226,7 @@ def test_a_run_makes_damaged_shards_again(
 
 def keep_all(kept: KeptSupersteps) -> None:
     """Two tasks keep two supersteps of step 0, and finish step 1."""
+    kept.begin()
     for first, behind in ((0, 2), (2, SHARDS)):
         files = kept.attempt("a", first, behind)
         for superstep in (3, 5):

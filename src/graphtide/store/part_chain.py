@@ -178,7 +178,8 @@ class PartChain:
         content = {"part": len(self), "follows": before, **told}
         with disk_errors(f"the results of {self._run.what}", partial, KEPT):
             shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
+            # A folder that has been swept does not come back: who writes into it still is late.
+            partial.mkdir()
             carried = fill(partial)
             checksum = write_manifest(partial, content, checksums_by_threads, carried=carried)
             sync_tree(partial)

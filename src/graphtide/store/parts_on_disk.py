@@ -104,12 +104,15 @@ class PartsOnDisk(PartChain):
             (self._folder / _SUB_PLANS / _STOP).touch()
 
     def attempts_stopped(self) -> bool:
-        """True where attempts are to end, or have been given up."""
-        return not self._folder.exists() or (self._folder / _SUB_PLANS / _STOP).exists()
+        """True where attempts are to end, or have been swept: nobody wants what is made of them."""
+        folder = self._folder / _SUB_PLANS
+        return not folder.exists() or (folder / _STOP).exists()
 
     def begin_attempts(self) -> None:
-        """Let attempts go on that were stopped."""
-        (self._folder / _SUB_PLANS / _STOP).unlink(missing_ok=True)
+        """Let attempts begin, and those go on that were stopped."""
+        folder = self._folder / _SUB_PLANS
+        folder.mkdir(exist_ok=True)
+        (folder / _STOP).unlink(missing_ok=True)
 
     def end_attempts(self) -> None:
         """Remove all attempts from the disk."""

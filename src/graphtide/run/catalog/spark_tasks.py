@@ -170,6 +170,8 @@ def _this_worker() -> str:
 def _walk(order: Order, number: int, since: tuple[float, float]) -> str:
     """The name of the attempt that has all steps of a sub-plan, begun with `since` then."""
     opened = _opened(order)
+    if opened.parts.attempts_stopped():
+        raise StoppedError
     attempt = opened.parts.attempt(number)
     settings = RunSettings(
         verify=order.verify,
