@@ -33,6 +33,10 @@ SUB_PLANS_A_SLOT = (8, 6, 4, 2, 1)
 """Sub-plans that are tried for each slot of Spark: more than for a thread, since machines differ
 and tasks are lost."""
 
+SPARK_MORE = 1.15
+"""More of them are taken as long as that is predicted to cost no more: a lost task costs a whole
+sub-plan, and a slow machine keeps all others waiting for one."""
+
 SPARK_SECONDS = 4.0
 """What a run on Spark takes beside its steps: Python workers begin, and each reads the graph. An
 estimate for a million edges; larger graphs take longer to read, and their runs far longer."""
@@ -159,7 +163,7 @@ def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) ->
 
 def cutting_for_slots(costs: StepCosts, slots: int) -> Cutting:
     """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before."""
-    found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT)
+    found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT, more=SPARK_MORE)
     pays = found.alone >= found.together + SPARK_SECONDS
     return found if pays else choose_cutting(costs, 1)
 
