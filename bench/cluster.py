@@ -6,12 +6,16 @@ run by two: the thread that asked for it, which prepares and joins, and the busi
 Caches and memory that two threads share slow both down, and so are part of it. The clock is told
 in the notes. Runs of one and of two take turns; medians.
 
-The part `lean` runs programs from scratch over a lean graph by threads, below `graph.run`, and
-`door` through it. `growth` tells what an edge takes as graphs grow, and `billion` runs over a
-billion edges: both only if they are named. Files of the latter go where TMPDIR says.
+All of ours is measured through the public interface: `collection.run`, `graph.run`, and what runs
+tell of themselves (`workers()`, `supersteps()`, `explain()`).
 
-The part `spark` runs the same views by tasks on a cluster of two processes of this machine, in a
-process of its own. The part `shards` is in `cluster_parts`, GraphX beside it in `cluster_graphx`.
+The part `lean` runs programs from scratch on a stored graph by threads. `growth` tells what an edge
+takes as graphs grow, and `billion` runs over a billion edges: both only if they are named. Files of
+the latter go where TMPDIR says.
+
+The part `spark` runs views by tasks on a cluster of two processes of this machine, and `shards` a
+graph that they hold together; `graphx` has GraphX beside that. Each has a process of its own. A
+quick run leaves these three out unless they are named.
 """
 
 from __future__ import annotations
@@ -27,8 +31,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import cluster_billion, cluster_door, cluster_lean, data
-from bench.cluster_parts import shards
+from bench import cluster_billion, cluster_lean, data
 from bench.cluster_peers import peers
 from bench.cluster_waiting import Waited, waiting
 from bench.figures import Figure
@@ -36,7 +39,8 @@ from bench.runs_collections import Views, expanding, removals
 from bench.runs_graphs import read_edges
 from bench.runs_programs import COMPONENTS, PATHS, RANKS, tasks
 
-PARTS = ("threads", "lean", "door", "growth", "spark", "shards", "graphx", "peers", "billion")
+PARTS = ("threads", "lean", "growth", "spark", "shards", "graphx", "peers", "billion")
+SPARK = ("spark", "shards", "graphx")
 FASTER, ROUNDS = 1.6, 3
 AUTHORS, COMMUNITIES = "com-dblp.txt.gz", "com-dblp-communities.txt.gz"
 WINDOWS = "sx-mathoverflow.txt.gz"
@@ -56,18 +60,13 @@ def _figures(*, quick: bool, part: str | None) -> list[Figure]:
         found += threads(quick)
     if part in (None, "lean"):
         found += cluster_lean.lean(quick)
-    if part in (None, "door"):
-        found += cluster_door.door(quick)
     if part == "growth":
         found += cluster_lean.growth(quick)
     if part == "billion":
         found += _billion(quick)
-    if part in (None, "spark") and not (quick and part is None):
-        found += _elsewhere("bench.cluster_spark", quick)
-    if part in (None, "shards"):
-        found += shards(quick)
-    if part in (None, "graphx") and not (quick and part is None):
-        found += _elsewhere("bench.cluster_graphx", quick)
+    for name in SPARK:
+        if part == name or (part is None and not quick):
+            found += _elsewhere(f"bench.cluster_{name}", quick)
     if part in (None, "peers"):
         found += peers(quick)
     return found
@@ -97,12 +96,7 @@ def removal_views(quick: bool) -> Views | None:
     table, groups = read_edges(AUTHORS, directed=False), data.find(COMMUNITIES)
     if table is None or groups is None:
         return None
-    return removals(table, data.largest_communities(groups, communities_of(quick)))
-
-
-def communities_of(quick: bool) -> int:
-    """How many communities there are, half of which are removed."""
-    return 4 if quick else 10
+    return removals(table, data.largest_communities(groups, 4 if quick else 10))
 
 
 def window_views(quick: bool) -> Views | None:

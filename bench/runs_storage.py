@@ -25,7 +25,7 @@ from graphtide.algorithms import PageRank
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.model.summary import GraphSummary
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.collection.stored_graph import load_graph
 from graphtide.run.live.programs import compiled_program
@@ -39,8 +39,9 @@ from graphtide.store.collection import (
 from graphtide.store.commit import begin
 from graphtide.store.generation import Generation
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
+from graphtide.store.part_chain import PARTS, start_parts
 from graphtide.store.parts import PartsInMemory
-from graphtide.store.parts_on_disk import PARTS, PartsOnDisk, start_parts
+from graphtide.store.parts_on_disk import PartsOnDisk
 
 FILE, SECTION = "sx-mathoverflow.txt.gz", "files, beside pyarrow alone"
 BAR, ROUNDS, WEEK = 3.0, 7, 7

@@ -24,7 +24,8 @@ import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.run_work import RunRequest
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs
 from graphtide.store.array_files import map_arrays, write_arrays
@@ -225,6 +226,7 @@ def test_a_run_makes_damaged_shards_again(
 
 def keep_all(kept: KeptSupersteps) -> None:
     """Two tasks keep two supersteps of step 0, and finish step 1."""
+    kept.begin()
     for first, behind in ((0, 2), (2, SHARDS)):
         files = kept.attempt("a", first, behind)
         for superstep in (3, 5):

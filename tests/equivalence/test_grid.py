@@ -99,8 +99,8 @@ def test_grids_that_cannot_be() -> None:
 
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     from graphtide.run.collection.grid import GridRun, as_grid
-    from graphtide.run.collection.runner import RunSettings
     from graphtide.run.collection.runs_in_memory import arranged
+    from graphtide.run.collection.settings import RunSettings
     from graphtide.run.collection.start import RunInHand
     from graphtide.run.live.programs import compiled_program
 

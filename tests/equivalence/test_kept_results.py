@@ -44,6 +44,7 @@ class Attempt:
     def __init__(self, taking: Taking, name: str, tasks: int, base: np.ndarray) -> None:
         self._placed = Placement(len(base), SHARDS, tasks)
         self._taking, self._name, self._base = taking, name, base
+        taking.kept.begin()
 
     def write(self, step: int, values: np.ndarray, labels: str | None) -> None:
         """The results of a view, and those of the empty version with the first."""

@@ -14,8 +14,8 @@ from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.optimize.strategy import AlwaysScratch, Move
 from graphtide.run.collection import groups as grouping
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.parts import PartsInMemory

@@ -14,8 +14,8 @@ from graphtide.optimize.strategy import Move
 from graphtide.run.collection import start, states
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.reading import Cursor, Differences
-from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.parts import PartsInMemory

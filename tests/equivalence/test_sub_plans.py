@@ -12,16 +12,17 @@ import pyarrow as pa
 import pytest
 
 import graphtide as gt
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, StoreError
 from graphtide.run.collection import start
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.runner import Runner, RunSettings
+from graphtide.run.collection.runner import Runner
 from graphtide.run.collection.runs_in_memory import arranged
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand, Workers
 from graphtide.run.collection.states import States
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
-from graphtide.store.parts import Parts, PartsInMemory
+from graphtide.store.parts import Part, Parts, PartsInMemory
 from graphtide.store.results import BaseTables, begin_run, open_run
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import Case
@@ -190,13 +191,18 @@ def test_on_disk_and_killed_between_attempt_and_part(
                 hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings(keep_every=0.0))
     parts = open_run(Catalog(tmp_path), "hops").parts
     assert len(parts) == 0
-    attempted = parts.attempted()
+    attempted, late = parts.attempted(), parts.furthest_attempt(0)
     assert attempted
+    assert late is not None
+    assert not parts.attempts_stopped()
     for number, behind in attempted.items():
         firsts = hand.sub_plans.cut.firsts  # type: ignore[union-attr]
         assert firsts[number] < behind <= firsts[number + 1]
     assert walked(in_hand(given, program, "chain", Workers(3, cuts=cuts)), parts) == whole
-    assert not list(tmp_path.rglob("sub-plans"))
+    assert parts.attempts_stopped(), "who is late still goes on"
+    with pytest.raises(StoreError):
+        late.append(Part(pa.table({"step": [0]}), {}))
+    assert not list(tmp_path.rglob("sub-plans")), "who is late has left something behind"
     again = open_run(Catalog(tmp_path), "hops").parts
     assert [part.manifest["part"] for part in again.generations] == list(range(len(again)))
     for part in again.generations:

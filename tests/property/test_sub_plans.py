@@ -16,6 +16,7 @@ from graphtide.optimize.cutting import (
 )
 from graphtide.optimize.strategy import StepSizes
 from graphtide.plan.sub_plans import cut_plan, needed_ancestors
+from graphtide.run.collection.sub_plans import cutting_for_slots
 from tests.examples import examples
 from tests.oracle import planning as slow
 from tests.property.view_matrices import check_fits, matrices
@@ -80,6 +81,16 @@ def test_a_chain_is_cut_into_equal_parts():
     each = sub_plan_costs(costs, cutting.cuts)
     assert each.max() < 2 * each.min()
     assert all(np.diff(cutting.cuts) > 0)
+
+
+def test_slots_of_spark_have_at_least_four_sub_plans_each_where_that_costs_little():
+    steps, size = 1000, 10_000_000
+    sizes = sizes_of([at - 1 for at in range(steps)], [size, *[40_000] * 999], [size] * steps)
+    costs = step_costs(sizes, scratch=False)
+    assert len(choose_cutting(costs, 2).cuts) + 1 == 4
+    cutting = cutting_for_slots(costs, 2)
+    assert len(cutting.cuts) + 1 == 8
+    assert cutting.gain > 1.6
 
 
 def test_a_chain_of_small_steps_on_a_large_graph_stays_whole():

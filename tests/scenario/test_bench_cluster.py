@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from bench import cluster, cluster_billion
+from bench import cluster, cluster_billion, rmat_blocks
 from graphtide.store import lean_sorting
 
 
@@ -18,16 +19,9 @@ def test_two_threads_are_measured_beside_one() -> None:
 
 
 @pytest.mark.interpreted
-def test_lean_graphs_are_measured_by_one_thread_and_two() -> None:
+def test_runs_of_a_stored_graph_are_measured_by_one_thread_and_two() -> None:
     figures = cluster.run(quick=True, part="lean") + cluster.run(quick=True, part="growth")
-    assert len(figures) == 5 + 4
-    assert all(item.measured is not None for item in figures)
-
-
-@pytest.mark.interpreted
-def test_runs_of_a_stored_graph_are_measured_from_the_call_to_the_results() -> None:
-    figures = cluster.run(quick=True, part="door")
-    assert len(figures) == 6
+    assert len(figures) == 11 + 4
     assert all(item.measured is not None for item in figures)
 
 
@@ -35,21 +29,22 @@ def test_runs_of_a_stored_graph_are_measured_from_the_call_to_the_results() -> N
 def test_the_way_of_a_billion_edges_with_a_thousand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_billion, "BLOCK", 128)
+    monkeypatch.setattr(rmat_blocks, "BLOCK", 128)
     monkeypatch.setattr(lean_sorting, "BUCKET_EDGES", 100)
     figures = cluster_billion.measure(1000, tmp_path)
     assert {item.name: item.verdict for item in figures}["bytes an edge"] == "held"
     assert not list(tmp_path.iterdir()), "it removes its files"
-    whole = list(cluster_billion.rmat_blocks(6, 1000, 2))
-    again = cluster_billion.rmat_blocks(6, 1000, 1)
-    assert sum(len(block.src) for block in whole) == 1000
-    assert all((one.src == two.src).all() for one, two in zip(whole, again, strict=True))
+    whole = list(rmat_blocks.rmat_blocks(6, 1000, 2))
+    again = rmat_blocks.rmat_blocks(6, 1000, 1)
+    assert sum(len(block["src"]) for block in whole) == 1000
+    assert all((one["src"] == two["src"]).all() for one, two in zip(whole, again, strict=True))
 
 
-@pytest.mark.interpreted
-def test_tasks_on_shards_are_measured() -> None:
-    figures = cluster.run(quick=True, part="shards")
-    names = [item.name for item in figures]
-    assert names[:3:2] == ["two tasks over one", "a quiet superstep"]
-    assert len([name for name in names if "states sent after 5 edges went" in name]) == 2
-    assert all(item.measured is not None for item in [*figures[::2], *figures[3:]])
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.skipif("GRAPHTIDE_CAMPAIGN" not in os.environ, reason="part of the campaign")
+@pytest.mark.parametrize("part", cluster.SPARK)
+def test_tasks_of_spark_are_measured(part: str) -> None:
+    figures = cluster.run(quick=True, part=part)
+    assert len(figures) == {"spark": 1, "shards": 5, "graphx": 1}[part]
+    assert all(item.measured is not None for item in figures if part != "spark")

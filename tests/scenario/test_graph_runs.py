@@ -79,6 +79,10 @@ def test_explain_tells_the_form_and_the_reason(
     made, read = graph.run(program, workers=2).explain(), graph.run(program).explain()
     assert "made and read" in made
     assert "by 2 threads: components by union-find" in made
+    rows = graph.run(program, workers=2).workers().to_pylist()
+    assert [row["worker"] for row in rows] == ["alone", "thread 1", "thread 2"]
+    assert graph.run(program, lean=False).workers()["worker"].to_pylist() == ["alone"]
+    assert all(row["processor"] >= 0 for row in rows)
     assert "made and read" not in read
     monkeypatch.undo()
     assert "over the lean graph" in graph.run(program).explain(), "it is there"

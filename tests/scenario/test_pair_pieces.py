@@ -14,8 +14,8 @@ from graphtide.algorithms import PairHops
 from graphtide.model.errors import LimitError
 from graphtide.run.collection import pieces
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.runner import RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import bytes_a_source

@@ -13,9 +13,11 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import BFS, WCC, PageRank
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.run.catalog.stored_runs import RunRequest, open_stored_run, run_collection
+from graphtide.run.catalog.opened_runs import open_stored_run
+from graphtide.run.catalog.run_work import RunRequest
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.catalog.whole_views import whole_view
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs, taking
 from graphtide.spark import tasks
@@ -110,6 +112,8 @@ def check_supersteps(there: gt.Run, here: gt.Run, workers: set[str]) -> None:
     each = [[row["view"] for row in found if row["worker"] == worker] for worker in workers]
     assert each[0] == each[1]
     assert f"2 tasks, {len(each[0])} supersteps" in there.explain()
+    sent = {row["worker"]: row["sent"] for row in there.workers().to_pylist() if row["sent"]}
+    assert set(sent) == workers, "each task has mirrors of the other"
     assert all(f"{worker}: computed" in there.explain() for worker in workers)
     assert "superstep" not in here.explain()
     for run, told in ((there, f"2 tasks, {len(each[0])} supersteps"), (here, "on 1 sub-plan")):

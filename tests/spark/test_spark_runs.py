@@ -14,9 +14,11 @@ from graphtide.algorithms import WCC, PageRank
 from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog import spark_runs
-from graphtide.run.catalog.stored_runs import RunRequest, open_stored_run, run_collection
+from graphtide.run.catalog.opened_runs import open_stored_run
+from graphtide.run.catalog.run_work import RunRequest
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.collection import sub_plans
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.spark import tasks
 from graphtide.store.read_edges import READ_EDGES

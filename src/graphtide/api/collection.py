@@ -9,12 +9,13 @@ from graphtide.api.view import View
 from graphtide.api.view_sequence import ViewSequence
 from graphtide.lang.python import AnyProgram
 from graphtide.run.catalog.refresh import refresh_collection
+from graphtide.run.catalog.run_work import RunRequest
 from graphtide.run.catalog.staleness import state_text
-from graphtide.run.catalog.stored_runs import RunRequest, explain_run, run_collection
+from graphtide.run.catalog.stored_runs import explain_run, run_collection
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.arranged_views import plan_flips
 from graphtide.run.collection.facts import Strategy, run_name
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import (
     On,
     check_kept,

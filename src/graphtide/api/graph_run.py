@@ -37,6 +37,16 @@ class GraphRun:
         """What the run took, without reading the graph."""
         return self._answered.seconds
 
+    def workers(self) -> pa.Table:
+        """What the run took of processors, in seconds: a row `alone` and one for each thread.
+
+        `alone` is what the asking thread did while no other had anything to do; threads share the
+        rest. So the run waits for `alone` and the busiest of the threads.
+        """
+        alone, *shared = self._answered.processor
+        names = ["alone", *(f"thread {at}" for at in range(1, len(shared) + 1))]
+        return pa.table({"worker": names, "processor": [alone, *shared]})
+
     def __getitem__(self, field: str) -> Any:
         """The result of every vertex (or pair), in the order of `vertices()`.
 

@@ -107,7 +107,8 @@ class Run:
     def workers(self) -> pa.Table:
         """A row for some steps in a row: who made them, from which view on, when, and in how long.
 
-        `began` and `ended` are seconds of the epoch, `processor` is processor time.
+        `began` and `ended` are seconds of the epoch, `processor` is processor time. On shards each
+        view has a row for every task, and `sent` is how many bytes of states it sent to others.
         """
         return worker_rows.workers_table(self._contents)
 

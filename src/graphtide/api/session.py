@@ -19,7 +19,7 @@ from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, Crea
 from graphtide.run.catalog import making, requests
 from graphtide.run.catalog.build import CollectionRequest
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
-from graphtide.run.catalog.stored_runs import open_stored_run
+from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.html import session_html

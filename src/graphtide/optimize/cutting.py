@@ -98,12 +98,13 @@ def choose_cutting(
     workers: int,
     *,
     each: Sequence[int] = SUB_PLANS_A_WORKER,
+    more: float = MORE,
     forced: bool = False,
 ) -> Cutting:
     """The cuts for which so many workers are predicted to be done first.
 
     None where one worker is, unless it is `forced`. `each` lists how many sub-plans a worker may
-    have.
+    have, of which the first is taken that costs no more than `more` times the cheapest.
     """
     alone = float(costs.steps.sum())
     ways: list[tuple[float, tuple[int, ...]]] = []
@@ -113,7 +114,7 @@ def choose_cutting(
     if not (forced and ways):
         ways.append((alone, ()))
     least = min(ways)[0]
-    together, cuts = next(way for way in ways if way[0] <= MORE * least)
+    together, cuts = next(way for way in ways if way[0] <= more * least)
     return Cutting(min(workers, len(cuts) + 1), cuts, costs.seconds(alone), costs.seconds(together))
 
 

@@ -85,8 +85,8 @@ def open_session(
         return active
     if remote is not None and not remote.startswith("local"):
         return _build({"spark.remote": remote, **(settings or {})})
-    chosen = local_settings(memory, quiet=quiet) | dict(settings or {})
     place = {"spark.remote": remote} if remote else {"spark.master": master or "local[*]"}
+    chosen = driver_settings(*place.values(), memory, quiet=quiet) | dict(settings or {})
     with java_environment(), _this_python():
         return _build(chosen | place)
 
@@ -149,14 +149,15 @@ def is_connect(session: SparkSession) -> bool:
     return "connect" in type(session).__module__
 
 
-def local_settings(memory: str | None = None, *, quiet: bool = True) -> dict[str, str]:
-    """What a session that we start on this machine is started with."""
+def driver_settings(place: str, memory: str | None = None, *, quiet: bool = True) -> dict[str, str]:
+    """What a session whose driver is on this machine is started with; `place` is its master."""
     cores = os.cpu_count() or 2
+    here = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     chosen = {
         "spark.app.name": "graphtide",
         "spark.driver.memory": memory or default_memory(machine_memory()),
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        # Nobody else needs to reach this driver; executors on other machines do.
+        **(here if place.startswith("local") else {}),
         # Tasks that must run at once and have too few slots are refused after this, not 10 minutes.
         "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "5s",
         "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "6",

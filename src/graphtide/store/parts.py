@@ -32,7 +32,8 @@ class Span(NamedTuple):
 class Made(NamedTuple):
     """Who made a part, and from when to when (seconds of the epoch), in how much processor time.
 
-    `sub_plan` is the number of the one that its steps belong to; `spans` are what supersteps took.
+    `sub_plan` is the number of the one that its steps belong to; `spans` are what supersteps took,
+    `sent` how many bytes of states went to other tasks.
     """
 
     worker: str
@@ -41,6 +42,7 @@ class Made(NamedTuple):
     ended: float
     processor: float
     spans: Sequence[Span] = ()
+    sent: int = 0
 
 
 @dataclass(frozen=True)

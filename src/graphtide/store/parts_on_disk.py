@@ -1,125 +1,48 @@
-"""Parts in the folder of a run.
-
-A part is written beside, renamed into place, and counts when LAST names it: a process killed at any
-moment loses the steps since the last part and nothing else. A part has a manifest of its own, which
-names the checksum of the one before it, and the first that of the run; so LAST vouches for all
-parts, and none of them can be lost, exchanged or changed unnoticed.
+"""The parts of a run, with those that are on their way to become its own.
 
 A run that is done in pieces, some results of all steps at a time, has parts of each piece in
 `parts/pieces-N/piece-000000` until they become its own. One whose plan is cut has attempts in
 `parts/sub-plans/000000-ID`, one for everybody who ever began with a sub-plan: several may do so at
 once, none of them changes what another one wrote, and what all of them left is swept in the end.
-A part that several tasks made together has several files for each field. The first of them has the
-results of the empty version as well, and all tell what sums up their step.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from graphtide.model.checksums import checksums_by_threads
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import GraphtideError
-from graphtide.store import pointer as pointers
-from graphtide.store.files import Damage, FileFacts, inventory_from
-from graphtide.store.generation import (
-    MANIFEST,
-    Generation,
-    Manifest,
-    read_manifest,
-    write_manifest,
+from graphtide.store.files import Damage
+from graphtide.store.generation import read_manifest
+from graphtide.store.part_chain import (
+    BEHIND,
+    KEPT,
+    LAST,
+    NONE,
+    PARTIAL,
+    PartChain,
+    read_last,
+    start_parts,
 )
-from graphtide.store.parts import KeptParts, Made, Part, Parts, Span
-from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
-from graphtide.store.read_edges import READ_VERTICES
+from graphtide.store.parts import Parts
+from graphtide.store.pointer import sync_path
 
-PARTS = "parts"
-_RECORD, _BEHIND, _MADE = "record.parquet", "behind", "made"
-TOLD = "told"
-_LAST, _NONE = "LAST", Pointer("none", "00000000")
-_PARTIAL = ".partial"
 _PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
-Written = Sequence[tuple[Path, FileFacts]]
-"""Files that tasks have written."""
-
-_KEPT = "make room; what is finished is kept, and the run can be resumed"
 
 
-class PartsOnDisk:
-    """Parts in the folder of a run: those that there were when it was opened, and one's own."""
-
-    def __init__(self, run: Generation, piece: Path | None = None) -> None:
-        self._run = run
-        self._folder = run.path / PARTS if piece is None else piece
-        self._root = run.checksum if piece is None else f"{run.checksum} {piece.name}"
-        self._last = self._read_last()
-
-    def __len__(self) -> int:
-        return _count(self._last)
-
-    def append(self, part: Part) -> None:
-        """Write a part; it is on disk when this returns."""
-
-        def write(folder: Path) -> dict[str, FileFacts]:
-            pq.write_table(part.record, folder / _RECORD)
-            for field, table in part.differences.items():
-                write_differences(table, folder / f"{field}.field.parquet")
-            return {}
-
-        behind = int(part.record.column("step")[-1].as_py()) + 1
-        self._add(write, {_BEHIND: behind, _MADE: part.made})
-
-    def record(self) -> pa.Table | None:
-        """The records of all finished steps."""
-        found = [part.table(_RECORD) for part in self.generations]
-        return pa.concat_tables(found) if found else None
-
-    def first_step(self, part: int) -> int:
-        """The first of the steps that a part holds."""
-        return int(self.generations[part].table(_RECORD).column("step")[0].as_py())
-
-    def differences(self, part: int, field: str) -> pa.Table:
-        """The differences of a field in one part."""
-        whole = f"{field}.field.parquet"
-        if whole in self.generations[part].files:
-            names = [whole]
-        else:
-            names = self.several(part, f"{field}.field-")
-        return self.tables(part, names)
-
-    def several(self, part: int, prefix: str) -> list[str]:
-        """The files of a part whose names begin so, in their order."""
-        return sorted(name for name in self.generations[part].files if name.startswith(prefix))
-
-    def tables(self, part: int, names: Sequence[str]) -> pa.Table:
-        """Files of a part, one behind the other."""
-        found = pa.concat_tables([self.generations[part].table(name) for name in names])
-        READ_VERTICES.add(found.num_rows)
-        return found
-
-    def made(self, part: int) -> tuple[Made, ...]:
-        """Who made a part: one, or several who made it together."""
-        found = self.generations[part].manifest.get(_MADE) or ()
-        several = found if all(isinstance(item, list) for item in found) else [found]
-        return tuple(map(_made, several))
+class PartsOnDisk(PartChain):
+    """The parts of a run, and its pieces and attempts."""
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece, in folders of their own: as many as were begun, if any.
 
         One piece that nobody has begun is the whole.
         """
-        begun = [path for path in self._folder.glob(f"{_PIECES}-*") if path.suffix != _PARTIAL]
+        begun = [path for path in self._folder.glob(f"{_PIECES}-*") if path.suffix != PARTIAL]
         if not begun and wanted == 1:
             return [self]
         folder = begun[0] if begun else self._begin_pieces(wanted)
@@ -135,7 +58,7 @@ class PartsOnDisk:
         """A new attempt at a sub-plan in a folder of its own, with links to what there was."""
         folder = self._folder / _SUB_PLANS / f"{number:06d}-{uuid.uuid4().hex}"
         before = self.furthest_attempt(number)
-        with disk_errors(f"the results of {self._run.what}", folder, _KEPT):
+        with disk_errors(f"the results of {self._run.what}", folder, KEPT):
             start_parts(folder)
         made = PartsOnDisk(self._run, folder)
         if before is not None:
@@ -165,63 +88,15 @@ class PartsOnDisk:
     def attempted(self) -> dict[int, int]:
         """The first step behind the furthest attempt at each sub-plan. Reads a manifest each."""
         furthest: dict[int, int] = {}
-        for last in (self._folder / _SUB_PLANS).glob(f"*/{_LAST}"):
-            found = _read_last(last)
-            if isinstance(found, Damage) or found == _NONE:
+        for last in (self._folder / _SUB_PLANS).glob(f"*/{LAST}"):
+            found = read_last(last)
+            if isinstance(found, Damage) or found == NONE:
                 continue
             read = read_manifest(last.parent / found.name, found.checksum)
             if not isinstance(read, Damage):
                 number = int(last.parent.name.partition("-")[0])
-                furthest[number] = max(furthest.get(number, 0), int(read[0][_BEHIND]))
+                furthest[number] = max(furthest.get(number, 0), int(read[0][BEHIND]))
         return furthest
-
-    def take_over(self, attempt: KeptParts, part: int) -> None:
-        """Make a part of an attempt the next part: its files are linked, not written again."""
-        assert isinstance(attempt, PartsOnDisk)
-        given = attempt.generations[part]
-
-        def link(folder: Path) -> dict[str, FileFacts]:
-            for name in given.files:
-                link_file(given.path / name, folder / name)
-            return dict(given.files)
-
-        self._add(link, {name: given.manifest.get(name) for name in (_BEHIND, _MADE)})
-
-    def take_in(
-        self,
-        record: pa.Table,
-        fields: Mapping[str, Written],
-        made: Sequence[Made],
-        told: Manifest,
-        base: Mapping[str, Written] = MappingProxyType({}),
-        states: Written = (),
-    ) -> None:
-        """Make files that others have written the next part: several a field, linked as they are.
-
-        All of them hold differences of the one step of the record, results of the empty version, or
-        `states` that a later run goes on from.
-        """
-        listed = [(f"{field}.field", files) for field, files in fields.items()]
-        listed += [(f"{field}.base", files) for field, files in base.items()]
-        listed += [("states", states)]
-
-        def link(folder: Path) -> dict[str, FileFacts]:
-            pq.write_table(record, folder / _RECORD)
-            found = {}
-            for stem, files in listed:
-                for at, (path, facts) in enumerate(files):
-                    name = f"{stem}-{at:05d}{path.suffix}"
-                    link_file(path, folder / name)
-                    found[name] = facts
-            return found
-
-        behind = int(record.column("step")[-1].as_py()) + 1
-        self._add(link, {_BEHIND: behind, _MADE: made, TOLD: told})
-
-    @property
-    def folder(self) -> Path:
-        """Where the parts are."""
-        return self._folder
 
     def stop_attempts(self) -> None:
         """Ask everybody who is at an attempt to end it; what is finished is kept."""
@@ -229,12 +104,15 @@ class PartsOnDisk:
             (self._folder / _SUB_PLANS / _STOP).touch()
 
     def attempts_stopped(self) -> bool:
-        """True where attempts are to end, or have been given up."""
-        return not self._folder.exists() or (self._folder / _SUB_PLANS / _STOP).exists()
+        """True where attempts are to end, or have been swept: nobody wants what is made of them."""
+        folder = self._folder / _SUB_PLANS
+        return not folder.exists() or (folder / _STOP).exists()
 
     def begin_attempts(self) -> None:
-        """Let attempts go on that were stopped."""
-        (self._folder / _SUB_PLANS / _STOP).unlink(missing_ok=True)
+        """Let attempts begin, and those go on that were stopped."""
+        folder = self._folder / _SUB_PLANS
+        folder.mkdir(exist_ok=True)
+        (folder / _STOP).unlink(missing_ok=True)
 
     def end_attempts(self) -> None:
         """Remove all attempts from the disk."""
@@ -243,8 +121,8 @@ class PartsOnDisk:
     def _begin_pieces(self, count: int) -> Path:
         """Folders for so many pieces, all there or none."""
         folder = self._folder / f"{_PIECES}-{count}"
-        partial = folder.with_name(folder.name + _PARTIAL)
-        with disk_errors(f"the results of {self._run.what}", partial, _KEPT):
+        partial = folder.with_name(folder.name + PARTIAL)
+        with disk_errors(f"the results of {self._run.what}", partial, KEPT):
             shutil.rmtree(partial, ignore_errors=True)
             for number in range(count):
                 start_parts(partial / _piece_name(number))
@@ -252,113 +130,6 @@ class PartsOnDisk:
             sync_path(self._folder)
         return folder
 
-    @cached_property
-    def generations(self) -> list[Generation]:
-        """Every part with its manifest, each of which vouches for the one before it."""
-        found: list[Generation] = []
-        checksum = self._last.checksum
-        for number in reversed(range(len(self))):
-            part = self._open(number, checksum)
-            found.append(part)
-            checksum = part.manifest["follows"]
-        if found and checksum != self._root:
-            raise self._run.damaged(Damage(found[-1].path / MANIFEST, "is that of another run"))
-        return found[::-1]
-
-    def _add(self, fill: Callable[[Path], dict[str, FileFacts]], told: Manifest) -> None:
-        """One more part, whose files `fill` puts into a folder; it returns those listed before.
-
-        `told` is the first step behind the part, and who made it.
-        """
-        final = self._folder / f"part-{len(self):06d}"
-        partial = final.with_name(final.name + _PARTIAL)
-        before = self._last.checksum if len(self) else self._root
-        content = {"part": len(self), "follows": before, **told}
-        with disk_errors(f"the results of {self._run.what}", partial, _KEPT):
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            carried = fill(partial)
-            checksum = write_manifest(partial, content, checksums_by_threads, carried=carried)
-            sync_tree(partial)
-            shutil.rmtree(final, ignore_errors=True)
-            partial.rename(final)
-            sync_path(self._folder)
-            self._put_last(Pointer(final.name, checksum))
-
-    def _put_last(self, last: Pointer) -> None:
-        pointers.prepare(self._folder / _LAST, last)
-        pointers.commit(self._folder / _LAST)
-        sync_path(self._folder)
-        self._last = last
-        # What was opened before has one part fewer.
-        self.__dict__.pop("generations", None)
-
-    def _read_last(self) -> Pointer:
-        file = self._folder / _LAST
-        found = _read_last(file)
-        while isinstance(found, Pointer) and self._is_behind(found):
-            # Whoever writes has gone on since, or else somebody has put an older LAST here.
-            again = _read_last(file)
-            found = Damage(file, "names a part before the last") if again == found else again
-        if isinstance(found, Pointer):
-            return found
-        self._run.check_in_force()
-        raise self._run.damaged(found)
-
-    def _is_behind(self, last: Pointer) -> bool:
-        """True if there are more parts than the one that a killed writer may have left."""
-        return (self._folder / f"part-{_count(last) + 1:06d}").exists()
-
-    def _open(self, number: int, checksum: str) -> Generation:
-        path = self._folder / f"part-{number:06d}"
-        read = read_manifest(path, checksum)
-        if not isinstance(read, Damage) and read[0].get("part") != number:
-            read = Damage(path / MANIFEST, "is that of another part")
-        run = self._run
-        if isinstance(read, Damage):
-            run.check_in_force()
-            raise run.damaged(read)
-        files = inventory_from(read[0]["files"])
-        return Generation(path, *read, files, run.what, run.remedy, within=run.path)
-
-
-def _made(told: Sequence[Any]) -> Made:
-    """Who made a part, as a manifest holds it; spans came later than the rest."""
-    spans = told[5] if len(told) > 5 else ()
-    return Made(*told[:5])._replace(spans=tuple(Span(*span) for span in spans))
-
 
 def _piece_name(number: int) -> str:
     return f"piece-{number:06d}"
-
-
-def _read_last(file: Path) -> Pointer | Damage:
-    found = read_pointer(file) or Damage(file, "is gone")
-    if isinstance(found, Pointer) and found != _NONE and not found.name.startswith("part-"):
-        return Damage(file, "is not as it was written")
-    return found
-
-
-def _count(last: Pointer) -> int:
-    """The parts up to the last one."""
-    return 0 if last == _NONE else int(last.name.removeprefix("part-")) + 1
-
-
-def start_parts(folder: Path) -> None:
-    """Begin with no part at all. Only before somebody else can see the folder."""
-    folder.mkdir(parents=True)
-    pointers.prepare(folder / _LAST, _NONE)
-    pointers.commit(folder / _LAST)
-
-
-def link_file(source: Path, target: Path) -> None:
-    """The same file under another name; a copy where the disk has no links."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
-def write_differences(table: pa.Table, path: Path) -> None:
-    """Write a table and encode `step` alone, which has long runs: twice as fast as all columns."""
-    pq.write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)

@@ -33,7 +33,8 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin, hold, open_committed
 from graphtide.store.files import Damage, FileFacts
 from graphtide.store.generation import MANIFEST, Generation, Manifest
-from graphtide.store.parts_on_disk import PARTS, PartsOnDisk, link_file, start_parts
+from graphtide.store.part_chain import PARTS, link_file, start_parts
+from graphtide.store.parts_on_disk import PartsOnDisk
 
 _BASE, _STEPS = "base.parquet", "steps.parquet"
 _GLOBALS, _ROWS = "globals.parquet", ".rows.parquet"

@@ -34,7 +34,8 @@ from graphtide.store.files import (
     take_inventory,
 )
 from graphtide.store.generation import damaged_error
-from graphtide.store.parts_on_disk import PARTS, PartsOnDisk, write_differences
+from graphtide.store.part_chain import PARTS, write_differences
+from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.pointer import sync_path, write_synced
 from graphtide.store.seal import seal, unseal
 
@@ -152,16 +153,16 @@ class KeptSupersteps:
     def stop(self) -> None:
         """Ask all tasks to end."""
         with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
             (self._folder / _STOP).touch()
 
     @property
     def stopped(self) -> bool:
-        """True where tasks are to end, or the run is gone."""
-        return not self._folder.parent.exists() or (self._folder / _STOP).exists()
+        """True where tasks are to end, or all has been swept: nobody wants what they make."""
+        return not self._folder.exists() or (self._folder / _STOP).exists()
 
     def begin(self) -> None:
-        """Let tasks go on that were stopped."""
+        """Let tasks begin, and those go on that were stopped."""
+        self._folder.mkdir(exist_ok=True)
         (self._folder / _STOP).unlink(missing_ok=True)
 
     def sweep(self) -> None:
@@ -181,7 +182,7 @@ class TaskFiles:
         """Keep the states of the own vertices at a superstep of a view, which may follow."""
         stem = self._stem(step, f"{superstep:06d}")
         with self._errors():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(exist_ok=True)
             facts = self._write_rows(f"{stem}.arrays", rows)
             self._note(stem, step, superstep, {f"{stem}.arrays": facts}, {"follows": follows})
         self._kept.append((step, superstep))
@@ -208,7 +209,7 @@ class TaskFiles:
         stem = self._stem(step, "results")
         names = {field: f"{stem}-{at}.parquet" for at, field in enumerate(tables)}
         with self._errors():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(exist_ok=True)
             for field, table in tables.items():
                 write_differences(table, self._folder / names[field])
                 sync_path(self._folder / names[field])

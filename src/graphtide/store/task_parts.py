@@ -14,7 +14,8 @@ import pyarrow as pa
 from graphtide.model.checksums import Checksums
 from graphtide.store.files import FileFacts
 from graphtide.store.generation import Manifest
-from graphtide.store.parts_on_disk import TOLD, PartsOnDisk
+from graphtide.store.part_chain import TOLD
+from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.read_edges import READ_VERTICES
 
 PAGE = 1 << 20

@@ -147,6 +147,7 @@ class Kept:
         bounds = row_bounds(Placement(vertices, shards, 1))
         parts: Any = SimpleNamespace(folder=folder)
         self.files = KeptSupersteps(parts, bounds)
+        self.files.begin()
 
     def task(self, attempt: str, tasks: int, task: int) -> Any:
         own = Placement(self.vertices, self.shards, tasks).shards_of(task)
@@ -216,6 +217,11 @@ def test_what_not_all_have_kept_does_not_count(tmp_path: Path) -> None:
     assert kept.files.stopped
     kept.files.begin()
     assert not kept.files.stopped
+    kept.files.sweep()
+    assert kept.files.stopped, "a task that is late still goes on"
+    with pytest.raises(StoreError):
+        one.finish(1, {"x": pa.table({"step": [1]})}, {})
+    assert not list(tmp_path.iterdir()), "a late task has left something behind"
 
 
 def test_who_watches_reads_each_note_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

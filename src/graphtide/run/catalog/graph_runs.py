@@ -8,7 +8,7 @@ Which one is taken is decided here, in one place, and told with the reason. The 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,11 @@ class GraphRunRequest:
 
 @dataclass(frozen=True)
 class Answered:
-    """The results of a program on a graph, and how they were found."""
+    """The results of a program on a graph, and how they were found.
+
+    `processor` is the time that the run took of processors: what the asking thread did while no
+    other had anything to do, and then the share of each thread in what they did together.
+    """
 
     compiled: Compiled
     values: dict[str, NDArray[Any]]
@@ -65,6 +69,7 @@ class Answered:
     pairs: Pairs | None
     told: tuple[str, ...]
     seconds: float
+    processor: tuple[float, ...]
 
 
 def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resume: bool) -> None:
@@ -137,7 +142,9 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
         lean, compiled.bound.program, parameters, known.resident.vertex_data, settles=settles
     )
     with Workers(count) as workers:
+        worked = thread_time()
         values = run.values(workers)
+        alone = thread_time() - worked - workers.seconds[0]
     ended = perf_counter()
     verb = "made and read" if made else "read"
     mended = (f"it was made again from the graph: {damage}",) if damage else ()
@@ -149,7 +156,8 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
         + (f", {run.iterations:,} iterations" if run.iterations else ""),
         *mended,
     )
-    return Answered(compiled, values, _stored(known), None, told, ended - ready)
+    processor = alone, *workers.seconds
+    return Answered(compiled, values, _stored(known), None, told, ended - ready, processor)
 
 
 def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
@@ -157,15 +165,15 @@ def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> An
     known = load_whole(stored, compiled.needed)
     parameters = checked_parameters(compiled, known, known.resident.live_edges())
     prepared = PreparedProgram(compiled, known.resident, parameters, known.ids)
-    ready = perf_counter()
+    ready, worked = perf_counter(), thread_time()
     values = {name: np.asarray(column) for name, column in prepared.scratch().items()}
-    ended = perf_counter()
+    ended, processor = perf_counter(), (thread_time() - worked,)
     told = (
         f"over the graph in memory: {reason}",
         f"read in {ready - began:.3g} s, run in {ended - ready:.3g} s by 1 thread",
     )
     pairs = pair_numbers(compiled.bound, parameters)
-    return Answered(compiled, values, _stored(known), pairs, told, ended - ready)
+    return Answered(compiled, values, _stored(known), pairs, told, ended - ready, processor)
 
 
 def _check_edges(lean: LeanGraph, needed: Conditions, known: KnownEdges) -> None:

@@ -26,7 +26,7 @@ from graphtide.model.errors import GraphtideError, SetupError, StoreError
 from graphtide.run.catalog.stored_versions import stored_versions
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.prepare import PreparedProgram, prepare
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import base_values
 from graphtide.run.collection.sub_plans import SubPlanRun, sub_plan_run
 from graphtide.run.live.modes import Mode
@@ -170,6 +170,8 @@ def _this_worker() -> str:
 def _walk(order: Order, number: int, since: tuple[float, float]) -> str:
     """The name of the attempt that has all steps of a sub-plan, begun with `since` then."""
     opened = _opened(order)
+    if opened.parts.attempts_stopped():
+        raise StoppedError
     attempt = opened.parts.attempt(number)
     settings = RunSettings(
         verify=order.verify,

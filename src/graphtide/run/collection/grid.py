@@ -27,7 +27,7 @@ from graphtide.plan.grid import GridPlan, check_grid, grid_plans
 from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps
 from graphtide.run.collection.versions import Versions
 from graphtide.run.dataflow.compiled import CompiledDataflow

@@ -32,7 +32,7 @@ from graphtide.run.live.source_memory import bytes_a_source
 from graphtide.store.parts import Parts
 
 if TYPE_CHECKING:
-    from graphtide.run.collection.runner import RunSettings
+    from graphtide.run.collection.settings import RunSettings
 
 STATES = 3
 """States of all sources that a run holds: two along a tree, and one for runs from scratch."""

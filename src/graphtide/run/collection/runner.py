@@ -18,29 +18,23 @@ no table, no file, no dictionary of vertices.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter, thread_time, time
 from typing import NamedTuple
 
 from graphtide.engine.changes import Changes, Values
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError
-from graphtide.model.progress import Report, silent
 from graphtide.optimize.strategy import Chooser, Move, Observation
 from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.groups import Groups, Passed
 from graphtide.run.collection.prepare import PreparedProgram
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.states import States
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
 from graphtide.run.collection.stretches import RunParts, Stretches
 from graphtide.store.parts import KeptParts, Made
 
-ALONE = "this process"
-"""Who makes the steps of a run that has one worker."""
-
-KEEP_EVERY = 1.0
 _MOST_ROWS = 1 << 22
 _TELL_EVERY = 0.1
 
@@ -52,28 +46,6 @@ class PathStep(NamedTuple):
     inserted: Int32
     deleted: Int32
     changes: Changes
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """How a run is kept and watched.
-
-    `verify`: every so many views, compare with a plain run from scratch; `seen` views before the
-    first one count. `keep_every`: seconds between parts. `kept` is told the number of finished
-    steps whenever they have been kept. `go_on` is called between steps, and raises to end the run.
-    `worker` is who makes them, of which `sub_plan`, and `since` when it began with that (seconds of
-    the epoch, and of its processor time).
-    """
-
-    verify: int | None = None
-    seen: int = 0
-    keep_every: float = KEEP_EVERY
-    report: Report = silent
-    kept: Callable[[int], None] = lambda finished: None
-    go_on: Callable[[], None] = lambda: None
-    worker: str = ALONE
-    sub_plan: int = 0
-    since: tuple[float, float] | None = None
 
 
 class Runner:

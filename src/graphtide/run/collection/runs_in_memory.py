@@ -23,7 +23,7 @@ from graphtide.plan.row_classes import row_classes
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import Strategy, begun_facts, run_name
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import (
     RunInHand,
     Workers,

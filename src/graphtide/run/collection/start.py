@@ -36,7 +36,7 @@ from graphtide.run.collection.pieces import (
 from graphtide.run.collection.prepare import PreparedProgram, prepare
 from graphtide.run.collection.reading import Differences, numpy_column
 from graphtide.run.collection.row_sets import counted_rows, rows_between, rows_table
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.sub_plans import (
     SubPlanRun,

@@ -17,7 +17,7 @@ from graphtide.optimize.cutting import Cutting, StepCosts, choose_cutting, payin
 from graphtide.plan.sub_plans import CutPlan, cut_plan
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.versions import Versions
 from graphtide.run.collection.walking import Visited, chooser_of, program_sizes, walk
@@ -32,6 +32,10 @@ lanes took 0.33 over 2,351 daily windows."""
 SUB_PLANS_A_SLOT = (8, 6, 4, 2, 1)
 """Sub-plans that are tried for each slot of Spark: more than for a thread, since machines differ
 and tasks are lost."""
+
+SPARK_MORE = 1.15
+"""More of them are taken as long as that is predicted to cost no more: a lost task costs a whole
+sub-plan, and a slow machine keeps all others waiting for one."""
 
 SPARK_SECONDS = 4.0
 """What a run on Spark takes beside its steps: Python workers begin, and each reads the graph. An
@@ -159,7 +163,7 @@ def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) ->
 
 def cutting_for_slots(costs: StepCosts, slots: int) -> Cutting:
     """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before."""
-    found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT)
+    found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT, more=SPARK_MORE)
     pays = found.alone >= found.together + SPARK_SECONDS
     return found if pays else choose_cutting(costs, 1)
 

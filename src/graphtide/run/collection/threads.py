@@ -22,7 +22,7 @@ from graphtide.engine.changes import Values
 from graphtide.model.errors import GraphtideError
 from graphtide.model.progress import Report
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.sub_plans import Joined, SubPlanRun
 from graphtide.store.parts import Parts
 

@@ -23,7 +23,8 @@ from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.runner import Runner, RunSettings
+from graphtide.run.collection.runner import Runner
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps
 from graphtide.store.parts import KeptParts
 

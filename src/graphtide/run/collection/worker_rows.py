@@ -21,6 +21,7 @@ _SCHEMA = pa.schema(
         ("began", pa.float64()),
         ("ended", pa.float64()),
         ("processor", pa.float64()),
+        ("sent", pa.int64()),
     ]
 )
 _SUPERSTEPS = pa.schema(
@@ -39,14 +40,17 @@ _LISTED = 8
 
 
 def workers_table(contents: RunContents) -> pa.Table:
-    """A row a part: who made it, from which view on, when, in how much processor time."""
+    """A row a part: who made it, from which view on, when, in how much processor time.
+
+    Of a run on shards a row a task and view, with the bytes of states that it sent to others.
+    """
     differences, steps = contents.differences, contents.steps
     parts, firsts = differences.parts, differences.first_steps.tolist()
     rows = []
     for part, (first, behind) in enumerate(pairwise([*firsts, differences.finished])):
         for made in parts.made(part):
             told = made.worker, made.sub_plan, steps.label(first), behind - first
-            rows.append((*told, made.began, made.ended, made.processor))
+            rows.append((*told, made.began, made.ended, made.processor, made.sent))
     return _table(rows, _SCHEMA)
 
 
@@ -96,9 +100,12 @@ def _explained_tasks(contents: RunContents) -> Iterator[str]:
     order = pc.sort_indices(table, sort_keys=[("computed_sum", "descending")])
     listed = table.take(order).to_pylist()
     most = max(row["supersteps_sum"] for row in listed)
+    bytes_of = workers_table(contents).group_by("worker").aggregate([("sent", "sum")])
+    sent = dict(zip(*(column.to_pylist() for column in bytes_of.columns), strict=True))
     yield f"  {counted(len(listed), 'task')}, {counted(most, 'superstep')}"
     for row in listed[:_LISTED]:
         computed, waited, moved = (f"{row[f'{name}_sum']:.3g} s" for name in parts)
+        moved += f" of {sent[row['worker']] / 1e6:.3g} MB"
         yield f"    {row['worker']}: computed {computed}, waited {waited}, transfer {moved}"
     yield from _left_out(table)
 

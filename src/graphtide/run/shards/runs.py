@@ -41,7 +41,7 @@ from graphtide.run.catalog.whole_views import is_whole
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.made_columns import ENDS
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
 from graphtide.run.collection.stored_graph import check_columns, unread_vertex_table
 from graphtide.run.live.compiled import CompiledProgram

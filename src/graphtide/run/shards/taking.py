@@ -22,8 +22,9 @@ from graphtide.run.collection.partial_figures import joined, joined_leaders
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.files import FileFacts
+from graphtide.store.part_chain import Written
 from graphtide.store.parts import Made
-from graphtide.store.parts_on_disk import PartsOnDisk, Written
+from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.shards import StoredShards
 from graphtide.store.supersteps import EMPTY, STATES, KeptSupersteps, Note
 
@@ -69,6 +70,7 @@ class Taking:
                 item["ended"],
                 item["processor"],
                 item.get("spans", ()),
+                item.get("sent", 0),
             )
             for item in told
         ]

@@ -63,7 +63,7 @@ class TaskView:
         """
         start, followed, before = begun
         self._timeline = Timeline(lambda: self._mesh.waited)
-        began, worked, waited = time(), process_time(), self._mesh.waited
+        began, worked = time(), process_time()
         self._superstep = 0 if start is None else start[0]
         keeping = Keeping(self._due, self._keep, self._forget, self._begin)
         live = self._order.views[self._step]
@@ -87,15 +87,10 @@ class TaskView:
             "began": began,
             "ended": time(),
             "processor": process_time() - worked,
-            "waited": self._mesh.waited - waited,
             "edges": ran.edges,
             "changed": max(map(len, changes.values()), default=0),
-            "supersteps": ran.supersteps,
             "follows": ran.followed,
-            "rounds": ran.rounds,
-            "fallen": ran.fallen,
             "sent": ran.sent,
-            "mirrors": len(self._graph.mirrors),
             "spans": self._timeline.spans(),
             **summing.told(found),
         }

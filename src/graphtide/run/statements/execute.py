@@ -21,9 +21,9 @@ from graphtide.model.paths import given_path
 from graphtide.model.wording import counted
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
 from graphtide.run.catalog.making import load_graph, make_collection, make_grouped, make_view
+from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.refresh import refresh_collection
 from graphtide.run.catalog.staleness import stale_notes
-from graphtide.run.catalog.stored_runs import open_stored_run
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.statements.answers import (
     Answer,

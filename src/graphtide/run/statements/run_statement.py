@@ -14,12 +14,13 @@ from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.run_work import RunRequest
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import run_name
-from graphtide.run.collection.runner import RunSettings
+from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import check_shards, check_verify, check_workers
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.statements.answers import Answer, Made

@@ -1,0 +1,78 @@
+"""Runs of the catalog, found again by name: what is finished of them, and the graph behind them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.facts import RunFacts, facts_from
+from graphtide.run.collection.kept_base import KeptBase
+from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.start import base_values
+from graphtide.run.collection.steps import steps_from
+from graphtide.run.collection.stored_vertices import StoredVertices
+from graphtide.run.collection.touched import TouchedVertices
+from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
+from graphtide.store.behind import graph_behind
+from graphtide.store.catalog import Catalog
+from graphtide.store.collection import StoredCollection, open_collection
+from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.history import find_state
+from graphtide.store.merged import edge_table
+from graphtide.store.results import open_run
+
+
+def open_stored_run(catalog: Catalog, name: str) -> RunContents:
+    """The run of that name, with the steps that are finished now."""
+    stored = open_run(catalog, name)
+    facts = facts_from(name, stored.manifest)
+    try:
+        graph = open_graph(catalog, facts.graph)
+    except NotFoundError:
+        graph = None
+    found = None if graph is None else find_state(graph, facts.graph_identity)
+    if graph is None or found is None:
+        raise StoreError(
+            f"the graph '{facts.graph}' behind the run '{name}' "
+            + ("is gone" if graph is None else "has been loaded anew since"),
+            hint="the ids of its results are not known any more: run the program again",
+        )
+    steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.results)
+    # Vertices keep their numbers and ids for good: the first so many are those of then.
+    then, base = graph.at(found.state), base_values(stored.base())
+    rows = result_rows(then, facts.pairs, paged=facts.on_shards)
+    if facts.on_shards:
+        base = KeptBase(base, stored.parts, then.vertices)
+    touched = partial(touched_vertices, catalog, facts)
+    return RunContents(facts, steps, differences, base, rows, touched)
+
+
+def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
+    """The vertices that views touch, from the collection as it was when the run was made."""
+    try:
+        stored = open_collection(catalog, facts.collection)
+    except NotFoundError:
+        stored = None
+    if stored is None or versions_text(stored) != facts.versions:
+        raise StoreError(
+            f"the collection '{facts.collection}' behind the run '{facts.name}' "
+            + ("is gone" if stored is None else "has been made anew since"),
+            hint="which vertices its views touch is not known any more: run the program again",
+        )
+    ends_of = edge_table(graph_behind(catalog, stored), ["_src", "_dst"])
+    src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
+    names = [view.name for view in stored.views]
+    ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
+    return TouchedVertices(stored.plan, names, stored.grouped_edges, ends)
+
+
+def versions_text(stored: StoredCollection) -> str:
+    """A collection as of now, as text."""
+    return f"{stored.name}|{stored.created.isoformat()}|{stored.facts.graph_identity}"
+
+
+def result_rows(graph: StoredGraph, pairs: Pairs | None, *, paged: bool = False) -> ResultRows:
+    """The rows of results: vertices, or pairs of them."""
+    vertices = StoredVertices(graph, paged=paged)
+    return vertices if pairs is None else PairRows(vertices, pairs)
