@@ -237,7 +237,7 @@ class Graph(MemoryGraph):
     def run(
         self,
         program: AnyProgram,
-        versions: GivenVersions,
+        versions: GivenVersions = (),
         *,
         order: Order = "auto",
         strategy: Strategy = "adaptive",
