@@ -73,6 +73,11 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
         "keep cannot be '3'",
     ),
     "numbers of no vertices": (lambda: graph().ids([0, 3]), "from 0 to 2"),
+    "a file for a folder": (lambda: gt.session(__file__), "is a file"),
+    "windows without their word": (
+        lambda: graph().collection("c", "expanding year width 1"),
+        "expected `windows`",
+    ),
     "no folder": (lambda: gt.session(None), "None cannot be a path"),
 }
 
@@ -82,6 +87,20 @@ def test_slips_are_told(slip: Callable[[], Any], told: str) -> None:
     with pytest.raises(GraphtideError) as refused:
         slip()
     assert told in str(refused.value)
+
+
+def test_names_that_are_elsewhere_say_where() -> None:
+    kept = graph()
+    view = kept.view("true")
+    for held, name, told in (
+        (kept, "append", "graph.advance(insert=..., delete=...)"),
+        (view, "run", "view.to_graph().maintain(program)"),
+        (view, "rum", "'MemoryView' object has no attribute 'rum'"),
+    ):
+        with pytest.raises(AttributeError) as missing:
+            getattr(held, name)
+        assert told in str(missing.value)
+    assert not hasattr(kept, "schema")
 
 
 def test_ids_are_asked_for_by_lists_too() -> None:
