@@ -234,3 +234,31 @@ def test_least_int_and_text_in_loops_are_not_misjudged_in_debug_mode() -> None:
     rows.remove(strange[:2])
     flow.advance()
     assert totals.records() == {("a", 0.0): 1}
+
+
+def test_a_loop_whose_body_fails_is_given_up() -> None:
+    flow = Dataflow(memory=MEMORY)
+    edges, roots = flow.input("edges", src=int, dst=int), flow.input("roots", node=int)
+    held: list[Collection] = []
+
+    def step(reached: Collection) -> Collection:
+        return reached.join_map(edges, on={"node": "src"}, node=col.dst).concat(roots).distinct()
+
+    def mistyped(reached: Collection) -> Collection:
+        held.append(step(reached))
+        return held[0].select("nod")
+
+    with pytest.raises(InputError, match="There is no column 'nod'"):
+        roots.iterate(mistyped)
+    with pytest.raises(InputError, match="7 is no collection"):
+        roots.iterate(lambda reached: 7)  # type: ignore[arg-type, return-value]
+    with pytest.raises(InputError, match="no definition"), flow.loop() as loop:
+        loop.variable(roots)
+    for use in (Collection.leave, Collection.distinct):
+        with pytest.raises(InputError, match="the loop was given up"):
+            use(held[0])
+    output = roots.iterate(step).output()
+    edges.insert([(1, 2), (2, 3), (5, 6)])
+    roots.insert([(1,)])
+    flow.advance()
+    assert output.records() == {(1,): 1, (2,): 1, (3,): 1}

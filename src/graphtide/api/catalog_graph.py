@@ -14,6 +14,7 @@ from graphtide.lang.gvdl.grouped import Aggregates, Asked, Groupings, grouped_st
 from graphtide.lang.gvdl.requests import Views, view_list, written_order, written_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.cells import COUNTS
+from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.schema import GraphSchema
 from graphtide.optimize.planner import Order
 from graphtide.plan.predicates import EVERYTHING
@@ -38,8 +39,13 @@ if TYPE_CHECKING:
     from graphtide.spark.types import DataFrame
 
 
-class CatalogGraph:
+class CatalogGraph(SaysWhere):
     """A graph in the catalog, in the state that it had when it was opened or last appended to."""
+
+    _elsewhere = {
+        "maintain": "graph.to_memory().maintain(program), or session.live(name) to keep it on disk",
+        "advance": "graph.append(edges=..., delete=...)",
+    }
 
     def __init__(self, space: Workspace, stored: StoredGraph) -> None:
         self._space = space

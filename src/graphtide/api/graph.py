@@ -15,6 +15,7 @@ from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
+from graphtide.model.elsewhere import SaysWhere
 from graphtide.run.html import titled_html
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.programs import compiled_program
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from graphtide.run.queries.kinds import QueryKind
 
 
-class Graph(MemoryGraph):
+class Graph(MemoryGraph, SaysWhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
     Queries are kept by their fixpoints; `queries=gt.queries.Histories(...)` keeps them by histories
@@ -53,6 +54,12 @@ class Graph(MemoryGraph):
     `budget` is what all queries together may take, in bytes or as a text such as "2 GB".
     `landmarks` bound paths that a budget has computed anew: a number, or `gt.queries.Landmarks`.
     """
+
+    _elsewhere = {
+        "group": "stored graphs are grouped: session.load(name, edges=...).group(...)",
+        "schema": "print(graph) tells its properties",
+        "append": "graph.advance(insert=..., delete=...)",
+    }
 
     def __init__(
         self,
@@ -237,7 +244,7 @@ class Graph(MemoryGraph):
     def run(
         self,
         program: AnyProgram,
-        versions: GivenVersions,
+        versions: GivenVersions = (),
         *,
         order: Order = "auto",
         strategy: Strategy = "adaptive",

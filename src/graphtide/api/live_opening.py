@@ -8,6 +8,7 @@ from typing import Any
 from graphtide.api.graph import Graph
 from graphtide.api.live_graph import LiveGraph
 from graphtide.model.errors import InputError, NotFoundError, StoreError
+from graphtide.model.paths import given_path
 from graphtide.run.durable.expiry import read_keep
 from graphtide.run.durable.live_store import LiveStore, is_live
 from graphtide.run.durable.shape import shape_of
@@ -32,7 +33,7 @@ def live(
     latest leave with the advance that brought it. One process writes; `readonly=True` opens the
     last committed state beside it.
     """
-    path = Path(folder)
+    path = given_path(folder)
     return open_live(path, path.resolve().name, start, keep, time, readonly=readonly)
 
 
@@ -59,7 +60,7 @@ def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str |
         raise NotFoundError(
             f"{what} is not there",
             where=str(folder),
-            hint="say what it begins with: gt.live(folder, start=gt.Graph(...))",
+            hint="look at the name; a new one begins with edges: live(..., start=gt.Graph(...))",
         )
     else:
         begun = start

@@ -49,6 +49,11 @@ class GraphMaker(Protocol[MadeGraph]):
 class MemoryView(ViewEdges, Generic[MadeGraph]):
     """One view of a graph in memory."""
 
+    _elsewhere = {
+        "run": "view.to_graph().maintain(program), or graph.collection(...).run(program)",
+        "maintain": "view.to_graph().maintain(program), or graph.collection(...).run(program)",
+    }
+
     def __init__(
         self, made: ViewsInMemory, position: int, make_graph: GraphMaker[MadeGraph]
     ) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.catalog.spark_results import results_to_spark
@@ -33,8 +34,13 @@ if TYPE_CHECKING:
     from graphtide.spark.types import DataFrame
 
 
-class Run:
+class Run(SaysWhere):
     """The results of one program over many versions; `collection.run(...)` makes one."""
+
+    _elsewhere = {
+        "plot": "run.picture(path)",
+        "draw": "run.picture(path)",
+    }
 
     def __init__(
         self, contents: RunContents, gateway: Callable[[], SparkGateway] | None = None

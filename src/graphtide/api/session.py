@@ -16,6 +16,7 @@ from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
+from graphtide.model.elsewhere import SaysWhere
 from graphtide.run.catalog import making, requests
 from graphtide.run.catalog.build import CollectionRequest
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
@@ -43,8 +44,14 @@ Held = CatalogGraph | View | Collection | Run
 """What users hold of what is stored."""
 
 
-class Session(Workspace):
+class Session(Workspace, SaysWhere):
     """Graphs, views and collections under one folder. Use `graphtide.session` to get one."""
+
+    _elsewhere = {
+        "sql": "session.execute(text) takes GVDL",
+        "close": "nothing of a session is to be closed; close_live(name) closes a live graph",
+        "drop": "delete_graph, delete_collection or delete_run",
+    }
 
     @property
     def spark(self) -> SparkSession:
@@ -113,8 +120,8 @@ class Session(Workspace):
     def load(
         self,
         name: str,
-        *,
         edges: Any,
+        *,
         vertices: Any = None,
         replace: bool = False,
         **options: Any,

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 class View(ViewEdges):
     """One view of a stored collection. Reads nothing until it is asked for edges."""
 
+    _elsewhere = {
+        "run": "a view is a collection of one: session.collection(name).run(program)",
+    }
+
     def __init__(self, space: Workspace, stored: StoredCollection, position: int) -> None:
         super().__init__(stored, position)
         self._space = space

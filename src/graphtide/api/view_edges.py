@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from graphtide.model.cells import VALUES
 from graphtide.model.delta import EdgeIds
+from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.wording import shortened
 from graphtide.run.collection.arranged_views import ArrangedViews
 from graphtide.run.html import titled_html
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-class ViewEdges:
+class ViewEdges(SaysWhere):
     """One view of a collection. Reads nothing until it is asked for edges."""
 
     def __init__(self, held: ArrangedViews, position: int) -> None:

@@ -81,7 +81,10 @@ class Catalog:
         """The folder of a collection, or an error that names the nearest one there is."""
         if self.has_collection(name):
             return self.collection_folder(name)
-        raise _not_found("collection", name, self.collections(), self.root)
+        failure = _not_found("collection", name, self.collections(), self.root)
+        if self.has_graph(name):
+            failure.hint = f"'{name}' is a graph; programs run on views: create view NAME on {name}"
+        raise failure
 
     def existing_run(self, name: str) -> Path:
         """The folder of a run, or an error that names the nearest one there is."""

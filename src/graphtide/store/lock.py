@@ -109,10 +109,14 @@ def _tell(file: FileIO, holder: str) -> None:
 
 
 def _locked(folder: Path, holder: str, what: str) -> LockedError:
+    ours = holder.startswith(f"process {os.getpid()} on {socket.gethostname()} ")
     return LockedError(
         f"{what} is being written by {holder or 'another process'}",
         where=str(folder / LOCK),
-        hint="wait until it is done, or give another name",
+        hint="this process itself has it open: use what you opened, or close() it first"
+        if ours
+        else "wait until it is done, or give another name; a live graph can be read meanwhile: "
+        "readonly=True",
     )
 
 

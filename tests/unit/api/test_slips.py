@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import graphtide as gt
-from graphtide.model.errors import InputError
+from graphtide.model.errors import GraphtideError
 
 
 def graph() -> gt.Graph:
@@ -37,6 +37,32 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
     "a number of no edge": (lambda: graph().advance(delete=[0, 7]), "row 1: 7"),
     "a mask as numbers": (lambda: graph().advance(delete=[True, False]), "truth values"),
     "one version": (lambda: graph().run(gt.algorithms.WCC, 3), "versions cannot be 3"),
+    "no versions at all": (lambda: graph().run(gt.algorithms.WCC), "graph.maintain(program)"),
+    "no weights": (
+        lambda: graph().maintain(gt.algorithms.ShortestPaths(source="a")),
+        "they have: none; call one 'weight' where the graph is made",
+    ),
+    "columns of other names": (
+        lambda: gt.Graph.from_frame(FRAME),
+        "say which it is: src='...'; it has: von, nach",
+    ),
+    "a text among numbers": (
+        lambda: gt.Graph([1], [2], cost=[3.0]).advance(insert=[(1, 2, 1.0), (1, 2, "x")]),
+        "row 1: 'x'",
+    ),
+    "a live graph without a name": (lambda: gt.live(""), "it is empty"),
+    "negation by a word": (
+        lambda: gt.datalog(".decl e(x: number)\n.decl f(x: number)\nf(x) :- e(x), not f(x)."),
+        "write `!` before the atom",
+    ),
+    "an aggregate by its name": (
+        lambda: gt.Dataflow().input("e", x=int).aggregate("x", n="count"),
+        "n=gt.dataflow.count()",
+    ),
+    "a step that is none": (
+        lambda: gt.Dataflow().input("e", x=int).iterate(5),
+        "A step cannot be 5",
+    ),
     "no versions": (lambda: graph().run(gt.algorithms.WCC, None), "versions cannot be None"),
     "a text as tolerance": (
         lambda: graph().maintain(gt.algorithms.PageRank(), tolerance="1e-3"),
@@ -47,15 +73,34 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
         "keep cannot be '3'",
     ),
     "numbers of no vertices": (lambda: graph().ids([0, 3]), "from 0 to 2"),
+    "a file for a folder": (lambda: gt.session(__file__), "is a file"),
+    "windows without their word": (
+        lambda: graph().collection("c", "expanding year width 1"),
+        "expected `windows`",
+    ),
     "no folder": (lambda: gt.session(None), "None cannot be a path"),
 }
 
 
 @pytest.mark.parametrize(("slip", "told"), SLIPS.values(), ids=SLIPS)
 def test_slips_are_told(slip: Callable[[], Any], told: str) -> None:
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(GraphtideError) as refused:
         slip()
     assert told in str(refused.value)
+
+
+def test_names_that_are_elsewhere_say_where() -> None:
+    kept = graph()
+    view = kept.view("true")
+    for held, name, told in (
+        (kept, "append", "graph.advance(insert=..., delete=...)"),
+        (view, "run", "view.to_graph().maintain(program)"),
+        (view, "rum", "'MemoryView' object has no attribute 'rum'"),
+    ):
+        with pytest.raises(AttributeError) as missing:
+            getattr(held, name)
+        assert told in str(missing.value)
+    assert not hasattr(kept, "schema")
 
 
 def test_ids_are_asked_for_by_lists_too() -> None:

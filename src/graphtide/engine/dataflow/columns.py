@@ -19,6 +19,7 @@ Int64 = NDArray[np.int64]
 _BELOW_SIGN = np.int64((1 << 63) - 1)
 _KINDS = {"int": "iu", "float": "iuf", "bool": "b", "str": "UO", "date": "MO", "timestamp": "MO"}
 _UNITS = {"date": "D", "timestamp": "us"}
+_WORDS = {"i": "ints", "u": "ints", "f": "floats", "b": "truth values", "U": "texts"}
 
 
 def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
@@ -68,8 +69,7 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
         return _encode_decimals(name, column_type, array)
     if array.dtype.kind not in _KINDS[column_type.kind]:
         raise InputError(
-            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, "
-            f"such as {array.flat[0]!r}",
+            f"Column {name!r} is of type {column_type} and cannot hold {_told(array)}",
             hint="convert them first",
         )
     if column_type.kind == "str":
@@ -81,6 +81,12 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
     if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
         raise InputError(f"Column {name!r} holds a number beyond int64: {array.max()}")
     return array.astype(np.int64)
+
+
+def _told(array: NDArray[Any]) -> str:
+    """What an array holds, in the words of users."""
+    kind = _WORDS.get(array.dtype.kind, f"{array.dtype} values")
+    return f"{kind}, such as {array.ravel()[:1].tolist()[0]!r}"
 
 
 def _text(name: str, value: Any) -> str:
@@ -115,8 +121,7 @@ def _encode_decimals(name: str, column_type: ColumnType, array: NDArray[Any]) ->
     """Ints and decimals, times a power of ten."""
     if array.dtype.kind not in "iuO":
         raise InputError(
-            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, "
-            f"such as {array.flat[0]!r}",
+            f"Column {name!r} is of type {column_type} and cannot hold {_told(array)}",
             hint="give decimal.Decimal, int, or a decimal column of Arrow: floats are not exact",
         )
     return np.array([decimal_word(name, column_type, item) for item in array.tolist()], np.int64)

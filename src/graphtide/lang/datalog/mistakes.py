@@ -34,6 +34,7 @@ _NOT_TAKEN = {
     "land": "write the conditions as literals, with `,` and `;` between them",
     "lor": "write the conditions as literals, with `,` and `;` between them",
     "lnot": "turn the comparison round",
+    "not": "write `!` before the atom: `!edge(x, y)`",
     "mean": "write it as a sum and a count",
     "range": "insert the numbers as facts",
     "as": "types are not cast; use to_number, to_float or to_string",

@@ -122,6 +122,11 @@ HABITS = (
         "put commas between them; a condition of several parts stands in one pair of brackets",
     ),
     _habit(
+        rf"{_CREATE}view\s+collection\b.*\b(?:expanding|sliding|tumbling)\s+(?!windows)\w",
+        "`windows over` is missing",
+        "`expanding windows over year width 1`",
+    ),
+    _habit(
         rf"{_CREATE}view\b.*\bfor\s+\w+\s+in\s+(?:range\s*\(|[\w'-]+\s*(?:-|to\b|:))",
         "a range is written with two dots",
         "`for y in 2000..2020`, with `step 5` behind it if you like",

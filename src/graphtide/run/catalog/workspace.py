@@ -36,7 +36,10 @@ class Workspace(StaysHere, ABC):
         *,
         progress: bool | None = None,
     ) -> None:
-        self.catalog = Catalog(given_path(folder).resolve())
+        path = given_path(folder).resolve()
+        if path.is_file():
+            raise InputError(f"{path} is a file", hint="a session has a folder of its own")
+        self.catalog = Catalog(path)
         self._open_gateway = open_gateway
         self._gateway: SparkGateway | None = None
         self.progress = progress

@@ -137,7 +137,11 @@ def _named(given: GivenVersions) -> dict[str, Any]:
     else:
         found = {str(at): version for at, version in enumerate(given)}
     if not found:
-        raise InputError("there are no versions to run on", hint="give at least one")
+        raise InputError(
+            "there are no versions to run on",
+            hint="give at least one; for the graph as it is, graph.maintain(program).table(), and "
+            "for views of it, graph.collection(...).run(program)",
+        )
     return found
 
 

@@ -104,6 +104,13 @@ class Aggregating(Operating[One, Indexed]):
         keys = checked_names(self, by)
         if not parts:
             raise InputError("No aggregate is named", hint="aggregate(by, n=count())")
+        for name, part in parts.items():
+            if not isinstance(part, Aggregate):
+                raise InputError(
+                    f"{name}={part!r} is no aggregate",
+                    hint="use count, total, mean, minimum, maximum or count_distinct: "
+                    f"{name}=gt.dataflow.count()",
+                )
         if taken := set(keys) & set(parts):
             raise InputError(
                 f"{', '.join(sorted(taken))} would name a key and an aggregate: one is named twice",

@@ -79,23 +79,28 @@ class Collection(
         """What the collection comes to after the last round of its loop, outside of it."""
         if self.scope == 0:
             raise InputError(f"{self!r} is in no loop", hint="leave() is for what is in one")
+        self.flow.check_loop(self.scope)
         parent = self.flow.plan.scopes[self.scope].parent
         return self._collection(added(self, Leave(self.number), scope=parent))
 
     @contextmanager
     def nested_loop(self, name: str = "loop") -> Iterator[Loop]:
         """A loop within the one that the collection is in, or outside of all."""
-        loop = Loop(self.flow, self.flow.add_scope(name, self.scope))
-        yield loop
-        loop.close()
+        with self.flow.looping(name, self.scope) as scope:
+            yield Loop(self.flow, scope)
 
     def iterate(self, step: Callable[[Collection], Collection], name: str = "loop") -> Collection:
         """Apply a step to this, then to what comes out, and so on until nothing changes."""
-        loop = Loop(self.flow, self.flow.add_scope(name, self.scope))
-        variable = loop.variable(self)
-        result = step(variable)
-        variable.set(result)
-        return self._collection(in_scope(result, loop.scope)).leave()
+        if not callable(step):
+            raise InputError(
+                f"A step cannot be {step!r}",
+                hint="give a function of a collection, such as `lambda reached: ...`",
+            )
+        with self.nested_loop(name) as loop:
+            variable = loop.variable(self)
+            result = step(variable)
+            variable.set(result)
+            return self._collection(in_scope(result, loop.scope)).leave()
 
     def arrange(self, by: Names, *, order: RowOrder = "value") -> Arrangement:
         """The collection indexed by some columns, with its history, for many to share.
@@ -166,9 +171,8 @@ class Loop:
     @contextmanager
     def loop(self, name: str = "inner loop") -> Iterator[Loop]:
         """A loop within this one: it comes to rest in every round of this one."""
-        inner = Loop(self.flow, self.flow.add_scope(name, self.scope))
-        yield inner
-        inner.close()
+        with self.flow.looping(name, self.scope) as scope:
+            yield Loop(self.flow, scope)
 
     def close(self) -> None:
         """Check that every variable of the loop is defined."""

@@ -150,9 +150,8 @@ class Dataflow(GrowingFlow):
     @contextmanager
     def loop(self, name: str = "loop") -> Iterator[Loop]:
         """A loop outside of all others; see `Loop` for loops within it."""
-        loop = Loop(self, self.add_scope(name, 0))
-        yield loop
-        loop.close()
+        with self.looping(name, 0) as scope:
+            yield Loop(self, scope)
 
     @in_turn
     def advance(self) -> Time:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from graphtide.engine.dataflow.dweller import Dweller
@@ -28,6 +29,7 @@ class GrowingFlow(StaysInDataflow):
         self.kept: set[int] = set()
         """Nodes that users hold as arrangements, which they may read and share."""
         self._waiting: list[tuple[int, Fed]] = []
+        self._given_up: set[int] = set()
         self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
         clock.flows.append(self)
 
@@ -59,6 +61,7 @@ class GrowingFlow(StaysInDataflow):
                 f"{self.name} runs already, and operators that come late would miss its past",
                 hint="build another with gt.Dataflow(beside=...) and import arrangements into it",
             )
+        self.check_loop(scope)
         names = [name for name, _ in schema]
         if len(set(names)) < len(names):
             raise InputError(
@@ -71,6 +74,38 @@ class GrowingFlow(StaysInDataflow):
         """Add a loop to the plan."""
         self.plan.scopes.append(Scope(name, parent, self.plan.scopes[parent].depth + 1))
         return len(self.plan.scopes) - 1
+
+    @contextmanager
+    def looping(self, name: str, parent: int) -> Iterator[int]:
+        """A loop of the plan while its body is written; given up where that fails.
+
+        Whoever mistypes in the body of a loop would otherwise have to build the dataflow anew.
+        """
+        scope = self.add_scope(name, parent)
+        try:
+            yield scope
+            self.check_variables(scope)
+        except BaseException:
+            self._give_up(scope)
+            raise
+
+    def _give_up(self, scope: int) -> None:
+        """Let a loop do nothing: its variables stay as they begin, and nobody can use it."""
+        plan = self.plan
+        inside = {item for item in range(len(plan.scopes)) if plan.encloses(scope, item)}
+        self._given_up |= inside
+        for number, node in enumerate(plan.nodes):
+            if isinstance(node, Variable) and plan.scope_of[number] in inside:
+                plan.definitions.setdefault(number, number)
+
+    def check_loop(self, scope: int) -> None:
+        """Refuse to go on from a loop whose body failed."""
+        if scope in self._given_up:
+            raise InputError(
+                "The body of this loop failed, and the loop was given up",
+                where=f"loop {self.plan.scopes[scope].name!r} of {self.name}",
+                hint="write the loop again, whole",
+            )
 
     def add_function(self, function: Callable[..., Any]) -> int:
         """Note a function of Python; its number."""

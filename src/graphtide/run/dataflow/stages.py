@@ -127,7 +127,12 @@ def _as(source: Stage, schema: Schema) -> Stage:
 
 
 def check_flow(source: Stage, flow: GrowingFlow) -> None:
-    """Refuse a stage of another dataflow."""
+    """Refuse a stage of another dataflow, and what is none."""
+    if not isinstance(source, Stage):
+        raise InputError(
+            f"{source!r} is no collection of a dataflow",
+            hint="a step of a loop returns one; inputs and operators of a dataflow give them",
+        )
     if source.flow is not flow:
         raise InputError(
             "Collections of different dataflows cannot be used together",

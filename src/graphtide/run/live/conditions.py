@@ -92,10 +92,11 @@ class Conditions:
             if name not in columns and name not in coded:
                 readable = [item for item in (*columns, *coded) if item.isidentifier()]
                 near = closest(name, readable)
-                known = ", ".join(readable) or "none"
+                known = f"they have: {', '.join(readable) or 'none'}"
                 raise InputError(
                     f"{self.program} reads the edge property '{name}', which the edges do not have",
-                    hint=f"did you mean `{near}`?" if near else f"they have: {known}",
+                    hint=f"did you mean `{near}`? " * bool(near)
+                    + f"{known}; call one '{name}' where the graph is made",
                 )
             if wanted in CODED_TYPES and coded.get(name) is CODED_TYPES[wanted]:
                 continue

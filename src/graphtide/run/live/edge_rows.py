@@ -138,9 +138,17 @@ def property_column(values: Any, name: str, what: str) -> Column:
     if found is None:
         raise InputError(
             f"the property '{name}' of {what} does not hold numbers or truth values",
-            hint="programs compute with these only: leave it out, or number its values",
+            where=_first_other(values),
+            hint="convert its values, or leave it out where the graph is made",
         )
     return found
+
+
+def _first_other(values: Any) -> str | None:
+    """The first value that is no number, with its row."""
+    plain = values.tolist() if hasattr(values, "tolist") else list(values)
+    others = (at for at, item in enumerate(plain) if not isinstance(item, int | float | None))
+    return next((f"row {at}: {plain[at]!r}" for at in others), None)
 
 
 def holds_numbers(values: Any) -> bool:

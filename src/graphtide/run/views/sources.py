@@ -70,8 +70,9 @@ def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
         if name not in columns:
             near = closest(name, columns)
             known = ", ".join(columns) or "none"
-            hint = f"did you mean `{near}`?" if near else f"it has: {known}"
-            raise InputError(f"the frame has no column '{name}'", hint=hint)
+            end = "src" if name == src else "dst"
+            meant = f"did you mean `{near}`?" if near else f"say which it is: {end}='...'"
+            raise InputError(f"the frame has no column '{name}'", hint=f"{meant}; it has: {known}")
     ends = columns.pop(src), columns.pop(dst)
     return _source("the frame", ends, columns, given_vertices(vertices), (src, dst))
 
