@@ -60,12 +60,14 @@ _KINDS = {
     "ALL_COLLECTIONS": "collections",
     "REFRESHED": "view or collection",
     "LIVE_GRAPHS": "live graphs",
+    "QUERY": "query",
     "QUERIES": "queries",
+    "DROP_QUERY": "`drop query`",
+    "PROGRAM": "program",
+    "PROGRAMS": "programs",
+    "DROP_PROGRAM": "`drop program`",
     "WAY": "out, in or both",
     "_DELETE_FROM": "`delete from`",
-    "_DROP_QUERY": "`drop query`",
-    "PROGRAMS": "programs",
-    "_DROP_PROGRAM": "`drop program`",
     "NONE": "none",
     "FAR": "far",
     "_SAVE_RESULTS": "save results",
@@ -87,7 +89,7 @@ _KINDS = {
 _UNSAID = {"$END", "VIEW_NAME", "QUOTED", "VARIABLE", "FLOAT", "SIGN", "_BANG", "_DOT"}
 STARTERS = {
     *("_CREATE", "_LOAD", "_RUN", "_SHOW", "_DELETE", "_REFRESH", "_USE", "_SET"),
-    *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN", "_ADVANCE", "_DROP_QUERY"),
+    *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN", "_ADVANCE", "DROP_QUERY"),
 }
 _MOST = 12
 
