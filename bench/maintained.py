@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,13 @@ class Rows:
 
 def users_ids(given: Input) -> NDArray[np.int64]:
     """An id for each vertex, that is not its number."""
-    return np.random.default_rng(5).permutation(given.vertices).astype(np.int64) * 7 + 1000
+    return _ids(given.vertices)
+
+
+@cache
+def _ids(vertices: int) -> NDArray[np.int64]:
+    """Made once: batches are hundreds, and a million ids take ten milliseconds."""
+    return np.random.default_rng(5).permutation(vertices).astype(np.int64) * 7 + 1000
 
 
 def arrow_rows(given: Input, arcs: NDArray[np.int32]) -> pa.Table:
