@@ -101,11 +101,11 @@ def add_command(
     name = action.__name__.rpartition("_" if within is not None else " ")[2]
 
     def command(context: typer.Context, **given: Any) -> None:
-        told = options(**given)
-        invocation = Invocation(told.over(context.obj))
+        chosen = options(**given)
+        invocation = Invocation(chosen.over(context.obj))
         prepare_output(debug=invocation.options.debug)
         with reported(invocation), invocation:
-            action(invocation, told)
+            action(invocation, chosen)
 
     home.command(name, help=action.__doc__, cls=kind)(taking(options, command))
 

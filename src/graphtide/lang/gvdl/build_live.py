@@ -47,10 +47,10 @@ class LiveBuilder(GroupBuilder):
                     "leave it out: the column is a property of its own name",
                 )
         vertices, edges = (None if word is None else read_string(word) for word in files)
-        found = collect_options(options)
-        keep, time = found.pop("keep", (None, None))
+        given = collect_options(options)
+        keep, time = given.pop("keep", (None, None))
         return live.CreateLive(
-            str(name), edges, vertices, keep=keep, time=time, span=self.around(name), **found
+            str(name), edges, vertices, keep=keep, time=time, span=self.around(name), **given
         )
 
     def live_keep(self, period: tree.Literal | tree.Duration, time: Token | None) -> Option:
