@@ -7,6 +7,7 @@ engine, where they are fastest: there is no faster door for users than `maintain
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
 from functools import cache
@@ -133,8 +134,11 @@ def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: in
     return ExactMaintainer(graph, plan, parameters)
 
 
-def time_stream(live: gt.Live, given: Input, groups: list[list[Rows]]) -> Timed:
-    """Advance by one batch after the other; the first of each size warm up."""
+def time_stream(live: gt.Live, groups: list[list[Rows]], *, restarts: int = 0) -> Timed:
+    """Advance by one batch after the other; the first of each size warm up.
+
+    The program is then started anew as often as `restarts` says, to compare batches with that.
+    """
     (field,) = live.fields
     maintainer: Any = live._kept.maintainer
     medians, longest, checksums, differing = [], [], [value_checksum(live[field])], 0
@@ -145,7 +149,8 @@ def time_stream(live: gt.Live, given: Input, groups: list[list[Rows]]) -> Timed:
         checksums.append(value_checksum(live[field]))
         (values,) = maintainer.scratch().values()
         differing += value_checksum(values) != checksums[-1]
-    anew = statistics.median(seconds_of(maintainer.start) for _ in range(3))
+    starts = [seconds_of(maintainer.start) for _ in range(restarts)]
+    anew = statistics.median(starts) if starts else math.nan
     return Timed(medians, checksums, differing, tuple(longest), anew)
 
 
