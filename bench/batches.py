@@ -63,21 +63,26 @@ class Trial:
         return f"{self.chosen.title}, {mode}, {self.sizes[at]}"
 
 
-def try_programs(given: Input, sizes: tuple[Size, ...], *, brief: bool = False) -> list[Trial]:
+def try_programs(
+    given: Input, sizes: tuple[Size, ...], *, brief: bool = False, compared: bool = True
+) -> list[Trial]:
     """Every program in both modes over the same stream, and from scratch at its start.
 
-    A brief trial has the exact mode of the first program only: each takes long to compile.
+    A brief trial has the exact mode of the first program only: each takes long to compile. One
+    that is not `compared` with other ways runs nothing from scratch but to check its answers.
     """
-    first, groups = resident_graph(given), list(batches(given, sizes, WARM_UP))
-    rows = [as_rows(given, group) for group in groups]
+    rows = [as_rows(given, group) for group in batches(given, sizes, WARM_UP)]
+    first = resident_graph(given) if compared else None
     trials = []
     for chosen in PROGRAMS:
-        scratch = median_of(maintainer_of(chosen, first, "fixpoint", given.source).scratch, 5)
+        scratch = 0.0
+        if first is not None:
+            scratch = median_of(maintainer_of(chosen, first, "fixpoint", given.source).scratch, 5)
         modes = {}
         for mode in MODES if not brief or chosen is PROGRAMS[0] else MODES[:1]:
             say(f"{given.name}: {chosen.title}, {mode} mode")
             live = live_of(chosen, users_graph(given), given, mode)
-            modes[mode] = time_stream(live, given, rows)
+            modes[mode] = time_stream(live, rows, restarts=3 if compared else 0)
         trials.append(Trial(given, chosen, sizes, scratch, modes))
     return trials
 
@@ -130,7 +135,7 @@ def tuples_within_bars(trial: Trial) -> list[Figure]:
     """The same batches as lists of tuples, at most twice the bar of tables."""
     given = trial.given
     groups = [as_rows(given, group, tuple_rows) for group in batches(given, trial.sizes, WARM_UP)]
-    timed = time_stream(live_of(trial.chosen, users_graph(given), given, "fixpoint"), given, groups)
+    timed = time_stream(live_of(trial.chosen, users_graph(given), given, "fixpoint"), groups)
     return [
         Figure(
             f"{trial.name('fixpoint', at)}, tuples, time",

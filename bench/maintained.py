@@ -7,8 +7,10 @@ engine, where they are fastest: there is no faster door for users than `maintain
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,7 +72,13 @@ class Rows:
 
 def users_ids(given: Input) -> NDArray[np.int64]:
     """An id for each vertex, that is not its number."""
-    return np.random.default_rng(5).permutation(given.vertices).astype(np.int64) * 7 + 1000
+    return _ids(given.vertices)
+
+
+@cache
+def _ids(vertices: int) -> NDArray[np.int64]:
+    """Made once: batches are hundreds, and a million ids take ten milliseconds."""
+    return np.random.default_rng(5).permutation(vertices).astype(np.int64) * 7 + 1000
 
 
 def arrow_rows(given: Input, arcs: NDArray[np.int32]) -> pa.Table:
@@ -126,8 +134,11 @@ def maintainer_of(chosen: Selecting, graph: ResidentGraph, mode: str, source: in
     return ExactMaintainer(graph, plan, parameters)
 
 
-def time_stream(live: gt.Live, given: Input, groups: list[list[Rows]]) -> Timed:
-    """Advance by one batch after the other; the first of each size warm up."""
+def time_stream(live: gt.Live, groups: list[list[Rows]], *, restarts: int = 0) -> Timed:
+    """Advance by one batch after the other; the first of each size warm up.
+
+    The program is then started anew as often as `restarts` says, to compare batches with that.
+    """
     (field,) = live.fields
     maintainer: Any = live._kept.maintainer
     medians, longest, checksums, differing = [], [], [value_checksum(live[field])], 0
@@ -138,7 +149,8 @@ def time_stream(live: gt.Live, given: Input, groups: list[list[Rows]]) -> Timed:
         checksums.append(value_checksum(live[field]))
         (values,) = maintainer.scratch().values()
         differing += value_checksum(values) != checksums[-1]
-    anew = statistics.median(seconds_of(maintainer.start) for _ in range(3))
+    starts = [seconds_of(maintainer.start) for _ in range(restarts)]
+    anew = statistics.median(starts) if starts else math.nan
     return Timed(medians, checksums, differing, tuple(longest), anew)
 
 

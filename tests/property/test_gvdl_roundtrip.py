@@ -198,6 +198,7 @@ edge_sections = short(
 ids = st.integers() | texts
 bounds = st.none() | st.integers(0) | st.floats(0, allow_nan=False, allow_infinity=False)
 ways = st.sampled_from([None, "out", "in", "both"])
+registered = st.sampled_from(["query", "program"])
 costs = {"weight": st.none() | names, "bound": bounds}
 
 
@@ -245,11 +246,11 @@ live_statements = short(
             label=st.none() | names,
             **costs,
         ),
-        st.builds(live.DropQuery, names, names),
+        st.builds(live.DropRegistered, registered, names, names),
         st.builds(live.ShowLive, st.none() | names),
-        st.builds(live.ShowQueries, st.none() | names),
-        st.builds(live.ShowQueries, names, names),
-        st.builds(live.ExplainQuery, names, names),
+        st.builds(live.ShowRegistered, registered, st.none() | names),
+        st.builds(live.ShowRegistered, registered, names, names),
+        st.builds(live.ExplainRegistered, registered, names, names),
         st.builds(
             live.CreateProgram,
             names,
@@ -263,10 +264,6 @@ live_statements = short(
             replace=flags,
         ),
         st.builds(live.CreateProgram, names, names, st.just(""), library=texts),
-        st.builds(live.DropProgram, names, names),
-        st.builds(live.ShowPrograms, st.none() | names),
-        st.builds(live.ShowPrograms, names, names),
-        st.builds(live.ExplainProgram, names, names),
         st.builds(live.SetLive, names, st.just("budget"), st.none() | st.integers(0) | texts),
         st.builds(live.SetLive, names, st.just("landmarks"), st.integers(0), flags),
         st.builds(live.SetLive, names, st.just("landmarks")),

@@ -184,11 +184,11 @@ class Changes:
         return int((change.vertices >= self._came[0]).sum())
 
     def _made(self) -> pa.Table:
-        found = self._read or self._values()
-        columns: dict[str, Any] = self._rows.columns(found.rows)
-        missing = np.arange(len(found.rows)) >= found.changed
-        for name, (old, new) in found.columns.items():
-            suffix = "" if len(found.columns) == 1 else f"_{name}"
+        read = self._read or self._values()
+        columns: dict[str, Any] = self._rows.columns(read.rows)
+        missing = np.arange(len(read.rows)) >= read.changed
+        for name, (old, new) in read.columns.items():
+            suffix = "" if len(read.columns) == 1 else f"_{name}"
             columns[f"old{suffix}"] = arrow_column(old, missing)
             columns[f"new{suffix}"] = arrow_column(new)
         return pa.table(columns)
@@ -200,8 +200,8 @@ class Changes:
             order = np.argsort(change.vertices, kind="stable")
             values = change.old[order], change.new[order]
             return _Read(change.vertices[order].astype(np.int64), len(change), {name: values})
-        told = [change.vertices for change in self._changes.values()]
-        changed = np.unique(np.concatenate([*told, np.empty(0, np.int32)]).astype(np.int64))
+        moved = [change.vertices for change in self._changes.values()]
+        changed = np.unique(np.concatenate([*moved, np.empty(0, np.int32)]).astype(np.int64))
         if len(self._came):
             changed = changed[changed < self._came[0]]
         rows = np.concatenate([changed, np.array(self._came, np.int64)])

@@ -165,9 +165,9 @@ class Live(StaysHere):
         if isinstance(held, Changes) and held.is_current:
             return held
         plans = self._compiled.match_plans
-        found = Changes(self._kept, self._rows, self._turns, plans)
-        self._kept.told = ref(found)
-        return found
+        changes = Changes(self._kept, self._rows, self._turns, plans)
+        self._kept.told = ref(changes)
+        return changes
 
     @in_turn
     def verify(self) -> None:
@@ -185,9 +185,9 @@ class Live(StaysHere):
         plain = self._compiled.plainly(graph._known.resident, parameters, maintainer)
         values = {name: self._kept.values(name) for name in self._kept.results}
         share, beside = self._compiled.allowed_share(maintainer), maintainer.beside_values()
-        found = first_difference(values, plain, share, beside)
-        if found is not None:
-            name, row = found
+        difference = first_difference(values, plain, share, beside)
+        if difference is not None:
+            name, row = difference
             who = "the graph"
             if name in self.fields:
                 (who,) = row_names(self._rows, np.array([row]))

@@ -87,9 +87,9 @@ class ChangingGraph(RegisteredGraph):
         first = max(since, self._changing(name).get("version", 0))
         if first >= self.version:
             return iter(())
-        told = [item for item in self._told.get(name, ()) if first < item[0] <= self.version]
-        if told and told[0][0] == first + 1 and len(told) == self.version - first:
-            return iter([(version, _as_table(changes)) for version, changes in told])
+        kept = [item for item in self._told.get(name, ()) if first < item[0] <= self.version]
+        if kept and kept[0][0] == first + 1 and len(kept) == self.version - first:
+            return iter([(version, _as_table(changes)) for version, changes in kept])
         return iter(self._computed_again(name, first))
 
     @in_turn
@@ -134,17 +134,17 @@ class ChangingGraph(RegisteredGraph):
             return self._state.registered[name]
         known = [*self._state.registered, *self._state.queries]
         near = closest(str(name), known)
-        told = ", ".join(known[:10]) or "none"
+        names = ", ".join(known[:10]) or "none"
         raise NotFoundError(
             f"neither a program nor a query is registered as '{name}'",
-            hint=f"did you mean '{near}'?" if near else f"there is: {told}",
+            hint=f"did you mean '{near}'?" if near else f"there is: {names}",
         )
 
     def _note_changes(self, version: int) -> None:
         for name, (live, _) in self._programs.items():
             if live._kept in self._followers:
-                told = self._told.setdefault(name, Told())
-                told.put(version, live._changes())
+                noted = self._told.setdefault(name, Told())
+                noted.put(version, live._changes())
         for name in self._told.keys() & self._state.queries.keys():
             kept = self._queries()
             self._told[name].put(version, change_table(kept, kept.get(name)))
@@ -167,15 +167,15 @@ class ChangingGraph(RegisteredGraph):
         other = self._at_hand()
         other._begin_with(replay)
         changes = other._changes_of(self._changing(name), asked=name in self._state.queries)
-        found = []
+        tables = []
         for item in records:
             before = other._state.version
             other._shape = follow_logged(other, other._state, item)
             if other._state.version > self.version:
                 break
             if other._state.version > before:
-                found.append((other._state.version, _as_table(changes())))
-        return found
+                tables.append((other._state.version, _as_table(changes())))
+        return tables
 
     @classmethod
     def _at_hand(cls) -> Self:

@@ -242,8 +242,8 @@ def _given_batch(item: Mapping[str, Any]) -> GivenBatch:
             f"a batch has no '{unknown[0]}'",
             hint=f"it has {', '.join(_BATCH)}; all may be left out",
         )
-    found = dict(item)
-    match = found.get("match", ())
-    found["match"] = (match,) if isinstance(match, str) else tuple(match)
-    found["id"] = checked_id(found.get("id"))
-    return GivenBatch(**found)
+    batch = dict(item)
+    match = batch.get("match", ())
+    batch["match"] = (match,) if isinstance(match, str) else tuple(match)
+    batch["id"] = checked_id(batch.get("id"))
+    return GivenBatch(**batch)

@@ -78,8 +78,8 @@ class Query(StaysHere):
         """
         self._check_open()
         ends = self._ends(target, source)
-        found = path_of(self._kept, self._query, *ends)
-        return None if found is None else [self._kept.known.ids[vertex] for vertex in found]
+        vertices = path_of(self._kept, self._query, *ends)
+        return None if vertices is None else [self._kept.known.ids[vertex] for vertex in vertices]
 
     @in_turn
     def changes(self) -> pa.Table:

@@ -77,9 +77,9 @@ def _healthy(session: Session, options: DeleteOptions) -> str:
     kind = collection_kind(session.catalog, name)
     if kind not in (options.what.value, None):
         raise InputError(f"'{name}' is a {kind}", hint=f"graphtide delete {kind} {name}")
-    found = session.collection(name)
-    size = f"{len(found[0]):,} edges" if kind == "view" else f"{len(found):,} views"
-    return f"{kind} '{name}' on {found.graph} of {size}"
+    collection = session.collection(name)
+    size = f"{len(collection[0]):,} edges" if kind == "view" else f"{len(collection):,} views"
+    return f"{kind} '{name}' on {collection.graph} of {size}"
 
 
 def _ask(described: str) -> None:

@@ -166,7 +166,7 @@ def help_text(topic: str) -> str:
     word = topic.strip().lower()
     if not word:
         return _GENERAL.format(topics=", ".join(TOPICS)).rstrip()
-    found = word if word in TOPICS else closest(word, TOPICS)
-    if found is None:
+    known = word if word in TOPICS else closest(word, TOPICS)
+    if known is None:
         return f"there is no help on '{topic}'; topics: {', '.join(TOPICS)}"
-    return TOPICS[found].rstrip()
+    return TOPICS[known].rstrip()

@@ -45,12 +45,12 @@ def history_file() -> Path:
 
 
 def _complete_with(readline: ModuleType, candidates: Candidates) -> None:
-    found: list[str] = []
+    completions: list[str] = []
 
     def complete(word: str, state: int) -> str | None:
         if state == 0:
-            found[:] = candidates(readline.get_line_buffer()[: readline.get_endidx()], word)
-        return found[state] + _end(found) if state < len(found) else None
+            completions[:] = candidates(readline.get_line_buffer()[: readline.get_endidx()], word)
+        return completions[state] + _end(completions) if state < len(completions) else None
 
     readline.set_completer(complete)
     readline.set_completer_delims(DELIMITERS)

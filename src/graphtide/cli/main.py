@@ -31,8 +31,6 @@ from graphtide.cli.options import GlobalOptions, taking
 from graphtide.cli.outcome import prepare_output, reported
 from graphtide.cli.program import (
     AddProgramOptions,
-    ListProgramsOptions,
-    NamedProgramOptions,
     program_add,
     program_drop,
     program_explain,
@@ -43,7 +41,7 @@ from graphtide.cli.query import (
     AddOptions,
     ChangesOptions,
     ListOptions,
-    QueryOptions,
+    RegisteredOptions,
     query_add,
     query_answer,
     query_changes,
@@ -103,11 +101,11 @@ def add_command(
     name = action.__name__.rpartition("_" if within is not None else " ")[2]
 
     def command(context: typer.Context, **given: Any) -> None:
-        told = options(**given)
-        invocation = Invocation(told.over(context.obj))
+        chosen = options(**given)
+        invocation = Invocation(chosen.over(context.obj))
         prepare_output(debug=invocation.options.debug)
         with reported(invocation), invocation:
-            action(invocation, told)
+            action(invocation, chosen)
 
     home.command(name, help=action.__doc__, cls=kind)(taking(options, command))
 
@@ -146,18 +144,18 @@ add_command(SetOptions, live_set, within=live)
 
 query = add_group("query", "Queries on live graphs: ask, drop, list, answer, and follow changes.")
 add_command(AddOptions, query_add, within=query)
-add_command(QueryOptions, query_drop, within=query)
+add_command(RegisteredOptions, query_drop, within=query)
 add_command(ListOptions, query_list, within=query)
-add_command(QueryOptions, query_answer, within=query)
-add_command(QueryOptions, query_explain, within=query)
+add_command(RegisteredOptions, query_answer, within=query)
+add_command(RegisteredOptions, query_explain, within=query)
 add_command(ChangesOptions, query_changes, within=query)
 
 program = add_group("program", "Programs on live graphs: add, drop, list, and read their results.")
 add_command(AddProgramOptions, program_add, within=program)
-add_command(NamedProgramOptions, program_drop, within=program)
-add_command(ListProgramsOptions, program_list, within=program)
-add_command(NamedProgramOptions, program_results, within=program)
-add_command(NamedProgramOptions, program_explain, within=program)
+add_command(RegisteredOptions, program_drop, within=program)
+add_command(ListOptions, program_list, within=program)
+add_command(RegisteredOptions, program_results, within=program)
+add_command(RegisteredOptions, program_explain, within=program)
 
 
 def main() -> None:

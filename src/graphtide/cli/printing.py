@@ -148,10 +148,10 @@ class JsonPrinter:
 
     def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
         """`error`, with `what`, `where` and `hint`, and the `statement` and `line` of a script."""
-        found: dict[str, object] = {"what": error.what, "where": error.where, "hint": error.hint}
+        facts: dict[str, object] = {"what": error.what, "where": error.where, "hint": error.hint}
         if failed is not None:
-            found |= {"statement": failed.number, "line": failed.line}
-        self._object({"error": found})
+            facts |= {"statement": failed.number, "line": failed.line}
+        self._object({"error": facts})
 
     def interrupted(self, stop: KeyboardInterrupt) -> None:
         """An error like others."""

@@ -8,24 +8,12 @@ from typing import Annotated
 import typer
 
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.live import GraphName, carry_out_live
-from graphtide.cli.options import GlobalOptions
-
-ProgramName = Annotated[
-    str, typer.Argument(metavar="NAME", help="The name it is registered by.", show_default=False)
-]
+from graphtide.cli.live import carry_out_live
+from graphtide.cli.query import ListOptions, RegisteredOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamedProgramOptions(GlobalOptions):
-    """Which program."""
-
-    graph: GraphName
-    name: ProgramName
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddProgramOptions(NamedProgramOptions):
+class AddProgramOptions(RegisteredOptions):
     """What to run."""
 
     run: Annotated[
@@ -39,15 +27,6 @@ class AddProgramOptions(NamedProgramOptions):
     replace: Annotated[
         bool, typer.Option("--replace", help="In the place of the program of that name.")
     ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListProgramsOptions(GlobalOptions):
-    """The programs of which graph."""
-
-    graph: Annotated[
-        str | None, typer.Argument(metavar="[GRAPH]", help="A live graph; all if left out.")
-    ] = None
 
 
 def program_add(invocation: Invocation, options: AddProgramOptions) -> None:
@@ -69,41 +48,41 @@ def program_add(invocation: Invocation, options: AddProgramOptions) -> None:
     carry_out_live(invocation, asked)
 
 
-def program_drop(invocation: Invocation, options: NamedProgramOptions) -> None:
+def program_drop(invocation: Invocation, options: RegisteredOptions) -> None:
     """Forget a registered program.
 
     graphtide program drop payments ranks
     """
-    from graphtide.lang.gvdl.live_statements import DropProgram
+    from graphtide.lang.gvdl.live_statements import DropRegistered
 
-    carry_out_live(invocation, DropProgram(options.name, options.graph))
+    carry_out_live(invocation, DropRegistered("program", options.name, options.graph))
 
 
-def program_list(invocation: Invocation, options: ListProgramsOptions) -> None:
+def program_list(invocation: Invocation, options: ListOptions) -> None:
     """List registered programs by what they run.
 
     graphtide program list payments
     """
-    from graphtide.lang.gvdl.live_statements import ShowPrograms
+    from graphtide.lang.gvdl.live_statements import ShowRegistered
 
-    carry_out_live(invocation, ShowPrograms(options.graph))
+    carry_out_live(invocation, ShowRegistered("program", options.graph))
 
 
-def program_results(invocation: Invocation, options: NamedProgramOptions) -> None:
+def program_results(invocation: Invocation, options: RegisteredOptions) -> None:
     """The results of a program, at the last version that is on disk.
 
     graphtide program results payments ranks --json
     """
-    from graphtide.lang.gvdl.live_statements import ShowPrograms
+    from graphtide.lang.gvdl.live_statements import ShowRegistered
 
-    carry_out_live(invocation, ShowPrograms(options.graph, options.name))
+    carry_out_live(invocation, ShowRegistered("program", options.graph, options.name))
 
 
-def program_explain(invocation: Invocation, options: NamedProgramOptions) -> None:
+def program_explain(invocation: Invocation, options: RegisteredOptions) -> None:
     """What was proved of a program, and how it is kept current.
 
     graphtide program explain payments ranks
     """
-    from graphtide.lang.gvdl.live_statements import ExplainProgram
+    from graphtide.lang.gvdl.live_statements import ExplainRegistered
 
-    carry_out_live(invocation, ExplainProgram(options.name, options.graph))
+    carry_out_live(invocation, ExplainRegistered("program", options.name, options.graph))

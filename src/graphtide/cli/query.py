@@ -12,24 +12,27 @@ from graphtide.cli.invocation import Invocation
 from graphtide.cli.live import GraphName, carry_out_live
 from graphtide.cli.options import GlobalOptions
 
+RegisteredName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="The query, or the registered program.", show_default=False
+    ),
+]
+
 _PAUSE = 0.2
 """Seconds between two looks of a follower."""
 
-QueryName = Annotated[
-    str, typer.Argument(metavar="QUERY", help="The name of the query.", show_default=False)
-]
-
 
 @dataclass(frozen=True, kw_only=True)
-class QueryOptions(GlobalOptions):
-    """Which query."""
+class RegisteredOptions(GlobalOptions):
+    """Which query, or which program."""
 
     graph: GraphName
-    name: QueryName
+    name: RegisteredName
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddOptions(QueryOptions):
+class AddOptions(RegisteredOptions):
     """What to ask."""
 
     asked: Annotated[
@@ -47,7 +50,7 @@ class AddOptions(QueryOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ListOptions(GlobalOptions):
-    """The queries of which graph."""
+    """What is registered on which graph."""
 
     graph: Annotated[
         str | None, typer.Argument(metavar="[GRAPH]", help="A live graph; all if left out.")
@@ -55,16 +58,9 @@ class ListOptions(GlobalOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangesOptions(GlobalOptions):
+class ChangesOptions(RegisteredOptions):
     """Since when, and until when."""
 
-    graph: GraphName
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The query, or the registered program.", show_default=False
-        ),
-    ]
     since: Annotated[
         int | None,
         typer.Option("--since", metavar="VERSION", help="The version that is known already."),
@@ -97,14 +93,14 @@ def query_add(invocation: Invocation, options: AddOptions) -> None:
     carry_out_live(invocation, asked)
 
 
-def query_drop(invocation: Invocation, options: QueryOptions) -> None:
+def query_drop(invocation: Invocation, options: RegisteredOptions) -> None:
     """Give a query up, for good.
 
     graphtide query drop flights trip
     """
-    from graphtide.lang.gvdl.live_statements import DropQuery
+    from graphtide.lang.gvdl.live_statements import DropRegistered
 
-    carry_out_live(invocation, DropQuery(options.name, options.graph))
+    carry_out_live(invocation, DropRegistered("query", options.name, options.graph))
 
 
 def query_list(invocation: Invocation, options: ListOptions) -> None:
@@ -112,29 +108,29 @@ def query_list(invocation: Invocation, options: ListOptions) -> None:
 
     graphtide query list flights
     """
-    from graphtide.lang.gvdl.live_statements import ShowQueries
+    from graphtide.lang.gvdl.live_statements import ShowRegistered
 
-    carry_out_live(invocation, ShowQueries(options.graph))
+    carry_out_live(invocation, ShowRegistered("query", options.graph))
 
 
-def query_answer(invocation: Invocation, options: QueryOptions) -> None:
+def query_answer(invocation: Invocation, options: RegisteredOptions) -> None:
     """The answer of a query, at the last version that is on disk.
 
     graphtide query answer flights trip --json
     """
-    from graphtide.lang.gvdl.live_statements import ShowQueries
+    from graphtide.lang.gvdl.live_statements import ShowRegistered
 
-    carry_out_live(invocation, ShowQueries(options.graph, options.name))
+    carry_out_live(invocation, ShowRegistered("query", options.graph, options.name))
 
 
-def query_explain(invocation: Invocation, options: QueryOptions) -> None:
+def query_explain(invocation: Invocation, options: RegisteredOptions) -> None:
     """How a query is kept current, and what that takes.
 
     graphtide query explain flights trip
     """
-    from graphtide.lang.gvdl.live_statements import ExplainQuery
+    from graphtide.lang.gvdl.live_statements import ExplainRegistered
 
-    carry_out_live(invocation, ExplainQuery(options.name, options.graph))
+    carry_out_live(invocation, ExplainRegistered("query", options.name, options.graph))
 
 
 def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
@@ -153,14 +149,14 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
 
     carry_out_live(invocation, ShowLive(options.graph), shown=False)
     graph = invocation.session.live_at_hand(options.graph, readonly=True)
-    told = graph.version if options.since is None else options.since
+    last = graph.version if options.since is None else options.since
     while True:
-        for version, table in graph.changes(options.name, told):
+        for version, table in graph.changes(options.name, last):
             text = f"version {version:,}: {counted(table.num_rows, 'change')}"
             invocation.printer.answer(Answer(text, table), rows=None)
-            told = version
-        told = max(told, graph.version)
-        if not options.follow or (options.until is not None and told >= options.until):
+            last = version
+        last = max(last, graph.version)
+        if not options.follow or (options.until is not None and last >= options.until):
             return
         time.sleep(_PAUSE)
         graph.refresh()

@@ -138,14 +138,14 @@ class ReadingOptions(GlobalOptions):
 
 def ingest_options(options: ReadingOptions) -> dict[str, Any]:
     """The options of `session.load` that were said, by their names there."""
-    found: dict[str, Any] = {name: getattr(options, name) for name in _SAME_NAMES}
-    found["on_bad_rows"] = options.on_bad_rows and options.on_bad_rows.value
-    found["null_values"] = options.null
-    found["types"] = named_pairs("--type", options.type)
-    found["formats"] = named_pairs("--format", options.format)
-    found["vertex_columns"] = split_names(options.vertex_columns)
-    found["edge_columns"] = split_names(options.edge_columns)
-    said = {name: value for name, value in found.items() if value not in (None, [], {})}
+    every: dict[str, Any] = {name: getattr(options, name) for name in _SAME_NAMES}
+    every["on_bad_rows"] = options.on_bad_rows and options.on_bad_rows.value
+    every["null_values"] = options.null
+    every["types"] = named_pairs("--type", options.type)
+    every["formats"] = named_pairs("--format", options.format)
+    every["vertex_columns"] = split_names(options.vertex_columns)
+    every["edge_columns"] = split_names(options.edge_columns)
+    said = {name: value for name, value in every.items() if value not in (None, [], {})}
     if options.quote is not None:
         said["quote"] = None if options.quote.lower() == "none" else options.quote
     if not options.infer_types:

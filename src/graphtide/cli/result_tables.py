@@ -58,12 +58,12 @@ class ValuesTable(ResultTable):
 
         if rows is None:
             return super().first(None)
-        batches, found = [], 0
+        batches, count = [], 0
         reader = self._run.reader()
         for batch in reader:
             batches.append(batch)
-            found += batch.num_rows
-            if found >= rows:
+            count += batch.num_rows
+            if count >= rows:
                 break
         return pa.Table.from_batches(batches, reader.schema).slice(0, rows), self._rows()
 
@@ -176,19 +176,19 @@ def _typed(ids: pa.Array, text: str) -> Any:
     try:
         return pa.scalar(text).cast(ids.type).as_py()
     except pa.ArrowException:
-        what = f"'{text}' is not the id of a vertex: ids are of type {ids.type}"
-        raise InputError(what, hint=vertex_hint(ids, 0)) from None
+        problem = f"'{text}' is not the id of a vertex: ids are of type {ids.type}"
+        raise InputError(problem, hint=vertex_hint(ids, 0)) from None
 
 
 def _labelled(run: Run, vertex: Any, label: str | None, needed: bool) -> Any:
     """The vertex with its label, where ids need one; tells of labels in the words of options."""
     if label is not None and not needed:
         raise InputError(f"the ids of '{run.collection}' need no label", hint="leave out --label")
-    found = vertex if label is None else (label, vertex)
+    named = vertex if label is None else (label, vertex)
     try:
-        run._contents.rows.number(found)
+        run._contents.rows.number(named)
     except InputError as error:
         if label is None and error.hint and error.hint.startswith("several labels"):
             error.hint = "several labels have it: say which with --label"
         raise
-    return found
+    return named

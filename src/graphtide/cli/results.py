@@ -50,13 +50,13 @@ def results(invocation: Invocation, options: ResultsOptions) -> None:
     if options.run is None:
         _show_runs(invocation)
         return
-    found = invocation.session.results(options.run)
+    run = invocation.session.results(options.run)
     if options.csv is not None or options.parquet is not None:
-        _write(invocation, options, result_table(found, options))
+        _write(invocation, options, result_table(run, options))
     if options.picture is not None:
-        _draw(invocation, options, found)
+        _draw(invocation, options, run)
     if not options.writes:
-        _show(invocation, options, result_table(found, options))
+        _show(invocation, options, result_table(run, options))
 
 
 def _check(options: ResultsOptions) -> None:
@@ -67,9 +67,9 @@ def _check(options: ResultsOptions) -> None:
         raise typer.BadParameter(f"{said} are different tables: choose one")
     if options.run is None and (chosen or options.writes or options.narrows):
         raise typer.BadParameter("name a run: 'graphtide results' lists them")
-    told = [text for wrong, text in _misplaced(options, chosen) if wrong]
-    if told:
-        raise typer.BadParameter(told[0])
+    problems = [text for wrong, text in _misplaced(options, chosen) if wrong]
+    if problems:
+        raise typer.BadParameter(problems[0])
 
 
 def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[bool, str]]:

@@ -29,8 +29,8 @@ def run_rules(invocation: Invocation, script: str, facts: str | None, folder: st
     for goal in plan.goals:
         with rules.query(goal.text) as query:
             table = query.table()
-            found = len(query.facts())
-        holds = f"{counted(found, 'answer')}" if query.columns else ("yes" if found else "no")
+            answers = len(query.facts())
+        holds = f"{counted(answers, 'answer')}" if query.columns else ("yes" if answers else "no")
         invocation.printer.answer(Answer(f"?- {goal.text}: {holds}", table))
     rules.close()
 

@@ -164,12 +164,12 @@ def _kinds(session: Session, words: list[str]) -> list[Kind]:
     if len(words) == 2:
         return [cast(Kind, words[0])]
     name = words[0]
-    found: list[Kind] = ["graph"] if name in session.graphs() else []
+    kinds: list[Kind] = ["graph"] if name in session.graphs() else []
     if name in session.catalog.collections():
-        found.append(collection_kind(session.catalog, name) or "collection")
-    if not found:
+        kinds.append(collection_kind(session.catalog, name) or "collection")
+    if not kinds:
         raise _nothing_named(session, name)
-    return found
+    return kinds
 
 
 def _nothing_named(session: Session, name: str) -> NotFoundError:

@@ -17,7 +17,6 @@ from graphtide.engine.changes import Changes, change_between
 from graphtide.engine.maintainer import Maintainer
 from graphtide.kernels.graph.flips import Delta
 
-Int32 = NDArray[np.int32]
 Values = Mapping[str, NDArray[Any]]
 
 

@@ -30,7 +30,6 @@ from graphtide.kernels.runs.stretch_records import (
     StretchRows,
 )
 
-Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 MOST_ROWS = 1 << 20

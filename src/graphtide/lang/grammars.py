@@ -55,8 +55,8 @@ def broken_place(failure: UnexpectedInput, source: Source, word: re.Pattern[str]
     if ended or position is None or position >= len(source.text):
         end = len(source.text.rstrip())
         return Span(source, end, end)
-    found = word.match(source.text, position)
-    return Span(source, position, found.end() if found else position + 1)
+    matched = word.match(source.text, position)
+    return Span(source, position, matched.end() if matched else position + 1)
 
 
 def expected_there(failure: UnexpectedInput) -> Collection[str]:

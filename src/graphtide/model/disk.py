@@ -50,7 +50,7 @@ def is_full(error: OSError) -> bool:
 
 def tells_of_full_disk(text: str) -> str | None:
     """What the system says of a disk without room, if the text of a foreign error holds it."""
-    return next((told for told in _NO_ROOM_TEXTS if told in text), None)
+    return next((sign for sign in _NO_ROOM_TEXTS if sign in text), None)
 
 
 def reason_of(error: OSError) -> str:

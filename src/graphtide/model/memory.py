@@ -38,7 +38,7 @@ def available_bytes() -> int:
     if setting:
         return _parsed(setting)
     left = [_left_on_machine(), *(_left_in_group(*names) for names in _GROUPS)]
-    return min(found for found in left if found is not None)
+    return min(bytes_left for bytes_left in left if bytes_left is not None)
 
 
 def in_words(count: int) -> str:
@@ -59,12 +59,12 @@ def bytes_in(text: str) -> int | None:
 
 
 def _parsed(setting: str) -> int:
-    found = bytes_in(setting)
-    if found is None:
+    size = bytes_in(setting)
+    if size is None:
         raise InputError(
             f"{MEMORY_SETTING} cannot be '{setting}'", hint="give bytes, or such as 500M or 2G"
         )
-    return found
+    return size
 
 
 def _left_on_machine() -> int:

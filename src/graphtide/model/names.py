@@ -43,10 +43,10 @@ def folder_name(name: str) -> str:
 
 def name_of_folder(folder: str) -> str | None:
     """The name that a folder stands for; None for a folder that is not ours."""
-    found = unquote(folder)
-    return found if is_name(found) and folder_name(found) == folder else None
+    name = unquote(folder)
+    return name if is_name(name) and folder_name(name) == folder else None
 
 
 def _shortened(name: object) -> str:
-    told = f"'{name}'" if isinstance(name, str) else repr(name)
-    return told if len(told) <= 60 else f"{told[:57]}..."
+    text = f"'{name}'" if isinstance(name, str) else repr(name)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -22,8 +22,8 @@ def given_path(path: str | os.PathLike[str]) -> Path:
     text = os.fsdecode(path)
     problem = _problem(text)
     if problem:
-        told = ascii(text) if len(text) <= 60 else f"{text[:57]!a}..."
-        raise InputError(f"{told} cannot be a path: {problem}", hint="name another file or folder")
+        shown = ascii(text) if len(text) <= 60 else f"{text[:57]!a}..."
+        raise InputError(f"{shown} cannot be a path: {problem}", hint="name another file or folder")
     try:
         return Path(text).expanduser()
     except RuntimeError as error:

@@ -50,9 +50,9 @@ def slips_between(one: str, other: str, most: int) -> int:
         older, before, row = before, row, [at]
         for place, wanted in enumerate(other, start=1):
             change = before[place - 1] + (letter != wanted)
-            found = min(change, before[place] + 1, row[-1] + 1)
+            fewest = min(change, before[place] + 1, row[-1] + 1)
             swapped = at > 1 and place > 1 and one[at - 2] == wanted and letter == other[place - 2]
-            row.append(min(found, older[place - 2] + 1) if swapped else found)
+            row.append(min(fewest, older[place - 2] + 1) if swapped else fewest)
         if min(row) > most:
             return most + 1
     return row[-1]

@@ -59,8 +59,8 @@ def order_by_bounds(points: RunPoints, *, backwards: bool = False) -> Numbers:
     for place in range(LOOKED_AT):
         at = ends - 1 - place if backwards else starts + place
         columns.append(values[np.where((starts <= at) & (at < ends), at, nothing)])
-    found: Numbers = np.lexsort(columns[::-1])
-    return found
+    order: Numbers = np.lexsort(columns[::-1])
+    return order
 
 
 def order_by_sample(points: RunPoints, seed: int) -> Numbers:

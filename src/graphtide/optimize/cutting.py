@@ -127,27 +127,27 @@ def cuts_into(costs: StepCosts, count: int) -> tuple[int, ...]:
     """About so many sub-plans of about the same cost, cut where that costs little. O(steps)."""
     running = np.cumsum(costs.steps)
     size = running[-1] / count
-    found: list[int] = []
+    cuts: list[int] = []
     for number in range(1, count):
         wanted = number * size
         first, behind = np.searchsorted(running, [wanted - SLACK * size, wanted + SLACK * size]) + 1
-        places = np.arange(max(first, found[-1] + 1 if found else 1), min(behind + 1, len(running)))
+        places = np.arange(max(first, cuts[-1] + 1 if cuts else 1), min(behind + 1, len(running)))
         if not len(places):
             continue
         # What one sub-plan has too much of, another one waits for.
         prices = costs.begin[places] + np.abs(running[places - 1] - wanted)
         best = int(places[np.argmin(prices)])
         if costs.begin[best] <= size:
-            found.append(best)
-    return tuple(found)
+            cuts.append(best)
+    return tuple(cuts)
 
 
 def sub_plan_costs(costs: StepCosts, cuts: Sequence[int]) -> Float64:
     """The predicted units of each sub-plan, what it begins with included."""
     starts = np.array([0, *cuts])
-    found: Float64 = np.add.reduceat(costs.steps, starts)
-    found[1:] += costs.begin[starts[1:]]
-    return found
+    sums: Float64 = np.add.reduceat(costs.steps, starts)
+    sums[1:] += costs.begin[starts[1:]]
+    return sums
 
 
 def _busiest(costs: StepCosts, cuts: Sequence[int], workers: int) -> float:
@@ -166,10 +166,10 @@ def _copied(sizes: StepSizes, steps: Float64) -> Float64:
     parents: list[int] = sizes.parent.tolist()
     last_child = {parent: at for at, parent in enumerate(parents)}
     costs, top = steps.tolist(), [False] * len(parents)
-    found = [0.0] * len(parents)
+    copied = [0.0] * len(parents)
     for at, parent in enumerate(parents):
         if parent < 0:
             continue
         top[at] = top[parent] or last_child[parent] != at
-        found[at] = found[parent] + costs[parent] if top[parent] else 0.0
-    return np.array(found)
+        copied[at] = copied[parent] + costs[parent] if top[parent] else 0.0
+    return np.array(copied)

@@ -65,7 +65,7 @@ def distances_between(left: Points, right: Points, weights: NDArray[np.int64]) -
     """
     kind: Float = np.float32 if weights.sum() < 2**24 else np.float64
     price = weights.astype(kind)
-    found = np.empty((len(left), len(right)), dtype=np.int64)
+    distances = np.empty((len(left), len(right)), dtype=np.int64)
     for first in range(0, len(right), STRIP):
         columns = slice(first, first + STRIP)
         other = right[columns].astype(kind)
@@ -74,8 +74,8 @@ def distances_between(left: Points, right: Points, weights: NDArray[np.int64]) -
             rows = slice(start, start + STRIP)
             weighed = left[rows] * price
             both = weighed.sum(axis=1)[:, None].astype(np.int64) + sizes.astype(np.int64)
-            found[rows, columns] = both - 2 * (weighed @ other.T).astype(np.int64)
-    return found
+            distances[rows, columns] = both - 2 * (weighed @ other.T).astype(np.int64)
+    return distances
 
 
 def _empty_products(points: int, edges: int) -> Distances:

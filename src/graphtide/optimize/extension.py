@@ -26,11 +26,11 @@ _NEVER = 1 << 30
 
 def plan_membership(plan: CollectionPlan, views: int) -> Held:
     """Which class is in which view, as the deltas of a plan say it: classes x views."""
-    found = np.zeros((plan.classes, views), np.bool_)
+    members = np.zeros((plan.classes, views), np.bool_)
     for step, held in zip(plan.steps, plan.versions(), strict=True):
         if step.view is not None:
-            found[:, step.view] = held
-    return found
+            members[:, step.view] = held
+    return members
 
 
 def extend_plan(

@@ -10,17 +10,13 @@ Up to `EXACT_VIEWS` views are planned over all distances between them (`exact`),
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
-
-import numpy as np
 
 from graphtide.model.errors import InputError
 from graphtide.optimize.arrangement import Arrangement, Planning
-from graphtide.optimize.bounds import union_size
 from graphtide.optimize.exact import ExactPlanning
 from graphtide.optimize.wide import WidePlanning
-from graphtide.plan.collection import CollectionPlan, PlanStep, PlanTotals, ViewMatrix
+from graphtide.plan.collection import CollectionPlan, PlanTotals, ViewMatrix
 from graphtide.plan.thresholds import EXACT_VIEWS, check_memory, matrix_bytes, runs_bytes
 from graphtide.plan.view_runs import ViewRuns, runs_of_matrix
 
@@ -34,27 +30,22 @@ def plan_collection(
     *,
     order: Order = "auto",
     effort: float | None = None,
-    compare: bool = True,
 ) -> CollectionPlan:
     """Arrange the views of a collection so that reaching them all is cheap.
 
     `effort` is the seconds to search for a better chain; by default they grow with the views, from
     a tenth of a second. Stepping stones are planted until no stone pays any more, or for three
-    times as long. Views that are planned by candidates take no effort.
-    `compare=False` works out only what `order` asks for and leaves out the other totals; a manual
-    order then takes no planning at all.
+    times as long. Views that are planned by candidates take no effort. Chain and tree are both
+    found, whatever `order` says, so that the plan can tell what the other ones would cost.
     """
     if order not in ORDERS:
         raise InputError(f"unknown order '{order}'", hint=f"use one of {', '.join(ORDERS)}")
     if effort is not None and not effort >= 0:
         raise InputError(f"effort cannot be {effort} seconds", hint="give 0 or more, or nothing")
-    if order == "manual" and not compare:
-        return _unplanned(views)
     planning = _begin(views, effort)
-    given = planning.given()
-    chain = planning.best_chain() if compare or order != "tree" else None
-    tree = planning.best_tree() if compare or order != "chain" else None
-    totals = _totals(planning, given, chain, tree)
+    given, chain, tree = planning.given(), planning.best_chain(), planning.best_tree()
+    lowest = planning.lowest(chain.differences, tree.differences)
+    totals = PlanTotals(given.differences, chain.differences, tree.differences, *lowest)
     chosen = given if order == "manual" else _chosen(order, chain, tree)
     return CollectionPlan(chosen.kind, chosen.steps(), totals, views.classes)
 
@@ -76,37 +67,9 @@ def _begin(views: Views, effort: float | None) -> Planning:
     return WidePlanning(views)
 
 
-def _totals(
-    planning: Planning, given: Arrangement, chain: Arrangement | None, tree: Arrangement | None
-) -> PlanTotals:
-    best_chain = chain.differences if chain else given.differences
-    lowest = planning.lowest(best_chain, tree.differences if tree else best_chain)
-    return PlanTotals(
-        given=given.differences,
-        chain=chain.differences if chain else None,
-        tree=tree.differences if tree else None,
-        chain_bound=lowest[0],
-        tree_bound=lowest[1],
-    )
-
-
-def _chosen(order: Order, chain: Arrangement | None, tree: Arrangement | None) -> Arrangement:
+def _chosen(order: Order, chain: Arrangement, tree: Arrangement) -> Arrangement:
     """The arrangement that an order asks for; for `auto` the cheaper, and the chain on a tie."""
-    found = [each for each in (chain, tree) if each and order in ("auto", each.kind)]
-    return min(found, key=lambda each: each.price)
-
-
-def _unplanned(views: Views) -> CollectionPlan:
-    """The given order as it is; its bounds are the union alone, which needs no distances."""
-    steps: list[PlanStep] = []
-    before = np.zeros(views.classes, dtype=np.bool_)
-    for view in range(views.views):
-        after = views.held(view)
-        inserted = np.flatnonzero(after & ~before).astype(np.int32)
-        deleted = np.flatnonzero(before & ~after).astype(np.int32)
-        steps.append(PlanStep(view, None, view - 1, inserted, deleted))
-        before = after
-    lowest = union_size(views)
-    plan = CollectionPlan("manual", tuple(steps), PlanTotals(0, None, None, 0, 0), views.classes)
-    given = plan.differences(views.weights)
-    return replace(plan, totals=PlanTotals(given, None, None, lowest, lowest))
+    return min(
+        (each for each in (chain, tree) if order in ("auto", each.kind)),
+        key=lambda each: each.price,
+    )

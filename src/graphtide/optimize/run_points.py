@@ -60,19 +60,21 @@ class RunPoints:
 
     def distances(self, left: Numbers, right: Numbers) -> Int64:
         """The edges that tell each point on the left from the one on the right beside it."""
-        found = np.empty(len(left), np.int64)
+        distances = np.empty(len(left), np.int64)
         for part in self._parts(left, right):
             one, other = self.bounds.taken(left[part]), self.bounds.taken(right[part])
-            found[part] = run_weights(_sorted_together(one, other, self.classes), self.edges_before)
-        return found
+            distances[part] = run_weights(
+                _sorted_together(one, other, self.classes), self.edges_before
+            )
+        return distances
 
     def majorities(self, triples: Numbers) -> Lists:
         """What at least two of three points hold, for each row of three."""
-        found = []
+        stones = []
         for part in self._parts(*triples.T):
             members = [(self.bounds.taken(column), 1) for column in triples[part].T]
-            found.append(combine_runs(members, lambda held: held >= 2, self.classes))
-        return join_lists(*found) if found else _no_lists()
+            stones.append(combine_runs(members, lambda held: held >= 2, self.classes))
+        return join_lists(*stones) if stones else _no_lists()
 
     def deltas(self, before: Numbers, after: Numbers) -> Iterator[tuple[Lists, Lists]]:
         """The classes that enter and leave from point to point; as many pairs at once as fit."""

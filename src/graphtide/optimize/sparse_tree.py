@@ -62,8 +62,8 @@ def _cheapest_of_parts(one: Numbers, other: Numbers, points: int) -> NDArray[np.
     # Of several values for one place NumPy keeps the last: here the cheapest edge.
     best[0, one[::-1]] = places
     best[1, other[::-1]] = places
-    found: NDArray[np.intp] = best.min(axis=0)
-    return found
+    cheapest: NDArray[np.intp] = best.min(axis=0)
+    return cheapest
 
 
 def _merged(part: Numbers, best: NDArray[np.intp], ends: tuple[Numbers, Numbers]) -> Numbers:
@@ -78,8 +78,8 @@ def _merged(part: Numbers, best: NDArray[np.intp], ends: tuple[Numbers, Numbers]
     while True:
         further = leads[leads]
         if np.array_equal(further, leads):
-            found: Numbers = leads[part]
-            return found
+            parts: Numbers = leads[part]
+            return parts
         leads = further
 
 

@@ -72,9 +72,9 @@ def _with_common_stones(views: Cloud) -> PlantedTree:
     best = spanning_tree(views)
     for stone in range(views.terminals, len(everything.points)):
         tried = np.append(kept, stone)
-        found = spanning_tree(everything.keeping(tried))
-        if found.value < best.value:
-            best, kept = found, tried
+        tree = spanning_tree(everything.keeping(tried))
+        if tree.value < best.value:
+            best, kept = tree, tried
     return best
 
 

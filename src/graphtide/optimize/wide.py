@@ -115,11 +115,11 @@ def _star(points: RunPoints, middle: int, others: Numbers) -> Edges:
 
 def _deltas(points: RunPoints, tree: Tree) -> list[tuple[Classes, Classes]]:
     """The classes that enter and leave on the way to every point but the root."""
-    found: list[tuple[Classes, Classes]] = []
+    deltas: list[tuple[Classes, Classes]] = []
     for lists in points.deltas(tree.parents[1:], np.arange(1, len(points))):
         parts = [
             np.split(item.values.astype(np.int32), item.offsets[1:-1]) if len(item) else []
             for item in lists
         ]
-        found.extend(zip(*parts, strict=True))
-    return found
+        deltas.extend(zip(*parts, strict=True))
+    return deltas

@@ -145,5 +145,5 @@ def _tree_edges(tree: Tree, triples: NDArray[np.intp]) -> NDArray[np.intp]:
     middle = triples[:, 1]
     ends = triples[:, [0, 2]]
     above = tree.parents[middle][:, None] == ends
-    found: NDArray[np.intp] = np.where(above, middle[:, None], ends)
-    return found
+    below: NDArray[np.intp] = np.where(above, middle[:, None], ends)
+    return below

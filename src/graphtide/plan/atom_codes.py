@@ -66,8 +66,8 @@ class CodeBook:
 
     def _compared(self, operator: Operator, item: PropertyRef, constant: Constant) -> AtomCodes:
         if operator in _OPPOSITE:
-            found = self._compared(_OPPOSITE[operator], item, constant)
-            return AtomCodes(found.feature, found.false, found.true)
+            opposite = self._compared(_OPPOSITE[operator], item, constant)
+            return AtomCodes(opposite.feature, opposite.false, opposite.true)
         if operator == Operator.EQ:
             return self._present(item, self._equal(item, constant))
         cut = cut_at if operator == Operator.GE else cut_above

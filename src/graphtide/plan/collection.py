@@ -83,8 +83,8 @@ class ViewMatrix:
 
     def cover(self) -> NDArray[np.int64]:
         """How many views hold each class."""
-        found: NDArray[np.int64] = np.count_nonzero(self.membership, axis=1)
-        return found
+        counts: NDArray[np.int64] = np.count_nonzero(self.membership, axis=1)
+        return counts
 
     def keeping(self, views: NDArray[np.integer]) -> ViewMatrix:
         """Some of the views, in this order."""
@@ -161,11 +161,11 @@ class CollectionPlan:
 
     def path(self, step: int) -> list[int]:
         """The steps from the root down to this one."""
-        found: list[int] = []
+        steps: list[int] = []
         while step != EMPTY_VERSION:
-            found.append(step)
+            steps.append(step)
             step = self.steps[step].parent
-        return found[::-1]
+        return steps[::-1]
 
     def membership(self, step: int) -> NDArray[np.bool_]:
         """Which classes the version of a step holds, put together from the root."""
@@ -215,11 +215,11 @@ class CollectionPlan:
 
 def _totals_as_text(totals: PlanTotals) -> Iterator[str]:
     yield f"given order: {totals.given:,} differences"
-    for name, found, bound in (
+    for name, total, bound in (
         ("chain", totals.chain, totals.chain_bound),
         ("tree", totals.tree, totals.tree_bound),
     ):
-        count = "not planned" if found is None else f"{found:,} differences"
+        count = "not planned" if total is None else f"{total:,} differences"
         yield f"{name}: {count} (no {name} needs fewer than {bound:,})"
 
 

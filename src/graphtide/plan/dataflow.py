@@ -215,13 +215,13 @@ class DataflowPlan:
 
     def key_of(self, node: int) -> int:
         """How many columns the key of an arrangement has."""
-        found = self.nodes[node]
-        match found:
+        arrangement = self.nodes[node]
+        match arrangement:
             case Arrange() | Import():
-                return found.key
+                return arrangement.key
             case Reduce():
-                return self.key_of(found.source)
-        raise AssertionError(f"{found} is not an arrangement")
+                return self.key_of(arrangement.source)
+        raise AssertionError(f"{arrangement} is not an arrangement")
 
 
 def sources_of(node: Node) -> tuple[int, ...]:

@@ -127,10 +127,10 @@ class Term:
 
     def among(self, *values: TermLike) -> Term:
         """True where the value is one of these."""
-        found = operation("==", self, values[0])
+        equal = operation("==", self, values[0])
         for value in values[1:]:
-            found = found | (self == value)
-        return found
+            equal = equal | (self == value)
+        return equal
 
     def between(self, least: TermLike, most: TermLike) -> Term:
         """True where the value is neither below the one nor above the other."""

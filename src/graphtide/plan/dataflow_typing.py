@@ -50,20 +50,20 @@ def operation_type(name: str, given: Sequence[ColumnType], shown: object) -> Col
     """The type of an operation on operands of these types; an error, which shows it, for none."""
     types = [item.plain for item in given]
     nullable = any(item.nullable for item in given)
-    found = _null_type(name, given) or _strict_type(name, types)
-    if found is None:
+    result = _null_type(name, given) or _strict_type(name, types)
+    if result is None:
         raise InputError(
             f"`{shown}` has no meaning for {' and '.join(map(str, given))}",
             hint="// and % are for ints; truth has no arithmetic; convert with as_int(), "
             "as_float() or as_date() what is to meet another type",
         )
-    if found.scale > MOST_DIGITS:
+    if result.scale > MOST_DIGITS:
         raise InputError(
-            f"`{shown}` would have {found.scale} digits behind the point",
+            f"`{shown}` would have {result.scale} digits behind the point",
             hint=f"a decimal has at most {MOST_DIGITS}: use as_float()",
         )
     strict = name not in ("is null", "coalesce", "where", "or null", "there")
-    return found.or_null(nullable and strict)
+    return result.or_null(nullable and strict)
 
 
 def _null_type(name: str, given: Sequence[ColumnType]) -> ColumnType | None:
@@ -72,8 +72,8 @@ def _null_type(name: str, given: Sequence[ColumnType]) -> ColumnType | None:
         case "is null":
             return BOOL
         case "coalesce":
-            found = common(given[0], given[1])
-            return found if found is None or given[1].nullable else found.plain
+            shared = common(given[0], given[1])
+            return shared if shared is None or given[1].nullable else shared.plain
         case "where" if given[0].kind in ("bool", "null"):
             return common(given[1], given[2])
         case "or null":
@@ -137,7 +137,7 @@ def _shifted(name: str, types: Sequence[ColumnType]) -> ColumnType | None:
 
 
 def _product(types: Sequence[ColumnType]) -> ColumnType | None:
-    found = common(types[0], types[1])
-    if found is None or found.kind != "decimal":
-        return found
+    shared = common(types[0], types[1])
+    if shared is None or shared.kind != "decimal":
+        return shared
     return ColumnType("decimal", types[0].scale + types[1].scale)

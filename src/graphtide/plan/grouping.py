@@ -110,16 +110,16 @@ class GroupTable:
     def shared(self) -> tuple[Property, ...]:
         """The properties that the rows of a group share: its keys and the name of its condition."""
         groupings = [item for section in self.sections for item in section.groupings]
-        found = {key.name: key.item.type for item in groupings for key in item.keys}
+        types = {key.name: key.item.type for item in groupings for key in item.keys}
         if self.condition_property is not None:
-            found[self.condition_property] = PropertyType.STRING
-        return tuple(Property(name, type_) for name, type_ in found.items())
+            types[self.condition_property] = PropertyType.STRING
+        return tuple(Property(name, type_) for name, type_ in types.items())
 
     @property
     def aggregated(self) -> tuple[Property, ...]:
         """The properties that are worked out of the rows of a group."""
-        found = {item.name: item.type for one in self.sections for item in one.aggregates}
-        return tuple(Property(name, type_) for name, type_ in found.items())
+        types = {item.name: item.type for one in self.sections for item in one.aggregates}
+        return tuple(Property(name, type_) for name, type_ in types.items())
 
     @property
     def is_labelled(self) -> bool:

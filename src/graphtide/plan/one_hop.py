@@ -93,7 +93,7 @@ def _may_repeat(program: WalkProgram, steps: Iterable[Step]) -> bool:
 
 
 def _body(body: Walk, names: dict[str, str], pulls: bool) -> Body:
-    return tuple(found for item in body for found in _statements(item, names, pulls))
+    return tuple(statement for item in body for statement in _statements(item, names, pulls))
 
 
 def _statements(

@@ -117,10 +117,10 @@ class _Writer:
                 order = reversed(parts) if back else parts
                 return self._joined(self.written(part, back=back) for part in order)
             case Alternative(parts):
-                found = [self.written(part, back=back) for part in parts]
-                first = frozenset[int]().union(*(part.first for part in found))
-                last = frozenset[int]().union(*(part.last for part in found))
-                return _Part(first, last, any(part.empty for part in found))
+                written = [self.written(part, back=back) for part in parts]
+                first = frozenset[int]().union(*(part.first for part in written))
+                last = frozenset[int]().union(*(part.last for part in written))
+                return _Part(first, last, any(part.empty for part in written))
             case Repeat(inner, least, most):
                 return self._repeated(inner, least, most, back)
             case Step() | Except():

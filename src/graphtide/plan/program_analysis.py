@@ -116,8 +116,8 @@ def is_plain_components(program: VertexProgram) -> bool:
 
     The result is the least (or greatest) vertex number of each connected component.
     """
-    found = selection(program)
-    return found is not None and labels_components(program, found)
+    selecting = selection(program)
+    return selecting is not None and labels_components(program, selecting)
 
 
 def labels_components(program: VertexProgram, found: Selection) -> bool:
@@ -142,10 +142,10 @@ def why_not_selection(program: VertexProgram) -> str | None:
 
 def explain_analysis(program: VertexProgram) -> list[str]:
     """What was found, with reasons, a line each."""
-    found = selection(program)
+    selecting = selection(program)
     lines = [f"not selecting: {why_not_selection(program)}"]
-    if found is not None:
-        lines = _explain_selection(found)
+    if selecting is not None:
+        lines = _explain_selection(selecting)
     if is_plain_components(program):
         lines.append("plain components: labels spread unchanged both ways, starting at v.id")
     differences = invertible(program)
@@ -229,10 +229,10 @@ def _message(program: VertexProgram) -> Expression:
         message = traverse_form(program).sent[name]
     except ClosedFormError as reason:
         raise _NotSelectingError(f"traverse is not one expression: {reason}") from None
-    found = reads_expression(message)
-    if found.reads_changing_target:
+    read = reads_expression(message)
+    if read.reads_changing_target:
         raise _NotSelectingError("the message depends on v")
-    if found.source_degrees:
+    if read.source_degrees:
         raise _NotSelectingError("the message depends on how many edges u has")
     return message
 

@@ -74,12 +74,12 @@ class Known:
 
 def both(*proofs: Proof | None) -> Proof | None:
     """All of the statements; None as soon as one of them has no proof."""
-    found: Proof = PROVED
+    joined: Proof = PROVED
     for proof in proofs:
         if proof is None:
             return None
-        found |= proof
-    return found
+        joined |= proof
+    return joined
 
 
 def either(proofs: Iterable[Proof | None]) -> Proof | None:

@@ -69,8 +69,8 @@ def range_of(expression: Expression, values: Values) -> Range:
         case VertexFact():
             return Range(0.0, _MOST_VERTICES)
         case Unary("-", inner):
-            found = range_of(inner, values)
-            return Range(-found.greatest, -found.least)
+            range_ = range_of(inner, values)
+            return Range(-range_.greatest, -range_.least)
         case Choice(_, yes, no):
             return _hull([range_of(yes, values), range_of(no, values)])
         case Call(function, arguments):
@@ -127,18 +127,18 @@ def _call(function: str, found: list[Range]) -> Range:
 def _binary(operator: str, one: Range, other: Range, kind: ValueType) -> Range:
     if not (one.finite and other.finite):
         return _ANY
-    found = _ANY
+    range_ = _ANY
     match operator:
         case "+":
-            found = Range(one.least + other.least, one.greatest + other.greatest)
+            range_ = Range(one.least + other.least, one.greatest + other.greatest)
         case "-":
-            found = Range(one.least - other.greatest, one.greatest - other.least)
+            range_ = Range(one.least - other.greatest, one.greatest - other.least)
         case "*":
-            found = _corners([a * b for a in _ends(one) for b in _ends(other)])
+            range_ = _corners([a * b for a in _ends(one) for b in _ends(other)])
         case "/" if other.least > 0 or other.greatest < 0:
-            found = _corners([a / b for a in _ends(one) for b in _ends(other)])
-    wraps = kind is INT and max(abs(found.least), abs(found.greatest)) >= _EXACT
-    return _ANY if wraps else found
+            range_ = _corners([a / b for a in _ends(one) for b in _ends(other)])
+    wraps = kind is INT and max(abs(range_.least), abs(range_.greatest)) >= _EXACT
+    return _ANY if wraps else range_
 
 
 def _ends(found: Range) -> tuple[float, float]:

@@ -93,26 +93,26 @@ def reads_expression(expression: Expression) -> Reads:
 
 def edge_properties(program: VertexProgram) -> dict[str, ValueType]:
     """The edge properties that the program needs, with the type it takes each as."""
-    found = reads(program.traverse).edge_properties
-    return {item.name: item.type for item in sorted(found, key=lambda item: item.name)}
+    properties = reads(program.traverse).edge_properties
+    return {item.name: item.type for item in sorted(properties, key=lambda item: item.name)}
 
 
 @cache
 def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, VertexProperty]:
     """The vertex properties that the program needs, by name; each as one of v."""
-    found = {
+    properties = {
         item.name: replace(item, vertex="v")
         for item in _all_expressions(program)
         if isinstance(item, VertexProperty)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(properties.items()))
 
 
 @cache
 def text_constants(program: VertexProgram | WalkProgram) -> tuple[str, ...]:
     """The texts that a program compares others with, each once."""
-    found = {item.value for item in _all_expressions(program) if isinstance(item, Text)}
-    return tuple(sorted(found))
+    texts = {item.value for item in _all_expressions(program) if isinstance(item, Text)}
+    return tuple(sorted(texts))
 
 
 def _all_expressions(program: VertexProgram | WalkProgram) -> Iterator[Expression]:
@@ -126,14 +126,14 @@ def invertible(program: VertexProgram) -> Invertible | None:
     """What maintaining by differences needs to know; None if some accumulator has no inverse."""
     if why_not_invertible(program) is not None:
         return None
-    found = reads(program.traverse)
+    read = reads(program.traverse)
     names = " and ".join(dict.fromkeys(str(item.kind) for item in program.accumulators))
     reason = f"{names} can take a contribution back"
-    if found.source_degrees:
+    if read.source_degrees:
         reason += "; a change of u's degree changes all messages of u"
-    if found.target_degrees or found.target_state:
+    if read.target_degrees or read.target_state:
         reason += "; a change of v changes all messages to v"
-    return Invertible(program.accumulators, found, reason)
+    return Invertible(program.accumulators, read, reason)
 
 
 def why_not_invertible(program: VertexProgram) -> str | None:
@@ -147,22 +147,22 @@ def why_not_invertible(program: VertexProgram) -> str | None:
 
 
 def _collect(expressions: Iterable[Expression]) -> Reads:
-    found = list(expressions)
-    states = [item for item in found if isinstance(item, StateRef)]
-    facts = [item for item in found if isinstance(item, VertexFact)]
-    members = [item for item in found if isinstance(item, Member)]
-    named = [item.name for item in found if isinstance(item, ParameterRef)]
-    named += [item.parameter for item in found if isinstance(item, PairSource)]
+    items = list(expressions)
+    states = [item for item in items if isinstance(item, StateRef)]
+    facts = [item for item in items if isinstance(item, VertexFact)]
+    members = [item for item in items if isinstance(item, Member)]
+    named = [item.name for item in items if isinstance(item, ParameterRef)]
+    named += [item.parameter for item in items if isinstance(item, PairSource)]
     return Reads(
         source_state=frozenset(item.name for item in states if item.vertex == "u"),
         target_state=frozenset(item.name for item in states if item.vertex == "v"),
         source_facts=frozenset(item.fact for item in facts if item.vertex == "u"),
         target_facts=frozenset(item.fact for item in facts if item.vertex == "v"),
-        edge_properties=frozenset(item for item in found if isinstance(item, EdgeProperty)),
+        edge_properties=frozenset(item for item in items if isinstance(item, EdgeProperty)),
         parameters=frozenset([*named, *(item.parameter for item in members)]),
-        iteration=any(isinstance(item, Iteration) for item in found),
+        iteration=any(isinstance(item, Iteration) for item in items),
         target_membership=any(item.vertex == "v" for item in members),
         target_properties=any(
-            isinstance(item, VertexProperty) and item.vertex == "v" for item in found
+            isinstance(item, VertexProperty) and item.vertex == "v" for item in items
         ),
     )

@@ -143,11 +143,11 @@ class _Reached:
             self.run(loop.body)
 
     def _value(self, expression: Expression) -> Expression:
-        found = rewrite(expression, self._stand_in)
-        for count, _ in enumerate(subexpressions(found)):
+        value = rewrite(expression, self._stand_in)
+        for count, _ in enumerate(subexpressions(value)):
             if count > _MOST_NODES:
                 raise ClosedFormError("it is too long to be one expression")
-        return found
+        return value
 
     def _stand_in(self, leaf: Expression) -> Expression:
         match leaf:

@@ -136,10 +136,10 @@ def items_text(items: PathItems) -> str:
 
 def section(title: str, lines: Iterable[str]) -> Iterator[str]:
     """A title, and lines indented below it; nothing where there are no lines."""
-    found = list(lines)
-    if found:
+    body = list(lines)
+    if body:
         yield title
-        yield from (_INDENT + line for line in found)
+        yield from (_INDENT + line for line in body)
 
 
 def _size_text(size: int | str | None) -> str:

@@ -6,18 +6,16 @@ user named them; whoever knows the graph turns them into vertex numbers.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar, overload
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.plan.parameter_values import WANTED, ParameterValue, converted_value
 from graphtide.plan.programs import (
-    INT_MAX,
-    INT_MIN,
     Accumulator,
     Parameter,
     ParameterKind,
@@ -44,10 +42,6 @@ class Unbound(Enum):
 
 VERTEX_COUNT = Unbound.VERTEX_COUNT
 
-ParameterValue = Hashable
-"""A number, a text, a moment, the id of a vertex, a tuple of such ids, or of pairs of them."""
-
-
 Plan = TypeVar("Plan", VertexProgram, WalkProgram)
 
 
@@ -70,14 +64,14 @@ class BoundPlan(Generic[Plan]):
     @property
     def iterations(self) -> int | None:
         """How many iterations to run; None: until nothing changes."""
-        found = self.program.iterations
-        return self.whole(found) if isinstance(found, str) else found
+        count = self.program.iterations
+        return self.whole(count) if isinstance(count, str) else count
 
     @property
     def tolerance(self) -> float:
         """The relative change of a float field that counts as none."""
-        found = self.program.tolerance
-        value = self.value(found) if isinstance(found, str) else found
+        given = self.program.tolerance
+        value = self.value(given) if isinstance(given, str) else given
         assert isinstance(value, float)
         return value
 
@@ -127,10 +121,10 @@ def told_values(
     sources=('a',)  becomes  sources=['a']
     """
     lists = (ParameterKind.VERTICES, ParameterKind.PAIRS)
-    told = zip(parameters, values, strict=True)
+    pairs = zip(parameters, values, strict=True)
     return ", ".join(
         f"{name}={_told_list(value) if item.kind in lists else repr(value)}"
-        for item, (name, value) in told
+        for item, (name, value) in pairs
         if value is not VERTEX_COUNT
     )
 
@@ -151,8 +145,8 @@ def bind(
     program: VertexProgram | WalkProgram, given: Mapping[str, object]
 ) -> BoundProgram | BoundWalk:
     """The program with the given values, and defaults for the rest; InputError if it cannot be."""
-    told = {**{item.name: VERTEX_COUNT for item in program.parameters if _is_size(item)}, **given}
-    values = bound_values(program.name, program.parameters, told)
+    every = {**{item.name: VERTEX_COUNT for item in program.parameters if _is_size(item)}, **given}
+    values = bound_values(program.name, program.parameters, every)
     if isinstance(program, VertexProgram):
         bound = BoundProgram(program, values)
         _check_settings(bound)
@@ -193,7 +187,7 @@ def _value(program: str, parameter: Parameter, given: Mapping[str, object]) -> P
     if parameter.default is None:
         raise InputError(
             f"{program} needs a value for '{parameter.name}'",
-            hint=f"give it: {program}({parameter.name}=...), {_WANTED[parameter.kind]}",
+            hint=f"give it: {program}({parameter.name}=...), {WANTED[parameter.kind]}",
         )
     if parameter.kind in _MOMENTS:
         return _converted(program, parameter, parameter.default)
@@ -201,126 +195,13 @@ def _value(program: str, parameter: Parameter, given: Mapping[str, object]) -> P
 
 
 def _converted(program: str, parameter: Parameter, value: object) -> ParameterValue:
-    found = _CONVERSIONS[parameter.kind](value)
-    if found is None:
+    converted = converted_value(parameter.kind, value)
+    if converted is None:
         raise InputError(
             f"{program}: '{parameter.name}' cannot be {value!r}",
-            hint=f"give {_WANTED[parameter.kind]}",
+            hint=f"give {WANTED[parameter.kind]}",
         )
-    return found
-
-
-def _int_value(value: object) -> ParameterValue:
-    plain = _plain(value)
-    if isinstance(plain, bool) or not isinstance(plain, int):
-        return None
-    return plain if INT_MIN <= plain <= INT_MAX else None
-
-
-def _float_value(value: object) -> ParameterValue:
-    plain = _plain(value)
-    if isinstance(plain, bool) or not isinstance(plain, int | float):
-        return None
-    return None if math.isnan(plain) else float(plain)
-
-
-def _bool_value(value: object) -> ParameterValue:
-    plain = _plain(value)
-    return plain if isinstance(plain, bool) else None
-
-
-def _text_value(value: object) -> ParameterValue:
-    return str(value) if isinstance(value, str) else None
-
-
-def date_value(value: object) -> dt.date | None:
-    """A date, or one in ISO form as a text; None of anything else, a timestamp included."""
-    if isinstance(value, str):
-        try:
-            return dt.date.fromisoformat(value.strip())
-        except ValueError:
-            return None
-    return value if isinstance(value, dt.date) and not isinstance(value, dt.datetime) else None
-
-
-def timestamp_value(value: object) -> dt.datetime | None:
-    """A timestamp in UTC, from one, a date (its midnight) or either in ISO form as a text.
-
-    One without an offset is taken to be in UTC.
-    """
-    if isinstance(value, str):
-        try:
-            value = dt.datetime.fromisoformat(value.strip())
-        except ValueError:
-            return None
-    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
-        value = dt.datetime(value.year, value.month, value.day)
-    if not isinstance(value, dt.datetime):
-        return None
-    return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
-
-
-def moment_number(value: dt.date) -> int:
-    """A moment as programs compute with it: days, or microseconds, since 1970 began (in UTC)."""
-    if isinstance(value, dt.datetime):
-        return (value - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
-    return (value - dt.date(1970, 1, 1)).days
-
-
-def _vertex_value(value: object) -> ParameterValue:
-    plain = _plain(value)
-    return plain if isinstance(plain, Hashable) else None
-
-
-def _vertices_value(value: object) -> ParameterValue:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        return None
-    found = [_vertex_value(item) for item in value]
-    return None if None in found else tuple(dict.fromkeys(found))
-
-
-def _pairs_value(value: object) -> ParameterValue:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        return None
-    found = [_pair_value(item) for item in value]
-    return None if None in found or not found else tuple(dict.fromkeys(found))
-
-
-def _pair_value(value: object) -> ParameterValue:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        return None
-    found = tuple(_vertex_value(item) for item in value)
-    return None if None in found or len(found) != 2 else found
-
-
-def _plain(value: object) -> object:
-    """The Python value of a NumPy scalar; anything else as it is."""
-    item = getattr(value, "item", None)
-    return item() if item is not None and getattr(value, "shape", None) == () else value
-
-
-_CONVERSIONS = {
-    ParameterKind.INT: _int_value,
-    ParameterKind.FLOAT: _float_value,
-    ParameterKind.BOOL: _bool_value,
-    ParameterKind.TEXT: _text_value,
-    ParameterKind.DATE: date_value,
-    ParameterKind.TIMESTAMP: timestamp_value,
-    ParameterKind.VERTEX: _vertex_value,
-    ParameterKind.VERTICES: _vertices_value,
-    ParameterKind.PAIRS: _pairs_value,
-}
-_WANTED = {
-    ParameterKind.INT: "a whole number of 64 bits",
-    ParameterKind.FLOAT: "a number",
-    ParameterKind.BOOL: "True or False",
-    ParameterKind.TEXT: "a text",
-    ParameterKind.DATE: "a date, or a text such as '2020-12-31'",
-    ParameterKind.TIMESTAMP: "a timestamp, or a text such as '2020-12-31 18:00'",
-    ParameterKind.VERTEX: "the id of a vertex",
-    ParameterKind.VERTICES: "a list of ids of vertices",
-    ParameterKind.PAIRS: "a list of pairs of vertices by their ids: [(source, target), ...]",
-}
+    return converted
 
 
 def _check_walk(bound: BoundWalk) -> None:

@@ -23,12 +23,12 @@ def from_scratch(plan: CollectionPlan) -> CollectionPlan:
 
 def live_classes(plan: CollectionPlan) -> list[NDArray[np.bool_]]:
     """The classes that each step of a plan from scratch holds."""
-    found = []
+    every = []
     for step in plan.steps:
         held = np.zeros(max(1, plan.classes), np.bool_)
         held[step.inserted] = True
-        found.append(held)
-    return found
+        every.append(held)
+    return every
 
 
 def _memberships(plan: CollectionPlan) -> list[NDArray[np.bool_]]:

@@ -109,15 +109,15 @@ def explain_settling(bound: BoundProgram) -> list[str]:
     """What was found of a program that adds up, in a line; nothing of one that selects."""
     if all(item.kind.selects for item in bound.program.accumulators):
         return []
-    found = settling_sum(bound)
-    if found is None:
+    proved = settling_sum(bound)
+    if proved is None:
         return [f"not settling: {why_not_settling_sum(bound)}"]
-    told = f"{found.state} is {expression_text(found.base)} and what edges carry"
-    lines = [f"settling: {told}, each u.{found.state} * {expression_text(found.share)}"]
-    if found.floor:
+    sum_text = f"{proved.state} is {expression_text(proved.base)} and what edges carry"
+    lines = [f"settling: {sum_text}, each u.{proved.state} * {expression_text(proved.share)}"]
+    if proved.floor:
         lines.append(
             "bases may be 0: results are within the tolerance of what they are and "
-            f"{FLOOR:g} of what they would be if every base were {found.greatest:g}"
+            f"{FLOOR:g} of what they would be if every base were {proved.greatest:g}"
         )
     return lines
 
@@ -133,12 +133,12 @@ def _recognise(bound: BoundProgram) -> SettlingSum:
         _check_tolerance(bound, LEAST_WITH_FLOOR)
     coefficient, divisors = _message(program)
     factor = _number(product(outer, coefficient), values)
-    told = expression_text(product(outer, coefficient))
+    text = expression_text(product(outer, coefficient))
     if not factor >= _LEAST:
-        raise NotSettlingError(f"its factor {told} is {factor:g}, which is not above 0")
+        raise NotSettlingError(f"its factor {text} is {factor:g}, which is not above 0")
     _check_divisors(program, divisors, values)
     if not factor < 1:
-        raise NotSettlingError(f"its factor {told} is {factor:g}, which is not below 1")
+        raise NotSettlingError(f"its factor {text} is {factor:g}, which is not below 1")
     share: Expression = product(outer, coefficient)
     for divisor in divisors:
         share = Binary("/", share, divisor)
@@ -203,19 +203,19 @@ def _update(program: VertexProgram) -> tuple[Expression, Expression]:
 
 def _bases(base: Expression, values: Values) -> tuple[float, float]:
     """The least and the most that a vertex has without edges; refuses what may be below 0."""
-    told = expression_text(base)
+    text = expression_text(base)
     for item in subexpressions(base):
         if isinstance(item, VertexFact) and item.fact != "id":
-            raise NotSettlingError(f"its base {told} depends on how many edges v has")
-    found = range_of(base, values)
-    if not found.least >= 0:
-        raise NotSettlingError(f"its base {told} may be below 0")
-    if found.greatest == 0:
-        raise NotSettlingError(f"its base {told} is 0 everywhere, and nothing is small beside 0")
-    least = found.least or found.greatest
-    if not _LEAST <= least <= found.greatest <= _MOST:
-        raise NotSettlingError(f"its base {told} is not always from {_LEAST:g} to {_MOST:g}")
-    return found.least, found.greatest
+            raise NotSettlingError(f"its base {text} depends on how many edges v has")
+    range_ = range_of(base, values)
+    if not range_.least >= 0:
+        raise NotSettlingError(f"its base {text} may be below 0")
+    if range_.greatest == 0:
+        raise NotSettlingError(f"its base {text} is 0 everywhere, and nothing is small beside 0")
+    least = range_.least or range_.greatest
+    if not _LEAST <= least <= range_.greatest <= _MOST:
+        raise NotSettlingError(f"its base {text} is not always from {_LEAST:g} to {_MOST:g}")
+    return range_.least, range_.greatest
 
 
 def with_equal_bases(program: VertexProgram, found: SettlingSum) -> VertexProgram:
@@ -238,19 +238,19 @@ def with_equal_bases(program: VertexProgram, found: SettlingSum) -> VertexProgra
 
 def _message(program: VertexProgram) -> tuple[Expression, list[Expression]]:
     """The message as coefficient * u's state / divisors: its coefficient and divisors."""
-    found = _Factors([], [])
-    found.take(_sent(program), above=True)
-    states = [item for item in found.above if isinstance(item, StateRef)]
+    factors = _Factors([], [])
+    factors.take(_sent(program), above=True)
+    states = [item for item in factors.above if isinstance(item, StateRef)]
     source = StateRef("u", program.state[0].name, FLOAT)
     if states != [source]:
         raise NotSettlingError(f"the message is not in proportion to {expression_text(source)}")
     coefficient: Expression = ONE
-    for item in found.above:
+    for item in factors.above:
         if item != source:
             if not is_constant(item):
                 raise NotSettlingError(f"the message is weighed by {expression_text(item)}")
             coefficient = product(coefficient, item)
-    return coefficient, found.below
+    return coefficient, factors.below
 
 
 def _sent(program: VertexProgram) -> Expression:
@@ -313,15 +313,15 @@ def _check_divisors(program: VertexProgram, divisors: list[Expression], values: 
             f"the message is not divided by how many edges leave u (direction {program.direction})"
         )
     for item in divisors:
-        found = range_of(item, values)
-        if item is not covering[0] and not found.least >= 1:
+        range_ = range_of(item, values)
+        if item is not covering[0] and not range_.least >= 1:
             raise NotSettlingError(f"the divisor {expression_text(item)} may be below 1")
-        if not found.greatest <= _MOST:
+        if not range_.greatest <= _MOST:
             raise NotSettlingError(f"the divisor {expression_text(item)} has no bound")
 
 
 def _number(expression: Expression, values: Values) -> float:
-    found = range_of(expression, values)
-    if found.least != found.greatest:
+    range_ = range_of(expression, values)
+    if range_.least != range_.greatest:
         raise NotSettlingError(f"its factor {expression_text(expression)} is no known number")
-    return found.least
+    return range_.least

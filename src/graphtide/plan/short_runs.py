@@ -19,27 +19,27 @@ def covered(parts: Sequence[Bounds], least: int) -> Bounds:
     for part in parts:
         for place, bound in enumerate(part):
             changes[bound] = changes.get(bound, 0) + (-1 if place & 1 else 1)
-    found: list[int] = []
+    bounds: list[int] = []
     count = 0
     for bound in sorted(changes):
         before, count = count, count + changes[bound]
         if (before >= least) != (count >= least):
-            found.append(bound)
-    return tuple(found)
+            bounds.append(bound)
+    return tuple(bounds)
 
 
 def opposite(part: Bounds, limit: int) -> Bounds:
     """The numbers from 0 to limit that are not in the part."""
-    found = part[1:] if part and part[0] == 0 else (0, *part)
-    return found[:-1] if found and found[-1] == limit else (*found, limit)
+    bounds = part[1:] if part and part[0] == 0 else (0, *part)
+    return bounds[:-1] if bounds and bounds[-1] == limit else (*bounds, limit)
 
 
 def runs_of_rows(rows: Sequence[int]) -> Bounds:
     """The bounds of a few rows, given in order."""
-    found: list[int] = []
+    bounds: list[int] = []
     for row in rows:
-        if found and found[-1] == row:
-            found[-1] = row + 1
+        if bounds and bounds[-1] == row:
+            bounds[-1] = row + 1
         else:
-            found += (row, row + 1)
-    return tuple(found)
+            bounds += (row, row + 1)
+    return tuple(bounds)

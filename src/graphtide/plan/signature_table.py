@@ -82,14 +82,14 @@ class SignatureTable:
     def mask(self, feature: int, codes: Bounds) -> Mask:
         """The rows whose code of a feature is among these."""
         own = self.codes[feature]
-        found = np.zeros(self.rows, np.bool_)
+        held = np.zeros(self.rows, np.bool_)
         for first, last in zip(codes[0::2], codes[1::2], strict=True):
-            found |= own == first if last == first + 1 else (own >= first) & (own < last)
-        return found
+            held |= own == first if last == first + 1 else (own >= first) & (own < last)
+        return held
 
     def _answers(self, atom: Atom) -> Truth:
-        found = self.book.codes(atom)
-        return Truth(self.mask(found.feature, found.true), self.mask(found.feature, found.false))
+        codes = self.book.codes(atom)
+        return Truth(self.mask(codes.feature, codes.true), self.mask(codes.feature, codes.false))
 
 
 class ManyRunsError(Exception):
@@ -131,22 +131,22 @@ class RunTable:
                 trues, falses = zip(*map(self._evaluate, terms), strict=True)
                 return covered(trues, 1), covered(falses, len(terms))
             case atom:
-                found = self._table.book.codes(atom)
-                return self._rows(found.feature, found.true), self._rows(found.feature, found.false)
+                codes = self._table.book.codes(atom)
+                return self._rows(codes.feature, codes.true), self._rows(codes.feature, codes.false)
 
     def _rows(self, feature: int, codes: Bounds) -> Bounds:
         """The runs of rows whose code is among these; ManyRunsError if there are many."""
         places = self._places[feature]
-        found: Bounds | None
+        rows: Bounds | None
         if places.in_order:
-            found = covered([_within(places, *pair) for pair in _pairs(codes)] or [()], 1)
+            rows = covered([_within(places, *pair) for pair in _pairs(codes)] or [()], 1)
         elif (few := self._few_rows(places, codes)) is not None:
-            found = few
+            rows = few
         else:
-            found = self._known.get((feature, codes), lambda: self._masked(feature, codes))
-        if found is None or len(found) > MANY:
+            rows = self._known.get((feature, codes), lambda: self._masked(feature, codes))
+        if rows is None or len(rows) > MANY:
             raise ManyRunsError
-        return found
+        return rows
 
     def _few_rows(self, places: _Places, codes: Bounds) -> Bounds | None:
         """The runs of a few rows, or of all but a few; None where there are more of both."""

@@ -158,11 +158,12 @@ def merge_cut_points(atoms: Iterable[Atom]) -> list[Bucketing]:
         if not is_cut(atom):
             continue
         (item,) = properties_of(atom)
-        found = cuts.setdefault(item, {})
+        values = cuts.setdefault(item, {})
         for value in _atom_cuts(atom):
-            found[ordering_key(value)] = value
+            values[ordering_key(value)] = value
     return [
-        Bucketing(item, tuple(found[key] for key in sorted(found))) for item, found in cuts.items()
+        Bucketing(item, tuple(values[key] for key in sorted(values)))
+        for item, values in cuts.items()
     ]
 
 

@@ -74,16 +74,16 @@ class ToleranceBound:
 
 def tolerance_bound(bound: BoundProgram) -> ToleranceBound:
     """The bound of a program with its parameters."""
-    program, found = bound.program, _Reading(dict(bound.values))
+    program, reading = bound.program, _Reading(dict(bound.values))
     try:
         _check_fields(program)
         if bound.iterations is None:
             raise _NoBoundError("it ends where little changes, and that may be in another round")
         for body in (program.initialize, program.traverse, program.update):
-            found.read(body)
+            reading.read(body)
     except _NoBoundError as reason:
         return ToleranceBound(reason=str(reason))
-    return ToleranceBound(tuple(sorted(found.obligations, key=str)))
+    return ToleranceBound(tuple(sorted(reading.obligations, key=str)))
 
 
 def _check_fields(program: VertexProgram) -> None:
@@ -170,8 +170,8 @@ class _Reading:
                 for item in arguments:
                     self._check(item)
             case _:
-                told = expression_text(expression)
-                raise _NoBoundError(f"{told} is not in proportion to what it reads")
+                text = expression_text(expression)
+                raise _NoBoundError(f"{text} is not in proportion to what it reads")
 
     def _check_free(self, condition: Expression) -> None:
         if _reads_states(condition):
@@ -199,9 +199,9 @@ def _folded(expression: Expression) -> Expression:
         case Binary(operator, left, right):
             sides = _folded(left), _folded(right)
             if isinstance(sides[0], Const) and isinstance(sides[1], Const):
-                found = _result(operator, float(sides[0].value), float(sides[1].value))
-                if found is not None and expression.type is FLOAT:
-                    return Const(found, FLOAT)
+                value = _result(operator, float(sides[0].value), float(sides[1].value))
+                if value is not None and expression.type is FLOAT:
+                    return Const(value, FLOAT)
             return Binary(operator, *sides)
         case Choice(condition, yes, no):
             return Choice(condition, _folded(yes), _folded(no))

@@ -132,9 +132,9 @@ class ViewRuns:
 
 def runs_of_matrix(membership: Mask, weights: Int64) -> ViewRuns:
     """The runs of a matrix of classes x views."""
-    found = [bounds_of(column) for column in membership.T]
-    lengths = np.array([len(bounds) for bounds in found], np.int64)
-    values = np.concatenate([np.empty(0, np.int64), *found])
+    columns = [bounds_of(column) for column in membership.T]
+    lengths = np.array([len(bounds) for bounds in columns], np.int64)
+    values = np.concatenate([np.empty(0, np.int64), *columns])
     return ViewRuns(Lists(offsets_of(lengths), values), weights)
 
 

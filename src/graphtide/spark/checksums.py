@@ -31,10 +31,10 @@ def checksums(spark: SparkSession, paths: Sequence[Path]) -> list[str]:
     if sum(sizes) < _SMALL_STORE or _is_local(spark):
         return checksums_by_threads(paths)
     fitting = [path for path, size in zip(paths, sizes, strict=True) if size <= _LARGEST]
-    found = checksums_by_job(spark, fitting)
-    rest = [path for path in paths if path not in found]
-    found |= zip(rest, checksums_by_threads(rest), strict=True)
-    return [found[path] for path in paths]
+    by_path = checksums_by_job(spark, fitting)
+    rest = [path for path in paths if path not in by_path]
+    by_path |= zip(rest, checksums_by_threads(rest), strict=True)
+    return [by_path[path] for path in paths]
 
 
 def checksums_by_job(spark: SparkSession, paths: Sequence[Path]) -> dict[Path, str]:
@@ -45,13 +45,13 @@ def checksums_by_job(spark: SparkSession, paths: Sequence[Path]) -> dict[Path, s
         frame = spark.read.format("binaryFile").load([reading_path(path) for path in paths])
         rows = frame.select("path", F.crc32("content").alias("checksum")).collect()
     known = {str(path.absolute()): path for path in paths}
-    found: dict[Path, str] = {}
+    by_path: dict[Path, str] = {}
     for row in rows:
-        told = re.sub("^file:/+", "/", row["path"])
-        path = known.get(told) or known.get(unquote(told))
+        reported = re.sub("^file:/+", "/", row["path"])
+        path = known.get(reported) or known.get(unquote(reported))
         if path is not None:
-            found[path] = written(row["checksum"])
-    return found
+            by_path[path] = written(row["checksum"])
+    return by_path
 
 
 def _is_local(spark: SparkSession) -> bool:

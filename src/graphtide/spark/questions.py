@@ -41,10 +41,10 @@ def property_bounds(
     chosen, from_answer = _chosen_values(frames, item, where)
     ends = F.min("value").alias("low"), F.max("value").alias("high")
     with translated(f"finding the bounds of {item}"):
-        found = chosen.agg(*ends).collect()[0]
-    if found["low"] is None:
+        bounds = chosen.agg(*ends).collect()[0]
+    if bounds["low"] is None:
         return None
-    return from_answer(found["low"]), from_answer(found["high"])
+    return from_answer(bounds["low"]), from_answer(bounds["high"])
 
 
 def property_values(
@@ -52,8 +52,8 @@ def property_values(
 ) -> list[Value]:
     """The distinct values over the edges that match, ascending; NaN is left out."""
     chosen, from_answer = _chosen_values(frames, item, where)
-    found = _rows(chosen.distinct(), "value", limit, f"values of {item}")
-    return [from_answer(value) for (value,) in found]
+    rows = _rows(chosen.distinct(), "value", limit, f"values of {item}")
+    return [from_answer(value) for (value,) in rows]
 
 
 def _chosen_values(
@@ -85,18 +85,18 @@ def vertex_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tupl
 
 def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table:
     """Number, id and, where there are any, label of the vertices that have one of some ids."""
-    found = frames.vertices.where(F.col("_id").isin(list(ids)))
+    vertices = frames.vertices.where(F.col("_id").isin(list(ids)))
     labels = ["_label"] if "_label" in frames.vertices.columns else []
     with translated("finding vertices by their ids"):
-        return found.select("_vertex", "_id", *labels).toArrow()
+        return vertices.select("_vertex", "_id", *labels).toArrow()
 
 
 def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
     """The ends of some edges by their numbers, in no order."""
     numbers = session.createDataFrame(pa.table({"_edge": pa.array(edges, pa.int32())}))
-    found = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
+    ends = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
     with translated("finding the ends of edges"):
-        return found.toArrow()
+        return ends.toArrow()
 
 
 def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:

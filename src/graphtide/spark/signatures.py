@@ -68,13 +68,13 @@ def _vertex_words(frames: GraphFrames, layout: SignatureLayout) -> dict[Word, Co
     """What is asked of vertices; built once where both sides ask the same."""
     names = table_names(frames.vertices.columns)
     built: dict[tuple[object, ...], Column] = {}
-    found: dict[Word, Column] = {}
+    columns: dict[Word, Column] = {}
     for word in (word for word in layout.words if word.side in ENDPOINTS):
         question = tuple(_question(feature) for feature in word.features)
         if question not in built:
             built[question] = word_column(word, names)
-        found[word] = built[question]
-    return found
+        columns[word] = built[question]
+    return columns
 
 
 def _question(feature: Feature) -> object:
@@ -134,7 +134,7 @@ def _pack(parts: Sequence[tuple[Word, Column]]) -> Column:
 
 def _raw_properties(layout: SignatureLayout, side: Endpoint) -> list[PropertyRef]:
     """Properties of one endpoint that a feature needs beside something else."""
-    found = {
+    properties = {
         item: None
         for word in layout.words
         if word.side == "mixed"
@@ -143,7 +143,7 @@ def _raw_properties(layout: SignatureLayout, side: Endpoint) -> list[PropertyRef
         for item in properties_of(feature.atom)
         if item.owner == side and item.name != VERTEX_NUMBER
     }
-    return list(found)
+    return list(properties)
 
 
 def _word_name(layout: SignatureLayout, word: Word) -> str:

@@ -24,36 +24,36 @@ _ALIGNED = 64
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
     """Write arrays of one dimension, in their order; on disk when this returns."""
-    told, at = {}, 0
+    places, at = {}, 0
     for name, array in arrays.items():
-        told[name] = [at, array.dtype.str, len(array)]
+        places[name] = [at, array.dtype.str, len(array)]
         at = _aligned(at + array.nbytes)
-    head = json.dumps(told, ensure_ascii=False).encode() + b"\n"
+    head = json.dumps(places, ensure_ascii=False).encode() + b"\n"
     head = head[:-1].ljust(_aligned(len(head)) - 1) + b"\n"
     pieces: list[bytes | memoryview] = [head]
     for part in map(_bytes_of, arrays.values()):
         pieces += part, bytes(_aligned(len(part)) - len(part))
-    size, found = 0, 0
+    size, sum_ = 0, 0
     with open(path, "wb") as file:
         for piece in pieces:
             file.write(piece)
-            size, found = size + len(piece), checksum(piece, found)
+            size, sum_ = size + len(piece), checksum(piece, sum_)
         file.flush()
         os.fsync(file.fileno())
-    return FileFacts(size, None, written(found))
+    return FileFacts(size, None, written(sum_))
 
 
 def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a file, mapped: read as they are used, and never written back."""
     with open(path, "rb") as file:
         head = file.readline()
-        told = json.loads(head)
-    plain, found = mapped_array(path, np.uint8), {}
-    for name, (at, kind, length) in told.items():
+        places = json.loads(head)
+    plain, arrays = mapped_array(path, np.uint8), {}
+    for name, (at, kind, length) in places.items():
         first = len(head) + at
         dtype = np.dtype(kind)
-        found[name] = plain[first : first + length * dtype.itemsize].view(dtype)
-    return found
+        arrays[name] = plain[first : first + length * dtype.itemsize].view(dtype)
+    return arrays
 
 
 def _aligned(size: int) -> int:

@@ -27,16 +27,16 @@ def graph_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
     An error if it is gone, has been loaded anew, or if a merge has replaced rows of then.
     """
     facts = stored.facts
-    found = state_behind(stored, latest_behind(catalog, stored))
-    if found.graph is None:
+    behind = state_behind(stored, latest_behind(catalog, stored))
+    if behind.graph is None:
         raise StoreError(
             f"the graph '{facts.graph}' has changed since the {facts.kind} '{stored.name}' was "
-            f"made of it (generation {found.state.generation}), and a merge has replaced rows of "
+            f"made of it (generation {behind.state.generation}), and a merge has replaced rows of "
             "then",
             hint=f"bring the {facts.kind} up to date: collection.refresh(), or "
             f"'graphtide refresh {stored.name}'",
         )
-    return found.graph
+    return behind.graph
 
 
 def latest_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
@@ -54,14 +54,14 @@ def latest_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
 def state_behind(stored: StoredCollection, graph: StoredGraph) -> FoundState:
     """The state of a graph that a collection was made from; an error if it was loaded anew."""
     facts = stored.facts
-    found = find_state(graph, facts.graph_identity)
-    if found is None:
+    behind = find_state(graph, facts.graph_identity)
+    if behind is None:
         raise StoreError(
             f"the graph '{facts.graph}' has been loaded anew since the {facts.kind} "
             f"'{stored.name}' was made of it",
             hint=_again(stored),
         )
-    return found
+    return behind
 
 
 def _again(stored: StoredCollection) -> str:

@@ -95,18 +95,18 @@ def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
             _open(item, generations[0])
             return Checked(item)
     except StoreError as error:
-        told = error.what.removeprefix(f"{item.what} is damaged: ")
-        problem = Damage(Path(error.where or item.folder), told)
+        problem_text = error.what.removeprefix(f"{item.what} is damaged: ")
+        problem = Damage(Path(error.where or item.folder), problem_text)
         return Checked(item, (problem,), _AGAIN[item.kind] if item.follows else error.hint or "")
     return Checked(item, tuple(damages), _saved(catalog, item, generations, damages))
 
 
 def _generations(item: Item) -> list[Generation]:
     """The generation in force, and behind it the parts of a run."""
-    found = open_committed(item.folder, item.what)
+    committed = open_committed(item.folder, item.what)
     if item.kind != "run":
-        return [found]
-    return [found, *stored_run(item.name, found).parts.generations]
+        return [committed]
+    return [committed, *stored_run(item.name, committed).parts.generations]
 
 
 def _open(item: Item, generation: Generation) -> None:
@@ -151,16 +151,16 @@ def _saved(
 
 def _saved_graph(item: Item, generation: Generation, damages: list[Damage]) -> str:
     bad = {damage.file for damage in damages}
-    told = []
+    counts = []
     for table in ("vertices", "edges"):
         parts = generation.parts(table)
         whole = sum(rows for name, rows in parts if generation.path / name not in bad)
-        told.append(f"{whole:,} of {sum(rows for _, rows in parts):,} {table}")
+        counts.append(f"{whole:,} of {sum(rows for _, rows in parts):,} {table}")
     older = saved_generations(item.folder, but=generation.path.name)
     source = generation.manifest.get("source")
     again = f"load it again with replace=True (it came from {source})"
     back = f"; or {older}" if older else ""
-    return f"{' and '.join(told)} are in whole files; {again}{back}"
+    return f"{' and '.join(counts)} are in whole files; {again}{back}"
 
 
 def _saved_collection(catalog: Catalog, generation: Generation) -> str:
@@ -173,8 +173,8 @@ def _saved_collection(catalog: Catalog, generation: Generation) -> str:
 
 def _is_whole(catalog: Catalog, graph: str) -> bool:
     try:
-        found = open_graph(catalog, graph)
-        return not find_damage(found.path, found.generation.files)
+        stored = open_graph(catalog, graph)
+        return not find_damage(stored.path, stored.generation.files)
     except StoreError:
         return False
 
@@ -186,5 +186,5 @@ def _saved_run(generations: list[Generation], damages: list[Damage]) -> str:
     if generations[0].path not in folders and whole == len(parts):
         return "what is finished is whole: resume it, and what is damaged is computed again"
     collection = generations[0].manifest.get("run", {}).get("collection")
-    told = f"{whole:,} of {len(parts):,} parts of its results are whole"
-    return f"{told}; run it again on '{collection}'"
+    text = f"{whole:,} of {len(parts):,} parts of its results are whole"
+    return f"{text}; run it again on '{collection}'"

@@ -285,9 +285,9 @@ def _plan_from(generation: Generation, classes: int) -> CollectionPlan:
 
 
 def _arrays(column: pa.ChunkedArray) -> list[NDArray[np.int32]]:
-    found: list[NDArray[np.int32]] = []
+    arrays: list[NDArray[np.int32]] = []
     for chunk in column.chunks:
         offsets = chunk.offsets.to_numpy()
         values = chunk.values.to_numpy().astype(np.int32, copy=False)
-        found.extend(values[start:stop] for start, stop in itertools.pairwise(offsets))
-    return found
+        arrays.extend(values[start:stop] for start, stop in itertools.pairwise(offsets))
+    return arrays

@@ -142,21 +142,21 @@ def begin_held(folder: Path, what: str) -> Iterator[Commit]:
 def open_committed(folder: Path, what: str = "the store") -> Generation:
     """The generation in force. DamagedError if it, or what points to it, cannot be trusted."""
     pointer = find_pointer(folder)
-    found = _follow(folder, pointer, what)
-    while not isinstance(found, Generation) and pointer != (pointer := find_pointer(folder)):
+    committed = _follow(folder, pointer, what)
+    while not isinstance(committed, Generation) and pointer != (pointer := find_pointer(folder)):
         # A writer was faster twice, and removed what CURRENT named.
-        found = _follow(folder, pointer, what)
-    if isinstance(found, Generation):
-        return found
-    raise damaged_error(what, found, saved_generations(folder) or _NOTHING_SAVED)
+        committed = _follow(folder, pointer, what)
+    if isinstance(committed, Generation):
+        return committed
+    raise damaged_error(what, committed, saved_generations(folder) or _NOTHING_SAVED)
 
 
 def find_pointer(folder: Path) -> Pointer | Damage | None:
     """What is in force: None where there is no store, Damage where that is not known any more."""
     for _ in range(_FOLLOWED):
-        found = read_pointer(folder / CURRENT)
-        if found is not None:
-            return found
+        pointer = read_pointer(folder / CURRENT)
+        if pointer is not None:
+            return pointer
         if not _lost_its_pointer(folder):
             return None
         # A writer may have committed between the two looks: then CURRENT is there now.
@@ -202,10 +202,10 @@ def hold(folder: Path, what: str) -> Iterator[None]:
 def saved_generations(folder: Path, but: str | None = None) -> str:
     """How to go back to a generation that looks whole; an empty text if there is none."""
     for name in reversed(complete(folder)):
-        found = read_manifest(folder / name, None)
-        if name == but or isinstance(found, Damage) or found[0].get("generation") != name:
+        read = read_manifest(folder / name, None)
+        if name == but or isinstance(read, Damage) or read[0].get("generation") != name:
             continue
-        manifest, checksum = found
+        manifest, checksum = read
         if find_missing(folder / name, inventory_from(manifest["files"])):
             continue
         created = str(manifest.get("created", "an unknown time"))[:16]

@@ -67,8 +67,8 @@ def take_inventory(
     """What there is to know of files that have just been written, by their names below `root`."""
     names = sorted(names)
     paths = [root / name for name in names]
-    found = zip(paths, checksums(paths), strict=True)
-    return dict(zip(names, (_facts(path, value) for path, value in found), strict=True))
+    checked = zip(paths, checksums(paths), strict=True)
+    return dict(zip(names, (_facts(path, value) for path, value in checked), strict=True))
 
 
 def inventory_from(entries: Mapping[str, Sequence[object]]) -> dict[str, FileFacts]:
@@ -89,13 +89,13 @@ def find_damage(
     """
     damages, unread, began = [], [], time.time_ns()
     for name, facts in expected.items():
-        found = _look(root / name, facts)
-        if isinstance(found, Damage):
-            damages.append(found)
-        elif again or found not in _compared:
-            unread.append((root / name, facts, found))
-    told = checksums([path for path, _, _ in unread]) if unread else []
-    for (path, facts, seen), value in zip(unread, told, strict=True):
+        state = _look(root / name, facts)
+        if isinstance(state, Damage):
+            damages.append(state)
+        elif again or state not in _compared:
+            unread.append((root / name, facts, state))
+    values = checksums([path for path, _, _ in unread]) if unread else []
+    for (path, facts, seen), value in zip(unread, values, strict=True):
         if value != facts.checksum:
             damages.append(Damage(path, _changed(facts, value)))
         elif began - max(seen.changed, seen.renamed) > _SETTLED:
@@ -105,8 +105,8 @@ def find_damage(
 
 def find_missing(root: Path, expected: Mapping[str, FileFacts]) -> list[Damage]:
     """The files that are gone or of another size: what a look at the folder tells."""
-    found = (_look(root / name, facts) for name, facts in expected.items())
-    return [item for item in found if isinstance(item, Damage)]
+    states = (_look(root / name, facts) for name, facts in expected.items())
+    return [item for item in states if isinstance(item, Damage)]
 
 
 def find_strays(folder: Path, known: Iterable[str]) -> list[Damage]:
@@ -123,17 +123,17 @@ def find_strays(folder: Path, known: Iterable[str]) -> list[Damage]:
 
 def _look(path: Path, facts: FileFacts) -> _Seen | Damage:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return Damage(path, "is gone")
     except OSError as error:
         return Damage(path, f"cannot be read: {reason_of(error)}")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return Damage(path, "is not a file any more")
-    if found.st_size != facts.size:
-        return Damage(path, f"has {found.st_size:,} bytes, and had {facts.size:,}")
-    times = found.st_mtime_ns, found.st_ctime_ns
-    return _Seen(str(path), found.st_ino, found.st_size, *times, facts.checksum)
+    if status.st_size != facts.size:
+        return Damage(path, f"has {status.st_size:,} bytes, and had {facts.size:,}")
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return _Seen(str(path), status.st_ino, status.st_size, *times, facts.checksum)
 
 
 def _changed(facts: FileFacts, value: str) -> str:

@@ -17,8 +17,8 @@ _PATIENCE = 100
 
 def generations(folder: Path) -> list[str]:
     """Everything that is called like a generation, finished or not, the oldest first."""
-    found = [item.name for item in folder.glob("g-*") if _GENERATION.fullmatch(item.name)]
-    return sorted(found, key=lambda name: (_number(name), name))
+    names = [item.name for item in folder.glob("g-*") if _GENERATION.fullmatch(item.name)]
+    return sorted(names, key=lambda name: (_number(name), name))
 
 
 def complete(folder: Path) -> list[str]:
@@ -27,8 +27,8 @@ def complete(folder: Path) -> list[str]:
 
 
 def _number(name: str) -> int:
-    found = _GENERATION.fullmatch(name)
-    return int(found[1]) if found else 0
+    matched = _GENERATION.fullmatch(name)
+    return int(matched[1]) if matched else 0
 
 
 def next_generation(folder: Path) -> str:

@@ -160,8 +160,8 @@ def write_manifest(
     Files that are `carried` over from another generation are listed as they were there, unread.
     """
     written = [name for name in files_below(path, growing) if name not in carried]
-    found = {**carried, **take_inventory(path, written, checksums)}
-    files = {name: facts.to_json() for name, facts in sorted(found.items())}
+    inventory = {**carried, **take_inventory(path, written, checksums)}
+    files = {name: facts.to_json() for name, facts in sorted(inventory.items())}
     data, checksum = seal({"format": FORMAT, **content, "files": files})
     write_synced(path / MANIFEST, data)
     return checksum
@@ -171,9 +171,9 @@ def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Da
     """The manifest of a folder, if it is whole and is the one with that checksum (None: any)."""
     file = path / MANIFEST
     try:
-        content, found = unseal(file.read_bytes())
-        if checksum not in (None, found):
-            return Damage(file, f"is not the one that was put in force: {found}, not {checksum}")
+        content, actual = unseal(file.read_bytes())
+        if checksum not in (None, actual):
+            return Damage(file, f"is not the one that was put in force: {actual}, not {checksum}")
         inventory_from(content["files"])
     except FileNotFoundError:
         return Damage(file, "is gone")
@@ -181,7 +181,7 @@ def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Da
         return Damage(file, f"cannot be read: {reason_of(error)}")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         return Damage(file, f"has changed: {error}")
-    return content, found
+    return content, actual
 
 
 def own_entries(manifest: Manifest) -> Manifest:
@@ -203,9 +203,9 @@ def outdated(path: Path, what: str) -> StoreError:
 
 def files_below(path: Path, growing: str = "") -> list[str]:
     """The names of all files below a folder, its manifest and what is growing excepted."""
-    found = []
+    names_below = []
     for parent, folders, names in os.walk(path):
         if Path(parent) == path and growing:
             folders[:] = [name for name in folders if name != growing]
-        found += [(Path(parent) / name).relative_to(path).as_posix() for name in names]
-    return [name for name in found if name != MANIFEST]
+        names_below += [(Path(parent) / name).relative_to(path).as_posix() for name in names]
+    return [name for name in names_below if name != MANIFEST]

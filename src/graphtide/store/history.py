@@ -57,8 +57,8 @@ def find_state(graph: StoredGraph, identity: str) -> FoundState | None:
         if row["identity"] == identity:
             there = row.pop("numbering") == numbering_of(graph)
             state = GraphState(**row)
-            found = graph.at(state) if there else None
-            return FoundState(state, found, graph.states[-1].number - state.number)
+            then = graph.at(state) if there else None
+            return FoundState(state, then, graph.states[-1].number - state.number)
     return None
 
 

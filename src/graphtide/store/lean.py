@@ -71,11 +71,11 @@ def read_lean_graph(folder: Path) -> LeanGraph:
     vertices, edges, types = (manifest[name] for name in ("vertices", "edges", "columns"))
 
     def mapped(name: str, type_: Any, count: int) -> NDArray[Any]:
-        found = mapped_array(generation.file(f"{name}.bin"), type_)
-        if len(found) != count:
+        items = mapped_array(generation.file(f"{name}.bin"), type_)
+        if len(items) != count:
             path = generation.path / f"{name}.bin"
-            raise generation.damaged(Damage(path, f"has {len(found):,} items, not {count:,}"))
-        return found
+            raise generation.damaged(Damage(path, f"has {len(items):,} items, not {count:,}"))
+        return items
 
     offsets, numbers = offset_type(edges), number_type(edges)
     out = CompressedRows(
@@ -96,13 +96,15 @@ def read_lean_graph(folder: Path) -> LeanGraph:
 
 
 def _opened(folder: Path) -> Generation:
-    found = open_committed(folder, "the lean graph").with_remedy(_REMEDY)
-    if found.manifest.get("kind") != "lean graph":
-        raise DamagedError("this is no lean graph", where=str(found.path / MANIFEST), hint=_REMEDY)
-    return found
+    generation = open_committed(folder, "the lean graph").with_remedy(_REMEDY)
+    if generation.manifest.get("kind") != "lean graph":
+        raise DamagedError(
+            "this is no lean graph", where=str(generation.path / MANIFEST), hint=_REMEDY
+        )
+    return generation
 
 
 def _check_count(path: Path, edges: int) -> None:
-    found = (path / "out-targets.bin").stat().st_size // 4
-    if found != edges:
-        raise InputError(f"there are {found:,} edges in blocks, and {edges:,} were announced")
+    count = (path / "out-targets.bin").stat().st_size // 4
+    if count != edges:
+        raise InputError(f"there are {count:,} edges in blocks, and {edges:,} were announced")

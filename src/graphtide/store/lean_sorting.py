@@ -75,11 +75,11 @@ class Buckets:
 
     def take(self, bucket: int) -> dict[str, NDArray[Any]]:
         """The records of a bucket, which is then gone from the disk."""
-        found = {}
+        columns = {}
         for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
-            found[name] = np.fromfile(path, type_) if path.exists() else np.empty(0, type_)
+            columns[name] = np.fromfile(path, type_) if path.exists() else np.empty(0, type_)
             path.unlink(missing_ok=True)
-        return found
+        return columns
 
     def _paths(self, bucket: int) -> list[Path]:
         return [self._folder / f"{bucket:04d}-{at}" for at in range(len(self._types))]

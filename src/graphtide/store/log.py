@@ -170,21 +170,21 @@ def create_log(folder: Path, what: str, description: bytes, first: int = 1) -> N
 def open_log(folder: Path, what: str, since: int) -> tuple[Log, list[LoggedRecord]]:
     """The log for its writer, and all records behind a number; a torn tail is cut off."""
     segments = list(_segments(folder, what, since))
-    found = _behind(segments, since, promised=False)
+    records = _behind(segments, since, promised=False)
     try:
-        return Log(folder, what, segments[-1]), found
+        return Log(folder, what, segments[-1]), records
     except OSError as error:
         raise disk_error(error, f"the log of {what}", segments[-1].path) from None
 
 
 def _behind(segments: Iterable[Segment], since: int, *, promised: bool) -> list[LoggedRecord]:
-    found = []
+    logged = []
     for segment in segments:
         records = segment.committed() if promised else segment.records
         for number, data in enumerate(records, segment.first):
             if number > since:
-                found.append(LoggedRecord(number, segment.description, data))
-    return found
+                logged.append(LoggedRecord(number, segment.description, data))
+    return logged
 
 
 def _segments(folder: Path, what: str, since: int) -> Iterator[Segment]:

@@ -63,8 +63,8 @@ class Segment:
 
     def committed(self) -> tuple[memoryview, ...]:
         """The records that somebody was told of."""
-        told = sum(end <= self.promised for end in self.ends)
-        return self.records[:told]
+        count = sum(end <= self.promised for end in self.ends)
+        return self.records[:count]
 
 
 def segment_name(first: int) -> str:
@@ -133,10 +133,10 @@ def _read_frames(path: Path, data: memoryview, start: int, promised: int) -> Seg
             if at < promised or _whole_frame_behind(data, at):
                 return Damage(path, f"has changed: record {first + len(records):,} is not whole")
             break
-        found, at = frame
-        records += found
-        ends += [at] * len(found)
-        closed = not found
+        more, at = frame
+        records += more
+        ends += [at] * len(more)
+        closed = not more
     if closed and at < len(data):
         return Damage(path, "has changed: there are bytes behind its last frame")
     description = bytes(data[_HEAD.size : start])
@@ -164,11 +164,11 @@ def _read_frame(
 def _split(payload: memoryview) -> list[memoryview]:
     (count,) = _COUNT.unpack_from(payload)
     at = _COUNT.size + count * _LENGTH.size
-    found = []
+    records = []
     for (length,) in _LENGTH.iter_unpack(payload[_COUNT.size : at]):
-        found.append(payload[at : at + length])
+        records.append(payload[at : at + length])
         at += length
-    return found
+    return records
 
 
 def _whole_frame_behind(data: memoryview, at: int) -> bool:

@@ -75,8 +75,8 @@ def live_edges(stored: StoredGraph, most: int | None = None) -> EdgeIds:
     """The numbers of the edges that are there, sorted: all of them, or the first so many."""
     deleted = deleted_edges(stored)
     last = stored.numbers if most is None else min(stored.numbers, most + len(deleted))
-    found = np.delete(np.arange(last, dtype=np.int32), deleted[: np.searchsorted(deleted, last)])
-    return found[:most]
+    edges = np.delete(np.arange(last, dtype=np.int32), deleted[: np.searchsorted(deleted, last)])
+    return edges[:most]
 
 
 class Changed:

@@ -44,9 +44,9 @@ def read_pointer(path: Path) -> Pointer | Damage | None:
         return None
     except OSError as error:
         return Damage(path, f"cannot be read: {reason_of(error)}")
-    found = _LINE.fullmatch(data)
-    if found is not None:
-        return Pointer(found[1].decode(), found[2].decode())
+    line = _LINE.fullmatch(data)
+    if line is not None:
+        return Pointer(line[1].decode(), line[2].decode())
     older = _LINE_OF_FORMAT_1.fullmatch(data)
     if older is not None:
         return Pointer(older[1].decode(), "")

@@ -102,10 +102,10 @@ def write_shards(
         for name in files_below(commit.path):
             if name not in written:
                 (commit.path / name).unlink()
-        told = {"collection": identity, "shards": sizes[0], "vertices": sizes[1]}
-        manifest = {"kind": "shards", **told}
+        facts = {"collection": identity, "shards": sizes[0], "vertices": sizes[1]}
+        manifest = {"kind": "shards", **facts}
         commit.finish(manifest, checksums=checksums_by_threads, carried=written)
-    found = open_shards(catalog, collection, identity)
-    if found is None:
+    opened = open_shards(catalog, collection, identity)
+    if opened is None:
         raise StoreError(f"somebody else has made the shards of '{collection}' anew")
-    return found
+    return opened

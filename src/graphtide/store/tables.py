@@ -111,8 +111,8 @@ def _exact_bounds(values: pa.ChunkedArray) -> tuple[Any, Any] | None:
     """By the values themselves; None for the types of which footers do not say them either."""
     if pa.types.is_floating(values.type) or not values.drop_null():
         return None
-    found = pc.min_max(values)
-    low, high = found["min"].as_py(), found["max"].as_py()
+    bounds = pc.min_max(values)
+    low, high = bounds["min"].as_py(), bounds["max"].as_py()
     return (low, high) if isinstance(low, int | dt.date) else None
 
 

@@ -42,12 +42,12 @@ def copy_in(catalog: Catalog, source: Path, wanted: str) -> str:
             hint="give the folder that 'serialize' wrote",
         ) from None
     manifest = copy.manifest
-    found = "graph" if manifest.get("kind") == "graph" else "collection"
-    if found != wanted:
-        raise StoreError(f"'{source}' holds a {found}, not a {wanted}")
+    kind = "graph" if manifest.get("kind") == "graph" else "collection"
+    if kind != wanted:
+        raise StoreError(f"'{source}' holds a {kind}, not a {wanted}")
     name = str(manifest.get("name", source.name))
-    folder = catalog.graph_folder(name) if found == "graph" else catalog.collection_folder(name)
-    with begin(folder, replace=True, what=f"the {found} '{name}'") as commit:
+    folder = catalog.graph_folder(name) if kind == "graph" else catalog.collection_folder(name)
+    with begin(folder, replace=True, what=f"the {kind} '{name}'") as commit:
         _copy(copy, commit)
         commit.finish(own_entries(manifest))
     return name

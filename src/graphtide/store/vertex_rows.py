@@ -31,7 +31,7 @@ def vertices_at(
     """The rows of some vertices, in the order of the numbers given."""
     order, changed = np.argsort(numbers, kind="stable"), changed_rows(stored, "vertices", columns)
     wanted = numbers[order]
-    found = [table_schema(stored, "vertices").empty_table().select(list(columns))]
+    pages = [table_schema(stored, "vertices").empty_table().select(list(columns))]
 
     def among(first: int, behind: int) -> bool:
         low, high = np.searchsorted(wanted, [first, behind])
@@ -41,17 +41,17 @@ def vertices_at(
         low, high = np.searchsorted(wanted, [first, first + page.num_rows])
         if low < high:
             table = put_changed(page, changed, first)
-            found.append(table.take(pa.array(wanted[low:high] - first)).cast(found[0].schema))
+            pages.append(table.take(pa.array(wanted[low:high] - first)).cast(pages[0].schema))
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    return pa.concat_tables(found).take(pa.array(places))
+    return pa.concat_tables(pages).take(pa.array(places))
 
 
 def vertices_with_id(
     stored: StoredGraph, columns: Sequence[str], id_: pa.Scalar, rows: int | None = None
 ) -> tuple[NDArray[np.int64], pa.Table]:
     """The numbers of the vertices that have an id, and their rows. Ids never change."""
-    numbers, found = [np.empty(0, np.int64)], []
+    numbers, pages = [np.empty(0, np.int64)], []
     wanted = list(dict.fromkeys(["_id", *columns]))
     changed = changed_rows(stored, "vertices", wanted)
     every: Wanted = lambda first, behind: first < stored.vertices  # noqa: E731
@@ -60,9 +60,9 @@ def vertices_with_id(
         places = np.flatnonzero(there[: max(0, stored.vertices - first)])
         if len(places):
             numbers.append(first + places)
-            found.append(put_changed(page, changed, first).take(pa.array(places)))
+            pages.append(put_changed(page, changed, first).take(pa.array(places)))
     schema = table_schema(stored, "vertices").empty_table().select(wanted)
-    whole = pa.concat_tables([schema, *(item.cast(schema.schema) for item in found)])
+    whole = pa.concat_tables([schema, *(item.cast(schema.schema) for item in pages)])
     return np.concatenate(numbers), whole.select(list(columns))
 
 
@@ -104,7 +104,7 @@ def _may_have(group: Any, id_: Any) -> bool:
         return True
     for at in range(group.num_columns):
         column = group.column(at)
-        told = column.statistics if column.path_in_schema == "_id" else None
-        if told is not None and told.has_min_max:
-            return bool(told.min <= id_ <= told.max)
+        statistics = column.statistics if column.path_in_schema == "_id" else None
+        if statistics is not None and statistics.has_min_max:
+            return bool(statistics.min <= id_ <= statistics.max)
     return True

@@ -128,20 +128,10 @@ def test_views_without_a_common_edge_start_from_nothing_each():
     assert plan.totals.chain == 90
 
 
-def test_manual_order_is_kept_with_and_without_comparison(worked_example):
-    compared = plan_collection(worked_example, order="manual")
-    alone = plan_collection(worked_example, order="manual", compare=False)
-    assert compared.steps == alone.steps
-    assert [step.view for step in alone.steps] == [0, 1, 2, 3]
-    assert (alone.totals.given, alone.totals.chain, alone.totals.tree) == (540, None, None)
-    assert alone.totals.chain_bound == alone.totals.tree_bound == 200
-
-
-def test_without_comparison_only_the_order_asked_for_is_planned(worked_example):
-    chain = plan_collection(worked_example, order="chain", compare=False).totals
-    tree = plan_collection(worked_example, order="tree", compare=False).totals
-    assert (chain.chain, chain.tree) == (260, None)
-    assert (tree.chain, tree.tree) == (None, 210)
+def test_manual_order_is_kept(worked_example):
+    plan = plan_collection(worked_example, order="manual")
+    assert [step.view for step in plan.steps] == [0, 1, 2, 3]
+    assert (plan.totals.given, plan.totals.chain, plan.totals.tree) == (540, 260, 210)
 
 
 def test_the_dearest_way_down_is_visited_last(worked_example):
@@ -161,7 +151,7 @@ def test_search_improves_on_a_walk_round_the_tree():
 def test_the_tree_does_not_depend_on_the_clock():
     random = np.random.default_rng(6)
     matrix = ViewMatrix(random.random((80, 40)) < 0.5, random.integers(1, 1000, 80))
-    plans = [plan_collection(matrix, order="tree", compare=False) for _ in range(2)]
+    plans = [plan_collection(matrix, order="tree") for _ in range(2)]
     assert plans[0].steps == plans[1].steps
 
 

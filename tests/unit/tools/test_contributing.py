@@ -43,6 +43,13 @@ def test_the_glossary_has_one_row_for_a_word() -> None:
     assert len(words) > 30
 
 
+def test_the_ways_name_modules_that_there_are() -> None:
+    (ways,) = re.findall(r"^The way of one edge.*?(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`([\w/]+/\w+\.py)`", ways)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / "src/graphtide" / name).is_file()] == []
+
+
 def _column(title: str) -> list[str]:
     """The first cell of every row of all tables whose first column has that title."""
     tables = re.findall(rf"^\| {title} \|.*\n\|[-:| ]+\n((?:\|.*\n)+)", PAGE, re.MULTILINE)

@@ -26,9 +26,9 @@ def propagate(edges: Collection, labels: Collection) -> Collection:
         held = loop.variable(node=int, label=int)
         moved = held.join_map(edges, on={"node": "src"}, node=col.dst, label=col.label)
         waiting = labels.enter(loop, at=ROUNDS_A_BIT * bits(col.label))
-        found = moved.concat(waiting).min(by="node")
-        held.set(found)
-    return found.leave()
+        least = moved.concat(waiting).min(by="node")
+        held.set(least)
+    return least.leave()
 
 
 def components(edges: Collection, vertices: Collection | None = None) -> Collection:

@@ -16,9 +16,9 @@ def distances(edges: Collection, roots: Collection) -> Collection:
     with edges.nested_loop("distances") as loop:
         known = loop.variable(node=int, hops=int)
         further = known.join_map(edges, on={"node": "src"}, node=col.dst, hops=col.hops + 1)
-        found = further.concat(start).min(by="node")
-        known.set(found)
-    return found.leave()
+        nearest = further.concat(start).min(by="node")
+        known.set(nearest)
+    return nearest.leave()
 
 
 def shortest_paths(edges: Collection, roots: Collection) -> Collection:
@@ -31,6 +31,6 @@ def shortest_paths(edges: Collection, roots: Collection) -> Collection:
         further = known.join_map(
             edges, on={"node": "src"}, node=col.dst, distance=col.distance + col.weight
         )
-        found = further.concat(start).min(by="node")
-        known.set(found)
-    return found.leave()
+        nearest = further.concat(start).min(by="node")
+        known.set(nearest)
+    return nearest.leave()

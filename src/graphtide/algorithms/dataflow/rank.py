@@ -29,6 +29,6 @@ def page_rank(edges: Collection, rounds: int, *, shares: int = SHARES) -> Collec
             degrees, on={"node": "src"}, node=col.node, share=col.rank * 5 // 6 // col.degree
         )
         received = given.join_map(plain, on={"node": "src"}, node=col.dst, rank=col.share)
-        found = received.concat(base).sum("rank", by="node")
-        ranks.set(found, rounds=rounds)
+        sums = received.concat(base).sum("rank", by="node")
+        ranks.set(sums, rounds=rounds)
     return ranks.leave()

@@ -61,13 +61,13 @@ def telling_of_boxes() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for warning in caught:
-        found = _MISSING.match(str(warning.message))
-        if found is None:
+        missing = _MISSING.match(str(warning.message))
+        if missing is None:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
         elif somebody_looks():
-            _tell(chr(int(found.group(1))))
+            _tell(chr(int(missing.group(1))))
 
 
 _told: set[str] = set()

@@ -58,9 +58,9 @@ class Picture:
 
 def picture_format(path: Path) -> Format:
     """PNG, SVG or PDF by the ending of the file; InputError for any other."""
-    found = _FORMATS.get(path.suffix.lower())
-    if found is None:
+    format_ = _FORMATS.get(path.suffix.lower())
+    if format_ is None:
         raise InputError(
             f"'{path}' is no PNG, SVG or PDF file", hint="end its name with .png, .svg or .pdf"
         )
-    return found
+    return format_

@@ -68,7 +68,7 @@ def _draw(axes: Axes, proof: Proof, places: dict[int, tuple[float, float]]) -> N
     box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": colour}
     axes.text(x, y, _shown(proof), ha="center", va="center", fontsize=9, bbox=box, zorder=2)
     if proof.rule is not None:
-        told = [f"line {proof.line}", *proof.conditions]
+        notes = [f"line {proof.line}", *proof.conditions]
         label = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
         place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "zorder": 3}
-        axes.text(x, y - 0.29, "  ".join(told), color=GREY, bbox=label, **place)
+        axes.text(x, y - 0.29, "  ".join(notes), color=GREY, bbox=label, **place)

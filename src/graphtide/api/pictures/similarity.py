@@ -67,7 +67,7 @@ def _similarities(
     wanted = np.unique(np.concatenate(orders))
     points = _memberships(plan, wanted)
     sizes: Float = np.array([weights[held].sum() for held in points], np.float64)
-    found = []
+    matrices = []
     for order in orders:
         rows = np.searchsorted(wanted, order)
         chosen = points[rows]
@@ -75,18 +75,18 @@ def _similarities(
         for first in range(0, max(len(weights), 1), _STRIP):
             strip = np.ascontiguousarray(chosen[:, first : first + _STRIP])
             distances += distances_between(strip, strip, weights[first : first + _STRIP])
-        found.append(similarity(distances, sizes[rows], sizes[rows]))
-    return found
+        matrices.append(similarity(distances, sizes[rows], sizes[rows]))
+    return matrices
 
 
 def _memberships(plan: CollectionPlan, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """The classes of the wanted views, a row each."""
     rows = {int(view): at for at, view in enumerate(wanted)}
-    found = np.zeros((len(wanted), plan.classes), np.bool_)
+    members = np.zeros((len(wanted), plan.classes), np.bool_)
     for step, held in zip(plan.steps, plan.versions(), strict=True):
         if step.view in rows:
-            found[rows[step.view]] = held
-    return found
+            members[rows[step.view]] = held
+    return members
 
 
 def _room(classes: int) -> int:
@@ -99,8 +99,8 @@ def _evenly(order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     if len(order) <= most:
         return order
     places = np.linspace(0, len(order) - 1, most).round().astype(np.int64)
-    found: NDArray[np.int64] = order[places]
-    return found
+    chosen: NDArray[np.int64] = order[places]
+    return chosen
 
 
 def _draw_matrices(
@@ -135,8 +135,8 @@ def _name_places(axes: Axes, names: list[str]) -> None:
 
 def _subtitle(views: ArrangedViews, shown: int) -> str:
     totals, count = views.plan.totals, len(views.views)
-    told = counted(count, "view")
+    text = counted(count, "view")
     if shown < count:
-        told += f", {shown:,} of them shown, evenly spaced"
+        text += f", {shown:,} of them shown, evenly spaced"
     now = views.plan.differences(views.weights)
-    return f"{told}; {totals.given:,} differences in the given order, {now:,} now"
+    return f"{text}; {totals.given:,} differences in the given order, {now:,} now"

@@ -56,11 +56,9 @@ def panels(
     `below` is the room for the names of views, beyond a line.
     """
     figure = Figure(figsize=(WIDTH, sum(heights) + 1.1 + below), layout="constrained")
-    found = figure.subplots(
-        len(heights), 1, sharex=True, squeeze=False, height_ratios=list(heights)
-    )
+    grid = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=list(heights))
     headed(figure, title, subtitle)
-    return figure, [axes for (axes,) in found]
+    return figure, [axes for (axes,) in grid]
 
 
 def headed(figure: Figure, title: str, subtitle: str) -> None:

@@ -163,12 +163,12 @@ def _draw_leaders(axes: Axes, run: RunContents, field: str, count: int, style: s
     final = run.values(views[-1])[field]
     order = descending(ranked(run, field, final))
     best = np.argsort(order, kind="stable")[:count]
-    found = np.empty((len(views), len(best)))
+    values = np.empty((len(views), len(best)))
     for at in np.argsort(run.step_of[views], kind="stable"):
-        found[at] = run.values(views[int(at)])[field][best]
+        values[at] = run.values(views[int(at)])[field][best]
     for at, name in enumerate(row_names(run.rows, best)):
         label = shortened(visible(name), 18)
-        known = np.where(np.isfinite(found[:, at]), found[:, at], np.nan)
+        known = np.where(np.isfinite(values[:, at]), values[:, at], np.nan)
         dotted = style and at >= len(LINES)
         draw_series(axes, known, LINES[at % len(LINES)], label, ":" if dotted else style)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)

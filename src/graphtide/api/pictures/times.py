@@ -42,14 +42,14 @@ def draw_times(run: RunContents, reference: RunContents | None) -> Picture:
             hint="resume it: resume=True in Python, `run ... resume` in GVDL",
         )
     seconds = record.column("seconds").to_numpy()
-    scratch, told = _reference(run, record, reference)
+    scratch, label = _reference(run, record, reference)
     title = f"{run.facts.program} on {run.facts.collection}: time by view"
     names = record.column("view").to_pylist()
     subtitle = _subtitle(run, seconds, scratch)
     figure, (upper, lower) = panels([3.0, 1.9], title, subtitle, room_below(names))
     _draw_steps(upper, record, seconds)
     if scratch is not None:
-        _draw_reference(upper, scratch, told)
+        _draw_reference(upper, scratch, label)
     time_axis(upper, "time of a step (log)")
     larger = 2.5 if len(names) > 1000 else 1.0
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
@@ -70,10 +70,10 @@ def _reference(
     seconds = record.column("seconds").to_numpy()
     taken = np.array([name == "scratch" for name in record.column("strategy").to_pylist()])
     predicted = record.column("predicted_scratch").to_numpy()
-    found = np.where(taken, seconds, predicted)
-    if taken.all() or not np.isfinite(found).all():
+    scratch = np.where(taken, seconds, predicted)
+    if taken.all() or not np.isfinite(scratch).all():
         return None, ""
-    return found, "from scratch, predicted where not taken"
+    return scratch, "from scratch, predicted where not taken"
 
 
 def _measured(run: RunContents, record: pa.Table, other: RunContents) -> Float:

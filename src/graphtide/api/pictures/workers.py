@@ -85,12 +85,14 @@ def _draw_supersteps(axes: Axes, names: list[str], first: float, rows: Sequence[
     for worker, own in groupby(by_task, lambda row: row["worker"]):
         _draw_task(axes, names.index(worker), first, list(own))
     kinds = (("computes, a colour a superstep", ""), ("sends and takes in", _HATCH))
-    told = [
+    handles = [
         Patch(facecolor=LINES[1], edgecolor="white", label=text, hatch=hatch)
         for text, hatch in kinds
     ]
-    told.append(Patch(facecolor=_WAITING, label="waits"))
-    axes.legend(handles=told, loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=1.2)
+    handles.append(Patch(facecolor=_WAITING, label="waits"))
+    axes.legend(
+        handles=handles, loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=1.2
+    )
 
 
 def _draw_task(axes: Axes, number: int, first: float, rows: Sequence[Row]) -> None:

@@ -40,7 +40,6 @@ from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection
 from graphtide.plan.programs import VertexProgram
 
-Int32 = NDArray[np.int32]
 _NO_ENTRIES = 0
 _NO_EDGES = np.empty(0, np.int32)
 

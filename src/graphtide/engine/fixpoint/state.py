@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.fixpoint import records
 
-Int32 = NDArray[np.int32]
-
 LOGGED_SHARE, LOGGED_AT_LEAST = 4, 1024
 """One vertex in so many has room in the log of an advance, and so many more."""
 

@@ -15,9 +15,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphtide.engine.templates.selecting import backward, better, forward, message, sign
 from graphtide.engine.templates.trimming import ask_for_edges, ask_for_vertex, leave, record, trim
 from graphtide.kernels.fixpoint.records import ChangeLog, Context, FixpointState
@@ -26,8 +23,6 @@ from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.heap import heap_pop, heap_push
 from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
-
-Int32 = NDArray[np.int32]
 
 ASKED = 5
 """So many of those who are next in the heap are asked for ahead."""

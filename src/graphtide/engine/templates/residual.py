@@ -70,7 +70,6 @@ def share(source: Any, graph: Adjacency, read: Any) -> float:
 
 # program section: end
 
-Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 

@@ -13,9 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphtide.engine.templates.selecting import backward, better, forward, initial, message
 from graphtide.engine.templates.settling import NO_EDGE
 from graphtide.kernels.fixpoint.levels import (
@@ -30,8 +27,6 @@ from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import joined_kernel
 from graphtide.kernels.prefetch import FAR, prefetch
-
-Int32 = NDArray[np.int32]
 
 
 @joined_kernel

@@ -19,7 +19,6 @@ from graphtide.kernels.graph.pair_tables import leave_pair, pair_hash
 from graphtide.kernels.graph.records import known_at
 from graphtide.kernels.jit import inner_kernel, joined_kernel, kernel
 
-Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 OUT, INTO = 0, 1

@@ -15,7 +15,8 @@ from graphtide.lang.datalog.program import DatalogText
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import ColumnType
 from graphtide.plan.expressions import ValueType, VertexProperty
-from graphtide.plan.program_values import ParameterValue, bound_values, told_values
+from graphtide.plan.parameter_values import ParameterValue
+from graphtide.plan.program_values import bound_values, told_values
 from graphtide.plan.programs import Parameter, ParameterKind
 from graphtide.plan.rules import Relation, RulePlan
 

@@ -73,8 +73,8 @@ class GroupBuilder(ViewBuilder):
         span = self.around(label, between, where, groupings, aggregates)
         text = None if label is None else str(label)
         ends = None if between is None else (str(between[0]), str(between[1]))
-        found = Section(text, where, groupings or (), aggregates or (), ends, span=span)
-        return _Kept("edges", found)
+        section = Section(text, where, groupings or (), aggregates or (), ends, span=span)
+        return _Kept("edges", section)
 
     def between_sections(self, src: Token, dst: Token) -> tuple[Token, Token]:
         return src, dst
@@ -90,14 +90,14 @@ class GroupBuilder(ViewBuilder):
 
     def grouping(self, *terms: tree.Predicate | tree.View) -> Grouping:
         """Conditions in brackets that stand side by side are alternatives of each other."""
-        found: list[Term] = []
+        parts: list[Term] = []
         for is_view, run in groupby(terms, lambda term: isinstance(term, tree.View)):
             if is_view:
                 views = tuple(term for term in run if isinstance(term, tree.View))
-                found.append(Alternatives(views, span=self.around(views)))
+                parts.append(Alternatives(views, span=self.around(views)))
             else:
-                found.extend(term for term in run if not isinstance(term, tree.View))
-        return Grouping(tuple(found), span=self.around(terms))
+                parts.extend(term for term in run if not isinstance(term, tree.View))
+        return Grouping(tuple(parts), span=self.around(terms))
 
     def aggregates(self, *calls: AggregateCall) -> tuple[AggregateCall, ...]:
         return calls

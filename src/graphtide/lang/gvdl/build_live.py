@@ -47,10 +47,10 @@ class LiveBuilder(GroupBuilder):
                     "leave it out: the column is a property of its own name",
                 )
         vertices, edges = (None if word is None else read_string(word) for word in files)
-        found = collect_options(options)
-        keep, time = found.pop("keep", (None, None))
+        given = collect_options(options)
+        keep, time = given.pop("keep", (None, None))
         return live.CreateLive(
-            str(name), edges, vertices, keep=keep, time=time, span=self.around(name), **found
+            str(name), edges, vertices, keep=keep, time=time, span=self.around(name), **given
         )
 
     def live_keep(self, period: tree.Literal | tree.Duration, time: Token | None) -> Option:
@@ -86,7 +86,13 @@ class LiveBuilder(GroupBuilder):
         return self.option("id", read_string(word), word)
 
     def create_query(
-        self, replace: bool | None, name: Token, graph: Token, asked: Option, *options: Option
+        self,
+        replace: bool | None,
+        _: Token,
+        name: Token,
+        graph: Token,
+        asked: Option,
+        *options: Option,
     ) -> live.CreateQuery:
         for option in options:
             if option.field not in _TAKES[asked.field]:
@@ -134,7 +140,13 @@ class LiveBuilder(GroupBuilder):
         return self.option("regular", value, path, start, target)
 
     def create_program(
-        self, replace: bool | None, name: Token, graph: Token, computation: Token, *rest: Any
+        self,
+        replace: bool | None,
+        _: Token,
+        name: Token,
+        graph: Token,
+        computation: Token,
+        *rest: Any,
     ) -> live.CreateProgram:
         parameters, library, *options = rest
         only = computation.type == "STRING"
@@ -170,19 +182,22 @@ class LiveBuilder(GroupBuilder):
     def program_keep(self, count: Token) -> Option:
         return self.option("keep", int(count), count)
 
-    def drop_program(self, name: Token, graph: Token) -> live.DropProgram:
-        return live.DropProgram(str(name), str(graph), span=self.around(name, graph))
+    def list_registered(self, plural: Token, graph: Token | None) -> live.ShowRegistered:
+        what: live.Registered = "query" if plural.type == "QUERIES" else "program"
+        named = None if graph is None else str(graph)
+        return live.ShowRegistered(what, named, span=self.around(plural, graph))
 
-    def show_programs(self, word: Token, graph: Token | None) -> live.ShowPrograms:
-        return live.ShowPrograms(
-            None if graph is None else str(graph), span=self.around(word, graph)
-        )
+    def show_registered(self, what: Token, name: Token, graph: Token) -> live.ShowRegistered:
+        span = self.around(name, graph)
+        return live.ShowRegistered(_registered(what), str(graph), str(name), span=span)
 
-    def show_program(self, name: Token, graph: Token) -> live.ShowPrograms:
-        return live.ShowPrograms(str(graph), str(name), span=self.around(name, graph))
+    def drop_registered(self, what: Token, name: Token, graph: Token) -> live.DropRegistered:
+        span = self.around(name, graph)
+        return live.DropRegistered(_registered(what), str(name), str(graph), span=span)
 
-    def explain_program(self, name: Token, graph: Token) -> live.ExplainProgram:
-        return live.ExplainProgram(str(name), str(graph), span=self.around(name, graph))
+    def explain_registered(self, what: Token, name: Token, graph: Token) -> live.ExplainRegistered:
+        span = self.around(name, graph)
+        return live.ExplainRegistered(_registered(what), str(name), str(graph), span=span)
 
     def set_budget(self, given: Token, graph: Token) -> live.SetLive:
         to: int | str | None = None
@@ -216,22 +231,13 @@ class LiveBuilder(GroupBuilder):
     def query_direction(self, word: Token) -> Option:
         return self.option("direction", word.lower(), word)
 
-    def drop_query(self, name: Token, graph: Token) -> live.DropQuery:
-        return live.DropQuery(str(name), str(graph), span=self.around(name, graph))
-
     def show_live_graphs(self, word: Token) -> live.ShowLive:
         return live.ShowLive(span=self.around(word))
 
     def show_live_graph(self, name: Token) -> live.ShowLive:
         return live.ShowLive(str(name), span=self.around(name))
 
-    def show_queries(self, word: Token, graph: Token | None) -> live.ShowQueries:
-        return live.ShowQueries(
-            None if graph is None else str(graph), span=self.around(word, graph)
-        )
 
-    def show_query(self, name: Token, graph: Token) -> live.ShowQueries:
-        return live.ShowQueries(str(graph), str(name), span=self.around(name, graph))
-
-    def explain_query(self, name: Token, graph: Token) -> live.ExplainQuery:
-        return live.ExplainQuery(str(name), str(graph), span=self.around(name, graph))
+def _registered(word: Token) -> live.Registered:
+    """What the last word of `drop query`, `program`, ... names."""
+    return "query" if word.split()[-1].lower() == "query" else "program"

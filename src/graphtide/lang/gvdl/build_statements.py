@@ -236,24 +236,24 @@ class Builder(LiveBuilder):
         return statements.SetThreads(int(threads), process_id, span=self.around(threads, process))
 
     def serialize_graph(self, path: Token, *options: Option) -> statements.Serialize:
-        found = collect_options(options)
-        return statements.Serialize(read_string(path), span=self.around(path), **found)
+        given = collect_options(options)
+        return statements.Serialize(read_string(path), span=self.around(path), **given)
 
     def serialize_collection(
         self, name: Token, path: Token, *options: Option
     ) -> statements.Serialize:
-        found = collect_options(options)
+        given = collect_options(options)
         span = self.around(name, path)
-        return statements.Serialize(read_string(path), str(name), span=span, **found)
+        return statements.Serialize(read_string(path), str(name), span=span, **given)
 
     def deserialize_graph(self, path: Token, *options: Option) -> statements.Deserialize:
-        found = collect_options(options)
-        return statements.Deserialize(read_string(path), "graph", span=self.around(path), **found)
+        given = collect_options(options)
+        return statements.Deserialize(read_string(path), "graph", span=self.around(path), **given)
 
     def deserialize_collection(self, path: Token, *options: Option) -> statements.Deserialize:
-        found = collect_options(options)
+        given = collect_options(options)
         span = self.around(path)
-        return statements.Deserialize(read_string(path), "collection", span=span, **found)
+        return statements.Deserialize(read_string(path), "collection", span=span, **given)
 
     def block_size(self, word: Token) -> Option:
         return self.option("block_size", int(word), word)

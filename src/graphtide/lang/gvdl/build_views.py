@@ -28,13 +28,13 @@ class Option(NamedTuple):
 
 def collect_options(options: tuple[Option, ...]) -> dict[str, Any]:
     """The clauses as keyword arguments of a node; the same one twice is an error."""
-    found: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for option in options:
-        if option.field in found:
-            what = option.field.replace("_", " ")
-            raise language_error(f"{what} is given twice", option.span, "leave one of them out")
-        found[option.field] = option.value
-    return found
+        if option.field in given:
+            name = option.field.replace("_", " ")
+            raise language_error(f"{name} is given twice", option.span, "leave one of them out")
+        given[option.field] = option.value
+    return given
 
 
 class ViewBuilder(PredicateBuilder):
@@ -90,13 +90,13 @@ class ViewBuilder(PredicateBuilder):
         return tree.Duration(number.value, singular, span=span)
 
     def windows(self, kind: Token, over: tree.PropertyName, *options: Option) -> tree.Windows:
-        found = collect_options(options)
+        given = collect_options(options)
         span = self.around(kind, over)
-        if "width" not in found:
+        if "width" not in given:
             hint = "say how wide a window is: `width 7 days`, or `width 10` for a number"
             raise language_error("these windows have no width", span, hint)
         name = cast(tree.WindowKind, kind.lower())
-        return tree.Windows(name, over, span=span, **found)
+        return tree.Windows(name, over, span=span, **given)
 
     def window_from(self, value: tree.Operand) -> Option:
         return self.option("start", value, value)

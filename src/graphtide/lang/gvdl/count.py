@@ -55,8 +55,8 @@ def _count(node: tree.Item, scope: Scope, ground: Ground) -> int:
         case tree.Combinations():
             return _count_combinations(node, scope, ground)
         case tree.Outages():
-            found = list_removals(node, scope, ground.facts, ground.base, MAX_VIEWS)
-            return math.comb(len(found), 2) if node.pairs else len(found)
+            removals = list_removals(node, scope, ground.facts, ground.base, MAX_VIEWS)
+            return math.comb(len(removals), 2) if node.pairs else len(removals)
 
 
 def _count_loop(node: tree.Loop, scope: Scope, ground: Ground) -> int:

@@ -45,10 +45,10 @@ class Ground:
 
 def generate_views(items: Sequence[tree.Item], scope: Scope, ground: Ground) -> list[Generated]:
     """All views of a list, in order; those without a name are named by their place in it."""
-    found = [view for item in items for view in generate_item(item, scope, ground)]
+    views = [view for item in items for view in generate_item(item, scope, ground)]
     return [
         view if view.name is not None else view._replace(name=f"view-{place}")
-        for place, view in enumerate(found, start=1)
+        for place, view in enumerate(views, start=1)
     ]
 
 

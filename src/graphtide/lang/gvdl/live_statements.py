@@ -13,6 +13,7 @@ Scalar = int | float | str | bool
 ParameterValue = Scalar | tuple["ParameterValue", ...]
 Asked = OneOf["path", "paths", "hops", "reach", "regular"]
 Way = OneOf["out", "in", "both"]
+Registered = OneOf["query", "program"]
 
 
 @dataclass(frozen=True)
@@ -76,34 +77,10 @@ class CreateQuery(Node):
 
 
 @dataclass(frozen=True)
-class DropQuery(Node):
-    """`drop query NAME on live graph GRAPH`."""
-
-    name: str
-    graph: str
-
-
-@dataclass(frozen=True)
 class ShowLive(Node):
     """`show live graphs`, `show live graph NAME`."""
 
     name: str | None = None
-
-
-@dataclass(frozen=True)
-class ShowQueries(Node):
-    """`show queries`, `show queries on live graph GRAPH`, `show query NAME on live graph GRAPH`."""
-
-    graph: str | None = None
-    name: str | None = None
-
-
-@dataclass(frozen=True)
-class ExplainQuery(Node):
-    """`explain query NAME on live graph GRAPH`: how it is kept current."""
-
-    name: str
-    graph: str
 
 
 @dataclass(frozen=True)
@@ -130,25 +107,31 @@ class CreateProgram(Node):
 
 
 @dataclass(frozen=True)
-class DropProgram(Node):
-    """`drop program NAME on live graph GRAPH`."""
+class ShowRegistered(Node):
+    """`show queries`, `show queries on live graph GRAPH`, `show query NAME on live graph GRAPH`.
 
-    name: str
-    graph: str
+    And the same of programs.
+    """
 
-
-@dataclass(frozen=True)
-class ShowPrograms(Node):
-    """`show programs`, `show programs on live graph GRAPH`, `show program NAME on live ...`."""
-
+    what: Registered
     graph: str | None = None
     name: str | None = None
 
 
 @dataclass(frozen=True)
-class ExplainProgram(Node):
-    """`explain program NAME on live graph GRAPH`: what was proved, and how it is kept current."""
+class DropRegistered(Node):
+    """`drop query NAME on live graph GRAPH`, `drop program NAME on live graph GRAPH`."""
 
+    what: Registered
+    name: str
+    graph: str
+
+
+@dataclass(frozen=True)
+class ExplainRegistered(Node):
+    """`explain query NAME on live graph GRAPH`, or a program: how it is kept current."""
+
+    what: Registered
     name: str
     graph: str
 
@@ -169,14 +152,11 @@ class SetLive(Node):
 LiveStatement = (
     CreateLive
     | AdvanceLive
-    | CreateQuery
-    | DropQuery
     | ShowLive
-    | ShowQueries
-    | ExplainQuery
-    | CreateProgram
-    | DropProgram
-    | ShowPrograms
-    | ExplainProgram
     | SetLive
+    | CreateQuery
+    | CreateProgram
+    | ShowRegistered
+    | DropRegistered
+    | ExplainRegistered
 )

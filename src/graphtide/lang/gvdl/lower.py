@@ -65,11 +65,11 @@ def lower_views(
         base = conjunction(base, resolve(written.within, scope))
     ground = Ground(RememberedFacts(facts), base)
     check_limit(count_views(written.items, scope, ground), written.span)
-    found = generate_views(written.items, scope, ground)
-    _check_names(found, written.span)
+    views = generate_views(written.items, scope, ground)
+    _check_names(views, written.span)
     return LoweredViews(
-        tuple(NamedPredicate(str(view.name), conjunction(base, view.predicate)) for view in found),
-        frozenset(str(view.name) for view in found if view.drop_empty),
+        tuple(NamedPredicate(str(view.name), conjunction(base, view.predicate)) for view in views),
+        frozenset(str(view.name) for view in views if view.drop_empty),
     )
 
 

@@ -134,14 +134,14 @@ def _qualified(sections: Sequence[plan.GroupSection]) -> list[plan.GroupSection]
 
 
 def _labels(sections: Sequence[Section]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     for place, section in enumerate(sections):
-        if section.label in found:
+        if section.label in places:
             what = f"two sections of vertices are called '{section.label}'"
             raise language_error(what, section.span, "give each a name of its own behind `as`")
         if section.label is not None:
-            found[section.label] = place
-    return found
+            places[section.label] = place
+    return places
 
 
 def _between(
@@ -201,13 +201,13 @@ def _key_names(
     lowered: Sequence[plan.GroupSection], written: Sequence[Section]
 ) -> dict[str, PropertyRef]:
     """The properties of the result that groups are made by; `src.city` is `src_city` there."""
-    found: dict[str, PropertyRef] = {}
+    items: dict[str, PropertyRef] = {}
     for place, section in enumerate(lowered):
         for key in (key for grouping in section.groupings for key in grouping.keys):
-            if found.setdefault(key.name.lower(), key.item) != key.item:
+            if items.setdefault(key.name.lower(), key.item) != key.item:
                 what = f"two properties that are grouped by would be called '{key.name}'"
                 raise language_error(what, written[place].span, "group by one of them")
-    return found
+    return items
 
 
 def _called(item: plan.Aggregate) -> str:

@@ -60,12 +60,14 @@ _KINDS = {
     "ALL_COLLECTIONS": "collections",
     "REFRESHED": "view or collection",
     "LIVE_GRAPHS": "live graphs",
+    "QUERY": "query",
     "QUERIES": "queries",
+    "DROP_QUERY": "`drop query`",
+    "PROGRAM": "program",
+    "PROGRAMS": "programs",
+    "DROP_PROGRAM": "`drop program`",
     "WAY": "out, in or both",
     "_DELETE_FROM": "`delete from`",
-    "_DROP_QUERY": "`drop query`",
-    "PROGRAMS": "programs",
-    "_DROP_PROGRAM": "`drop program`",
     "NONE": "none",
     "FAR": "far",
     "_SAVE_RESULTS": "save results",
@@ -87,7 +89,7 @@ _KINDS = {
 _UNSAID = {"$END", "VIEW_NAME", "QUOTED", "VARIABLE", "FLOAT", "SIGN", "_BANG", "_DOT"}
 STARTERS = {
     *("_CREATE", "_LOAD", "_RUN", "_SHOW", "_DELETE", "_REFRESH", "_USE", "_SET"),
-    *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN", "_ADVANCE", "_DROP_QUERY"),
+    *("_SERIALIZE", "_DESERIALIZE", "_SAVE", "_EXPLAIN", "_ADVANCE", "DROP_QUERY"),
 }
 _MOST = 12
 
@@ -97,9 +99,9 @@ def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> Lan
     place = broken_place(failure, source, _WORD)
     expected = expected_there(failure)
     for known in _KNOWN:
-        found = known(source, place, expected)
-        if found is not None:
-            return found
+        error = known(source, place, expected)
+        if error is not None:
+            return error
     return _unexpected(source, place, expected, start)
 
 
@@ -123,13 +125,13 @@ def _by_habit(habits: Iterable[Habit], source: Source, place: Span) -> LanguageE
 
 
 def _left_open(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    found = _OPENED.get(place.text)
-    if found is None:
+    problem = _OPENED.get(place.text)
+    if problem is None:
         return None
     line_end = source.text.find("\n", place.start)
     rest = source.text[place.end : None if line_end < 0 else line_end]
     closing = "*/" if place.text == "/*" else place.text
-    return None if closing in rest else language_error(found[0], place, found[1])
+    return None if closing in rest else language_error(problem[0], place, problem[1])
 
 
 def _foreign(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:

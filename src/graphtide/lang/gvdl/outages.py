@@ -38,21 +38,22 @@ def list_removals(
     vertices are all of the graph's.
     """
     if node.what == "value":
-        found = _values(node, scope, facts, base, limit)
+        removals = _values(node, scope, facts, base, limit)
     elif node.what == "edge":
         wanted = resolve(node.where, scope) if node.where is not None else plan.EVERYTHING
-        found = _edges(facts.edges(plan.conjunction(base, wanted), limit))
+        removals = _edges(facts.edges(plan.conjunction(base, wanted), limit))
     else:
         inner = replace(scope, vertex_only=True)
         wanted = resolve(node.where, inner) if node.where is not None else plan.EVERYTHING
-        found = _vertices(facts.vertices(wanted, limit))
+        removals = _vertices(facts.vertices(wanted, limit))
     needed = 2 if node.pairs else 1
-    if len(found) < needed:
+    if len(removals) < needed:
         plural = {"edge": "edges", "vertex": "vertices", "value": "values"}[node.what]
-        what = f"{len(found) or 'no'} {node.what if len(found) == 1 else plural} to remove"
+        few = f"{len(removals) or 'no'} {node.what if len(removals) == 1 else plural} to remove"
         hint = f"a condition that holds for {needed} or more {plural}"
-        raise language_error(f"there {'is' if len(found) == 1 else 'are'} {what}", node.span, hint)
-    return found
+        verb = "is" if len(removals) == 1 else "are"
+        raise language_error(f"there {verb} {few}", node.span, hint)
+    return removals
 
 
 def _edges(facts: Sequence[EdgeFact]) -> list[Removal]:

@@ -39,12 +39,12 @@ def parse_script(text: str, name: str | None = None) -> tuple[Statement, ...]:
 
 def parse_statement(text: str) -> Statement:
     """The one statement of a text; none or several are an error."""
-    found = parse_script(text)
-    if len(found) == 1:
-        return found[0]
-    span = found[1].span if found else Span(Source(text), 0, len(text))
+    statements = parse_script(text)
+    if len(statements) == 1:
+        return statements[0]
+    span = statements[1].span if statements else Span(Source(text), 0, len(text))
     raise language_error(
-        f"one statement is expected here, not {len(found)}", span, "run several as a script"
+        f"one statement is expected here, not {len(statements)}", span, "run several as a script"
     )
 
 

@@ -12,22 +12,7 @@ from enum import StrEnum
 from typing import Literal as OneOf
 
 from graphtide.lang.diagnostics import Span
-from graphtide.lang.gvdl.live_statements import (
-    AdvanceLive,
-    CreateLive,
-    CreateProgram,
-    CreateQuery,
-    DropProgram,
-    DropQuery,
-    ExplainProgram,
-    ExplainQuery,
-    ParameterValue,
-    Scalar,
-    SetLive,
-    ShowLive,
-    ShowPrograms,
-    ShowQueries,
-)
+from graphtide.lang.gvdl.live_statements import LiveStatement, ParameterValue, Scalar
 from graphtide.lang.gvdl.sections import Section
 from graphtide.lang.gvdl.tree import Item, Node, Predicate
 
@@ -258,16 +243,5 @@ Statement = (
     | SaveGraph
     | SaveCollection
     | Explain
-    | CreateLive
-    | AdvanceLive
-    | CreateQuery
-    | DropQuery
-    | ShowLive
-    | ShowQueries
-    | ExplainQuery
-    | CreateProgram
-    | DropProgram
-    | ShowPrograms
-    | ExplainProgram
-    | SetLive
+    | LiveStatement
 )

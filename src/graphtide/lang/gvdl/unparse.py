@@ -162,8 +162,8 @@ def _load_graph(node: statements.LoadGraph) -> str:
 
 def _run(node: statements.Run) -> str:
     written = _name(node.computation) if node.computation or node.library is None else ""
-    what = unparse_computation(written, node.parameters, node.library)
-    parts = ["run", *_strategy(node.strategy), what]
+    computation = unparse_computation(written, node.parameters, node.library)
+    parts = ["run", *_strategy(node.strategy), computation]
     parts.append(f"on collection {_name(node.collection)}")
     if node.name is not None:
         parts.append(f"as {_name(node.name)}")

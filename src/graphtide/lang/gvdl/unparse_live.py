@@ -19,22 +19,17 @@ def unparse_live(node: live.LiveStatement) -> str:
         case live.CreateQuery(name, graph):
             create = "create or replace" if node.replace else "create"
             return f"{create} query {_name(name)} on {_live(graph)} {unparse_asked(node)}"
-        case live.DropQuery(name, graph):
-            return f"drop query {_name(name)} on {_live(graph)}"
-        case live.ExplainQuery(name, graph):
-            return f"explain query {_name(name)} on {_live(graph)}"
         case live.CreateProgram():
             return _create_program(node)
-        case live.DropProgram(name, graph):
-            return f"drop program {_name(name)} on {_live(graph)}"
-        case live.ExplainProgram(name, graph):
-            return f"explain program {_name(name)} on {_live(graph)}"
-        case live.ShowPrograms(None):
-            return "show programs"
-        case live.ShowPrograms(str() as graph, None):
-            return f"show programs on {_live(graph)}"
-        case live.ShowPrograms(str() as graph, str() as one):
-            return f"show program {_name(one)} on {_live(graph)}"
+        case live.DropRegistered(what, name, graph):
+            return f"drop {what} {_name(name)} on {_live(graph)}"
+        case live.ExplainRegistered(what, name, graph):
+            return f"explain {what} {_name(name)} on {_live(graph)}"
+        case live.ShowRegistered(what, str() as graph, str() as one):
+            return f"show {what} {_name(one)} on {_live(graph)}"
+        case live.ShowRegistered(what, listed):
+            where = "" if listed is None else f" on {_live(listed)}"
+            return f"show {'queries' if what == 'query' else 'programs'}{where}"
         case live.SetLive(graph, what, to, far):
             value = "none" if to is None else write_literal(to)
             return f"set {what} {value}{' far' * far} on {_live(graph)}"
@@ -42,12 +37,6 @@ def unparse_live(node: live.LiveStatement) -> str:
             return "show live graphs"
         case live.ShowLive(str() as one):
             return f"show {_live(one)}"
-        case live.ShowQueries(None):
-            return "show queries"
-        case live.ShowQueries(str() as graph, None):
-            return f"show queries on {_live(graph)}"
-        case live.ShowQueries(str() as graph, str() as one):
-            return f"show query {_name(one)} on {_live(graph)}"
     raise AssertionError(node)
 
 

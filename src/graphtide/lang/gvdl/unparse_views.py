@@ -155,11 +155,11 @@ def _windows(node: tree.Windows) -> str:
 
 def _outages(node: tree.Outages) -> str:
     plural = {"edge": "edges", "vertex": "vertices", "value": "values"}[node.what]
-    what = f"pair of {plural}" if node.pairs else node.what
+    removed = f"pair of {plural}" if node.pairs else node.what
     if node.property is not None:
-        what = f"{what} of {unparse_predicate(node.property)}"
+        removed = f"{removed} of {unparse_predicate(node.property)}"
     where = f" where {unparse_predicate(node.where)}" if node.where is not None else ""
-    return f"without each {what}{where}{_named(node.name)}"
+    return f"without each {removed}{where}{_named(node.name)}"
 
 
 def _named(name: str | None) -> str:

@@ -108,8 +108,8 @@ def list_windows(
             (node.until or node.start or node).span,
             "let `from` be less than `until`, which is exclusive",
         )
-    found = WindowList(node, ref, axis, until, scope, 0)
-    return replace(found, count=_count(found))
+    windows = WindowList(node, ref, axis, until, scope, 0)
+    return replace(windows, count=_count(windows))
 
 
 def _count(windows: WindowList) -> int:

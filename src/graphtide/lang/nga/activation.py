@@ -102,21 +102,23 @@ def _only_who_was_sent_to(program: WalkProgram) -> WalkProgram:
 
 def _noted(body: Walk, received: str) -> Walk:
     """Each send followed by a count at its vertex; one does for sends in a row."""
-    found: list[WalkStatement] = []
+    statements: list[WalkStatement] = []
     for at, statement in enumerate(body):
         match statement:
             case SendAt(vertex=vertex):
-                found.append(statement)
+                statements.append(statement)
                 behind = body[at + 1] if at + 1 < len(body) else None
                 if not (isinstance(behind, SendAt) and behind.vertex == vertex):
-                    found.append(SendAt(vertex, received, Const(1, INT)))
+                    statements.append(SendAt(vertex, received, Const(1, INT)))
             case When(condition, then, otherwise):
-                found.append(When(condition, _noted(then, received), _noted(otherwise, received)))
+                statements.append(
+                    When(condition, _noted(then, received), _noted(otherwise, received))
+                )
             case Step() | Paths() | ForEach() | Along():
-                found.append(replace(statement, body=_noted(statement.body, received)))
+                statements.append(replace(statement, body=_noted(statement.body, received)))
             case _:
-                found.append(statement)
-    return tuple(found)
+                statements.append(statement)
+    return tuple(statements)
 
 
 def _one_superstep(program: WalkProgram) -> WalkProgram | None:
@@ -130,9 +132,9 @@ def _one_superstep(program: WalkProgram) -> WalkProgram | None:
 
 def _keeps_the_better(program: WalkProgram) -> WalkProgram | None:
     """The program without `active`, where the two compute the same in every superstep."""
-    found = one_hop(program)
+    plain = one_hop(program)
     if (
-        found is None
+        plain is None
         or program.tolerance != 0.0
         or _reads_active(program)
         or len(program.accumulators) != 1
@@ -143,9 +145,9 @@ def _keeps_the_better(program: WalkProgram) -> WalkProgram | None:
     if len(fields) != 1 or fields[0].size is not None or offered.size is not None:
         return None
     held = fields[0]
-    if reads(found.traverse).reads_target or not _takes_better(program.update, held, offered):
+    if reads(plain.traverse).reads_target or not _takes_better(program.update, held, offered):
         return None
-    if not _idle_ones_are_silent(found, held, offered):
+    if not _idle_ones_are_silent(plain, held, offered):
         return None
     better = Call(
         "min" if offered.kind is AccumulatorKind.MIN else "max",
@@ -221,7 +223,7 @@ def _without_active(program: WalkProgram) -> WalkProgram:
 
 
 def _unassigned(body: Body) -> Body:
-    found = []
+    statements = []
     for statement in body:
         match statement:
             case AssignState(name) if name == ACTIVE:
@@ -232,13 +234,13 @@ def _unassigned(body: Body) -> Body:
                     continue
             case _:
                 pass
-        found.append(statement)
-    return tuple(found)
+        statements.append(statement)
+    return tuple(statements)
 
 
 def _assignments(body: Body) -> int:
-    found = (item for item in statements_of(body) if isinstance(item, AssignState))
-    return sum(item.name == ACTIVE for item in found)
+    assigned = (item for item in statements_of(body) if isinstance(item, AssignState))
+    return sum(item.name == ACTIVE for item in assigned)
 
 
 def _reads_active(program: WalkProgram) -> bool:

@@ -35,21 +35,21 @@ _COMMENTS = re.compile(r"\s*//[ \t]?([^\n]*)")
 
 def build_program(tree: Tree[Token], source: Source) -> ProgramText:
     """The program that a parse tree holds."""
-    found = ProgramText(documentation=_leading_comments(source.text))
-    found.whole = Span(source, 0, len(source.text.rstrip()))
+    text = ProgramText(documentation=_leading_comments(source.text))
+    text.whole = Span(source, 0, len(source.text.rstrip()))
     builder = _Builder(source)
     for part in tree.children:
         if isinstance(part, Tree):
-            getattr(builder, f"_{part.data}")(part, found)
-    return found
+            getattr(builder, f"_{part.data}")(part, text)
+    return text
 
 
 def _leading_comments(text: str) -> str:
     """The lines of comment that a text begins with: what the program is about."""
     lines, at = [], 0
-    while (found := _COMMENTS.match(text, at)) is not None:
-        lines.append(found.group(1).rstrip())
-        at = found.end()
+    while (comment := _COMMENTS.match(text, at)) is not None:
+        lines.append(comment.group(1).rstrip())
+        at = comment.end()
     return "\n".join(lines)
 
 
@@ -133,10 +133,10 @@ class _Builder:
             "TRUE": lambda: True,
             "FALSE": lambda: False,
         }
-        found: Any = plain[token.type]()
-        if sign is not None and isinstance(found, bool):
+        value: Any = plain[token.type]()
+        if sign is not None and isinstance(value, bool):
             raise language_error("truth values have no sign", self.span(part), "leave it out")
-        signed: int | float | bool = -found if sign is not None else found
+        signed: int | float | bool = -value if sign is not None else value
         return signed
 
     # ---- functions
@@ -189,15 +189,15 @@ class _Builder:
         if over.data == "over_range":
             bounds = [self._expression(item) for item in over.children if item is not None]
             numbers = self._at(over, ast.Call(ast.Name("range"), bounds, []))
-            found = self._at(part, ast.For(target, numbers, body, []))
+            loop = self._at(part, ast.For(target, numbers, body, []))
             self._refuse_via(via)
-            return found
+            return loop
         distinct, members = over.children
-        found = self._at(part, ast.For(target, self._expression(members), body, []))
+        loop = self._at(part, ast.For(target, self._expression(members), body, []))
         edge = None if via is None else str(_tree(via).children[0])
-        word = "" if not isinstance(found.iter, ast.Attribute) else found.iter.attr
-        found.loop = Loop(word, edge, distinct is not None)  # type: ignore[attr-defined]
-        return found
+        word = "" if not isinstance(loop.iter, ast.Attribute) else loop.iter.attr
+        loop.loop = Loop(word, edge, distinct is not None)  # type: ignore[attr-defined]
+        return loop
 
     def _refuse_via(self, via: Tree[Token] | None) -> None:
         if via is not None:
@@ -209,8 +209,8 @@ class _Builder:
 
     def _expression(self, part: Any) -> ast.expr:
         built = getattr(self, f"_expr_{part.data}")(*part.children)
-        found: ast.expr = built
-        return self._at(part, found)
+        expression: ast.expr = built
+        return self._at(part, expression)
 
     def _expr_name(self, name: Token) -> ast.expr:
         return ast.Name(str(name))

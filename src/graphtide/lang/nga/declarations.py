@@ -243,9 +243,9 @@ def _accumulator(attribute: Attribute, held: TypeName) -> Accumulator:
 
 def _type(held: TypeName, known: Mapping[str, ValueType], *others: str) -> ValueType:
     """The type of that name; `others` are names that could have stood here as well."""
-    found = known.get(held.word.lower())
-    if found is not None:
-        return found
+    value_type = known.get(held.word.lower())
+    if value_type is not None:
+        return value_type
     words = [*known, *others]
     near = closest(held.word, words)
     raise language_error(

@@ -77,8 +77,8 @@ class Layout:
         return 0
 
     def _indent(self, start: int) -> str:
-        found = _INDENT.match(self.source.text, start)
-        indent = found.group() if found else ""
+        matched = _INDENT.match(self.source.text, start)
+        indent = matched.group() if matched else ""
         if " " in indent and "\t" in indent:
             raise language_error(
                 "tabs and spaces are mixed in front of this line",

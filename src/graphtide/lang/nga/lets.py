@@ -48,13 +48,13 @@ def _settled(body: list[Statement], around: frozenset[str]) -> Iterator[Statemen
 
 
 def _reads(value: Expression) -> frozenset[str]:
-    found = subexpressions(value)
-    return frozenset(item.name for item in found if isinstance(item, StateRef))
+    parts = subexpressions(value)
+    return frozenset(item.name for item in parts if isinstance(item, StateRef))
 
 
 def _assigned(body: Body) -> frozenset[str]:
-    found = statements_of(body)
-    return frozenset(item.name for item in found if isinstance(item, AssignState))
+    statements = statements_of(body)
+    return frozenset(item.name for item in statements if isinstance(item, AssignState))
 
 
 def _with_value(body: Body, name: str, value: Expression) -> Body:

@@ -130,9 +130,9 @@ def _check(program: WalkProgram, fields: Fields, text: ProgramText) -> None:
 
 
 def _activated(program: WalkProgram, fields: Fields) -> WalkProgram:
-    found = with_activation(program)
-    if found is not None:
-        return found
+    activated = with_activation(program)
+    if activated is not None:
+        return activated
     raise language_error(
         "the last superstep, in which no vertex is active, would empty the global variables",
         span_of(fields.places[ACTIVE]),

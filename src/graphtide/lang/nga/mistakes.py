@@ -102,9 +102,9 @@ def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
     """The error for a text that the parser gave up on."""
     place, expected = _place(failure, source), expected_there(failure)
     for known in (_foreign, _left_open, _no_block, _misspelt):
-        found = known(source, place, expected)
-        if found is not None:
-            return found
+        error = known(source, place, expected)
+        if error is not None:
+            return error
     what = f"'{place.text}' is not expected here" if place.text else "the text ends too early"
     kinds = _kinds(expected)
     return language_error(what, place, f"expected {kinds}" if kinds else None)

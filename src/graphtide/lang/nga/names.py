@@ -104,10 +104,10 @@ class _StatementNames(ExpressionNames):
             raise refused(target, f"{self.word} cannot send", "write Accumulate in Traverse")
         match attribute:
             case ast.Name(id=name) if name in self.fields.globals:
-                found: ast.expr = own(attribute, name)
+                accumulator: ast.expr = own(attribute, name)
             case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in self.vertices:
                 self._check_accumulated(attribute, name)
-                found = attribute
+                accumulator = attribute
             case ast.Attribute(value=ast.Name(id=owner) as vertex):
                 raise self.not_reached(vertex, owner)
             case _:
@@ -118,8 +118,8 @@ class _StatementNames(ExpressionNames):
                     "Accm<long, SUM>)` and write total.Accumulate(...)",
                 )
         if not isinstance(target, ast.Subscript):
-            return found
-        target.value, target.slice = found, self.expression(target.slice)
+            return accumulator
+        target.value, target.slice = accumulator, self.expression(target.slice)
         return target
 
     def _check_accumulated(self, node: ast.expr, name: str) -> None:

@@ -83,8 +83,8 @@ class NamesAtHand:
 
 def own(node: ast.AST, name: str) -> ast.Attribute:
     """A parameter or global variable, in place of its bare name."""
-    found = ast.Attribute(like(node, ast.Name(SELF)), name)
-    return like(node, found)
+    attribute = ast.Attribute(like(node, ast.Name(SELF)), name)
+    return like(node, attribute)
 
 
 def like(node: ast.AST, made: Made) -> Made:

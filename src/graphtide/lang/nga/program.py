@@ -44,5 +44,5 @@ def is_file_name(text: object) -> bool:
 
 def _named_after(path: Path) -> str:
     """`page-rank.nga` as `page_rank`: a name of Python."""
-    found = re.sub(r"\W", "_", path.stem)
-    return found if found.isidentifier() else f"program_{found}"
+    name = re.sub(r"\W", "_", path.stem)
+    return name if name.isidentifier() else f"program_{name}"

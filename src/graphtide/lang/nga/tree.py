@@ -81,5 +81,5 @@ class Loop:
 
 def span_of(node: ast.AST) -> Span | None:
     """Where a node stands in the text; None for one that no text says."""
-    found = getattr(node, "span", None)
-    return found if isinstance(found, Span) else None
+    span = getattr(node, "span", None)
+    return span if isinstance(span, Span) else None

@@ -139,11 +139,11 @@ def _parameter_text(item: Parameter) -> str:
 
 def _property_texts(program: Plan) -> list[str]:
     if isinstance(program, VertexProgram):
-        found = edge_properties(program)
+        types = edge_properties(program)
     else:
         read = (x for x in walk_expressions(program.traverse) if isinstance(x, EdgeProperty))
-        found = {item.name: item.type for item in read}
-    return [f"{word_text(name)}: {_TYPES[kind]}" for name, kind in found.items()]
+        types = {item.name: item.type for item in read}
+    return [f"{word_text(name)}: {_TYPES[kind]}" for name, kind in types.items()]
 
 
 def _state_text(item: StateField) -> str:
@@ -213,8 +213,8 @@ def _sent(item: Accumulator, value: str) -> str:
 
 
 def _branches(head: str, then: list[str], otherwise: list[str]) -> list[str]:
-    found = [head, *_block(then)]
-    return [*found, "Else", *_indented(otherwise)] if otherwise else found
+    lines = [head, *_block(then)]
+    return [*lines, "Else", *_indented(otherwise)] if otherwise else lines
 
 
 def _numbers(variable: str, bounds: list[str], step: int, body: list[str]) -> list[str]:

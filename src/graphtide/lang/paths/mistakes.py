@@ -65,9 +65,9 @@ def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> Lan
     for pattern, what, hint in _NOT_PATHS:
         if pattern.match(source.text):
             return language_error(what, place, hint)
-    found = _quoted(place) or _quantified(source, place, start) or _twice(source, place)
-    if found is not None:
-        return language_error(found[0], place, found[1])
+    problem = _quoted(place) or _quantified(source, place, start) or _twice(source, place)
+    if problem is not None:
+        return language_error(problem[0], place, problem[1])
     what = f"'{place.text}' is not expected here" if place.text else "the text ends too early"
     kinds = _kinds(failure)
     return language_error(what, place, f"expected {kinds}" if kinds else None)

@@ -76,10 +76,10 @@ def _written_infinity(node: ast.Call) -> Expression | None:
 def _extreme(node: ast.Call, name: str, scope: Scope, read: Read) -> Expression:
     if len(node.args) < 2:
         raise scope.error(node, f"{name}() needs two or more numbers here", f"write {name}(a, b)")
-    found = [_number(item, read(item, scope), scope) for item in node.args]
-    if any(item.type is FLOAT for item in found):
-        found = [item if item.type is FLOAT else as_float(item) for item in found]
-    return Call("min" if name == "min" else "max", tuple(found), found[0].type)
+    numbers = [_number(item, read(item, scope), scope) for item in node.args]
+    if any(item.type is FLOAT for item in numbers):
+        numbers = [item if item.type is FLOAT else as_float(item) for item in numbers]
+    return Call("min" if name == "min" else "max", tuple(numbers), numbers[0].type)
 
 
 def _power(node: ast.Call, scope: Scope, read: Read) -> Expression:

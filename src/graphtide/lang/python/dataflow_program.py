@@ -17,7 +17,8 @@ from typing import Any
 from graphtide.lang.python.declarations import Vertex, Vertices
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import Number, ValueType
-from graphtide.plan.program_values import ParameterValue, bound_values, told_values
+from graphtide.plan.parameter_values import ParameterValue
+from graphtide.plan.program_values import bound_values, told_values
 from graphtide.plan.programs import Parameter, ParameterKind
 
 Build = Callable[..., Any]
@@ -122,14 +123,14 @@ def dataflow_program(
     `missing`, if that is given. `labels` says that values are vertices that name components, so
     that summaries count those. `scratch` is a function from a graph at rest to an array of values.
     """
-    found = DataflowResult(result, _value_type(kind, result), missing, labels)
+    declared = DataflowResult(result, _value_type(kind, result), missing, labels)
     types = {name: _value_type(item, name) for name, item in (properties or {}).items()}
 
     def decorate(build: Build) -> DataflowProgram:
         parameters, takes_vertices = _signature(build)
         name = build.__name__
         return DataflowProgram(
-            name, build, found, tuple(types.items()), parameters, takes_vertices, scratch
+            name, build, declared, tuple(types.items()), parameters, takes_vertices, scratch
         )
 
     return decorate

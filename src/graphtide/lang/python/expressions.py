@@ -103,12 +103,12 @@ def read_expression(node: ast.expr, scope: Scope) -> Expression:
 
 def read_condition(node: ast.expr, scope: Scope) -> Expression:
     """An expression that must be true or false."""
-    found = read_expression(node, scope)
-    if found.type is BOOL:
-        return found
+    condition = read_expression(node, scope)
+    if condition.type is BOOL:
+        return condition
     raise scope.error(
         node,
-        f"a condition is true or false, and this is {TYPE_WORDS[found.type]}",
+        f"a condition is true or false, and this is {TYPE_WORDS[condition.type]}",
         "compare it, for example with `!= 0`",
     )
 
@@ -117,11 +117,11 @@ def read_index(node: ast.expr, scope: Scope) -> Expression:
     """An expression that must be an int."""
     if isinstance(node, ast.Slice | ast.Tuple):
         raise scope.error(node, "an index is one int", "take elements one at a time, in a loop")
-    found = read_expression(node, scope)
-    if found.type is INT:
-        return found
+    index = read_expression(node, scope)
+    if index.type is INT:
+        return index
     raise scope.error(
-        node, f"an index is an int, and this is {TYPE_WORDS[found.type]}", "write int(...)"
+        node, f"an index is an int, and this is {TYPE_WORDS[index.type]}", "write int(...)"
     )
 
 
@@ -177,9 +177,9 @@ def same_type(
 
 
 def _read_constant(node: ast.Constant, scope: Scope) -> Expression:
-    found = constant(node.value)
-    if found is not None:
-        return found
+    value = constant(node.value)
+    if value is not None:
+        return value
     if isinstance(node.value, str):
         return Text(node.value)
     if isinstance(node.value, int):
@@ -218,9 +218,9 @@ def _outside(node: ast.expr, scope: Scope) -> Expression:
     """A constant from outside of the class."""
     text = ast.unparse(node)
     value = look_up(node, scope.around)
-    found = Text(str(value)) if isinstance(value, str) else constant(value)
-    if found is not None:
-        return found
+    meant = Text(str(value)) if isinstance(value, str) else constant(value)
+    if meant is not None:
+        return meant
     if text in scope.fields.parameters:
         raise scope.error(node, f"nothing here is called '{text}'", f"write self.{text}")
     if value is MISSING:
@@ -241,9 +241,9 @@ def _names_hint(scope: Scope) -> str:
 
 
 def _read_attribute(node: ast.Attribute, scope: Scope) -> Expression:
-    found = read_attribute(node, scope)
-    if found is not None:
-        return found
+    reference = read_attribute(node, scope)
+    if reference is not None:
+        return reference
     match node.value:
         case ast.Attribute(value=owner) as inner if scope.is_self(owner):
             return read_of_parameter(node, inner, scope)
@@ -284,24 +284,24 @@ def _read_unary(node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: Scope
         raise scope.error(node, "`~` is not known in programs", "use `not`")
     if isinstance(op, ast.USub) and ast.unparse(operand) == str(-INT_MIN):
         return Const(INT_MIN, INT)
-    found = read_expression(operand, scope)
-    if found.type is BOOL:
+    inner = read_expression(operand, scope)
+    if inner.type is BOOL:
         raise scope.error(node, "truth values have no sign", "use `not`")
-    if not found.type.is_number:
-        raise scope.error(node, *_NO_ARITHMETIC[found.type])
+    if not inner.type.is_number:
+        raise scope.error(node, *_NO_ARITHMETIC[inner.type])
     if isinstance(op, ast.UAdd):
-        return found
-    folded = constant(-found.value) if isinstance(found, Const) else None
-    return folded or Unary("-", found)
+        return inner
+    folded = constant(-inner.value) if isinstance(inner, Const) else None
+    return folded or Unary("-", inner)
 
 
 def _read_comparisons(node: ast.Compare, scope: Scope) -> Expression:
     sides = [node.left, *node.comparators]
-    found = [
+    comparisons = [
         _read_comparison(node, op, sides[at], sides[at + 1], scope)
         for at, op in enumerate(node.ops)
     ]
-    return found[0] if len(found) == 1 else Boolean("and", tuple(found))
+    return comparisons[0] if len(comparisons) == 1 else Boolean("and", tuple(comparisons))
 
 
 def _read_comparison(

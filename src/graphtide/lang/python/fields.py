@@ -1,4 +1,4 @@
-"""The body of a program class: parameters, state, accumulators and settings, checked.
+"""The body of a program class: its parameters, state, accumulators and settings, by name.
 
 An annotated name is state if `initialize` or `update` assigns it on a vertex, and a parameter
 otherwise; everything else says itself what it is. Types and names come from the running class,
@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from graphtide.lang.python.declarations import (
     UNSET,
     AccumulatorDeclaration,
-    Columns,
     Date,
     Declaration,
     Global,
@@ -28,16 +27,14 @@ from graphtide.lang.python.declarations import (
     VertexProperty,
     Vertices,
 )
+from graphtide.lang.python.declared_types import TYPES, DeclaredTypes
 from graphtide.lang.python.settings import Settings, read_settings
 from graphtide.lang.python.source import FUNCTIONS, ClassSource
-from graphtide.lang.python.values import constant
 from graphtide.plan import expressions as x
 from graphtide.plan import walks as plan
-from graphtide.plan.expressions import BOOL, DATE, FLOAT, INT, TEXT, TIMESTAMP, Number, ValueType
-from graphtide.plan.program_values import date_value, timestamp_value
+from graphtide.plan.expressions import INT, ValueType
 from graphtide.plan.programs import (
     Accumulator,
-    AccumulatorKind,
     Parameter,
     ParameterKind,
     Size,
@@ -46,15 +43,6 @@ from graphtide.plan.programs import (
 
 _RESERVED = ("id", "out_degree", "in_degree", "degree", "iteration")
 _SETTINGS = ("direction", "iterations", "tolerance")
-_TYPES: dict[object, ValueType] = {int: INT, float: FLOAT, bool: BOOL}
-_DATA_TYPES: dict[object, ValueType] = {
-    **_TYPES,
-    str: TEXT,
-    Date: DATE,
-    dt.date: DATE,
-    Timestamp: TIMESTAMP,
-    dt.datetime: TIMESTAMP,
-}
 _KINDS: dict[object, ParameterKind] = {
     int: ParameterKind.INT,
     float: ParameterKind.FLOAT,
@@ -118,6 +106,7 @@ def read_fields(cls: type, source: ClassSource) -> Fields:
 class _FieldReader:
     def __init__(self, cls: type, source: ClassSource) -> None:
         self.source = source
+        self.types = DeclaredTypes(source)
         self.values = vars(cls)
         self.annotations: dict[str, object] = getattr(cls, "__annotations__", {})
         self.assigned = set(_assigned_on_vertex(source.node))
@@ -169,13 +158,13 @@ class _FieldReader:
         value = self.values.get(name, UNSET)
         setting = name == "direction" or (name in _SETTINGS and value is None)
         if isinstance(value, AccumulatorDeclaration) and self._annotation(name) is Global:
-            self.fields.globals[name] = self._accumulator(name, node, value)
+            self.fields.globals[name] = self.types.accumulator(name, node, value)
         elif setting or isinstance(value, Declaration):
             self._read_plain(name, node)
         elif name in self.assigned:
             value_type = self._annotated_type(name, node)
             self.fields.state[name] = StateField(
-                name, value_type, self._default(node, value_type, value)
+                name, value_type, self.types.default(node, value_type, value)
             )
         else:
             self._read_parameter(name, node, value)
@@ -199,7 +188,7 @@ class _FieldReader:
             )
         else:
             whole = kind is ParameterKind.VERTEX
-            default = self._given(node, INT if whole else ValueType(kind.value), value)
+            default = self.types.given(node, INT if whole else ValueType(kind.value), value)
         self.fields.parameters[name] = Parameter(name, kind, default)
 
     def _check_only_pairs(self, node: ast.AnnAssign) -> None:
@@ -213,21 +202,23 @@ class _FieldReader:
             return
         match self.values.get(name, UNSET):
             case State(declared, default, size):
-                value_type = self._type(node, declared)
+                value_type = self.types.value_type(node, declared)
                 self.fields.state[name] = StateField(
                     name,
                     value_type,
-                    self._default(node, value_type, default),
-                    self._size(node, size),
+                    self.types.default(node, value_type, default),
+                    self.types.size(node, size),
                 )
             case Property(declared):
-                self.fields.properties[name] = self._data_type(node, declared, "edges")
+                self.fields.properties[name] = self.types.data_type(node, declared, "edges")
             case VertexProperty(declared, missing):
-                self.fields.vertex_properties[name] = self._property(name, node, declared, missing)
+                self.fields.vertex_properties[name] = self.types.vertex_property(
+                    name, node, declared, missing
+                )
             case AccumulatorDeclaration() as item:
-                self.fields.accumulators[name] = self._accumulator(name, node, item)
+                self.fields.accumulators[name] = self.types.accumulator(name, node, item)
             case Global(AccumulatorDeclaration() as item):
-                self.fields.globals[name] = self._accumulator(name, node, item)
+                self.fields.globals[name] = self.types.accumulator(name, node, item)
             case Global():
                 raise self.source.error(
                     node,
@@ -235,7 +226,7 @@ class _FieldReader:
                     f"write `{name} = gt.Global(gt.Sum(int))`",
                 )
             case Matches() as rows:
-                self.fields.matches[name] = self._matches(name, node, rows)
+                self.fields.matches[name] = self.types.matches(name, node, rows)
             case _:
                 raise self.source.error(
                     node,
@@ -244,121 +235,19 @@ class _FieldReader:
                     f"write state as `{name} = gt.State(float)`",
                 )
 
-    def _property(
-        self, name: str, node: ast.stmt, declared: object, missing: object
-    ) -> x.VertexProperty:
-        value_type = self._data_type(node, declared, "vertices")
-        default = None if missing is UNSET else self._given(node, value_type, missing)
-        return x.VertexProperty("v", name, value_type, default)
-
-    def _data_type(self, node: ast.stmt, declared: object, owners: str) -> ValueType:
-        found = _DATA_TYPES.get(declared) if isinstance(declared, type) else None
-        if found is None:
-            raise self.source.error(
-                node,
-                f"properties of {owners} have no such type",
-                "use int, float, bool, str, gt.Date or gt.Timestamp",
-            )
-        return found
-
-    def _given(self, node: ast.stmt, value_type: ValueType, value: object) -> x.Constant:
-        """A constant of any type that data have; moments in ISO form."""
-        if value_type is TEXT and isinstance(value, str):
-            return str(value)
-        if value_type.is_moment:
-            found = date_value(value) if value_type is DATE else timestamp_value(value)
-            if found is not None:
-                return found.isoformat()
-        return self._default(node, value_type, value)
-
-    def _accumulator(self, name: str, node: ast.stmt, item: AccumulatorDeclaration) -> Accumulator:
-        value_type = self._type(node, item.type)
-        word = type(item).__name__
-        logic = item.kind in (AccumulatorKind.OR, AccumulatorKind.AND)
-        if logic and value_type is not BOOL:
-            raise self.source.error(node, f"{word} holds truth values", f"write gt.{word}()")
-        if item.kind is AccumulatorKind.COUNT and value_type is not INT:
-            raise self.source.error(node, "Count holds ints", "write gt.Count()")
-        if not logic and value_type is BOOL:
-            raise self.source.error(
-                node, f"{word} holds numbers", "use int or float, or gt.Or() and gt.And()"
-            )
-        return Accumulator(name, item.kind, value_type, self._size(node, item.size))
-
-    def _matches(self, name: str, node: ast.stmt, rows: Matches) -> plan.Matches:
-        if not rows.columns:
-            raise self.source.error(
-                node, f"'{name}' has no columns", f"write `{name} = gt.Matches(first=gt.Vertex)`"
-            )
-        columns: list[tuple[str, ValueType | str]] = []
-        sizes: list[tuple[str, Size]] = []
-        for column, kind in rows.columns.items():
-            size = self._size(node, kind.size) if isinstance(kind, Columns) else None
-            kind = kind.type if isinstance(kind, Columns) else kind
-            columns.append((column, "vertex" if kind is Vertex else self._column(node, kind)))
-            sizes += [] if size is None else [(column, size)]
-        return plan.Matches(name, tuple(columns), self._limit(node, rows.limit), tuple(sizes))
-
-    def _column(self, node: ast.stmt, kind: object) -> ValueType:
-        if isinstance(kind, type) and kind in _TYPES:
-            return _TYPES[kind]
-        raise self.source.error(
-            node,
-            "columns of matches have no such kind",
-            "use gt.Vertex, int, float, bool, or gt.Columns(gt.Vertex, size=...) for several",
-        )
-
-    def _limit(self, node: ast.stmt, limit: object) -> Size | None:
-        if limit is None or isinstance(limit, str):
-            return limit
-        if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0:
-            return limit
-        raise self.source.error(
-            node,
-            f"{limit!r} is no number of rows",
-            "`limit` is a number, the name of an int parameter, or None to keep all rows",
-        )
-
     def _annotation(self, name: str) -> object:
-        found = self.annotations.get(name)
-        if isinstance(found, str):
-            return _WORDS.get(found.strip(" '\"").split(".")[-1])
-        return found if isinstance(found, type) else None
+        annotation = self.annotations.get(name)
+        if isinstance(annotation, str):
+            return _WORDS.get(annotation.strip(" '\"").split(".")[-1])
+        return annotation if isinstance(annotation, type) else None
 
     def _annotated_type(self, name: str, node: ast.AnnAssign) -> ValueType:
-        found = _TYPES.get(self._annotation(name))
-        if found is None:
+        value_type = TYPES.get(self._annotation(name))
+        if value_type is None:
             raise self.source.error(
                 node.annotation, f"the state '{name}' has no such type", "use int, float or bool"
             )
-        return found
-
-    def _type(self, node: ast.stmt, declared: object) -> ValueType:
-        if isinstance(declared, type) and declared in _TYPES:
-            return _TYPES[declared]
-        raise self.source.error(node, "values have no such type", "use int, float or bool")
-
-    def _default(self, node: ast.stmt, value_type: ValueType, value: object) -> Number:
-        found = constant(0 if value is UNSET else value)
-        if value is UNSET:
-            return {INT: 0, FLOAT: 0.0, BOOL: False}[value_type]
-        if found is not None and found.type is value_type:
-            return found.value
-        if found is not None and found.type is INT and value_type is FLOAT:
-            return float(found.value)
-        hint = f"give a constant of type {value_type}"
-        if value_type is INT and isinstance(value, float):
-            hint = "ints have no infinity and no fractions: declare it as float"
-        raise self.source.error(node, f"{value!r} is no default for {_ARTICLE[value_type]}", hint)
-
-    def _size(self, node: ast.stmt, size: object) -> Size | None:
-        if size is None or isinstance(size, str):
-            return size
-        if isinstance(size, int) and not isinstance(size, bool) and size >= 1:
-            return size
-        raise self.source.error(
-            node, f"an array cannot have size {size!r}", "use 1 or more, or the name of a parameter"
-        )
+        return value_type
 
     def check_sizes(self) -> None:
         """Sizes that are names are int parameters; only now are all parameters known."""
@@ -380,16 +269,6 @@ class _FieldReader:
                 f"'{size}' is no int parameter, so it is no {word}",
                 f"declare it: `{size}: int`",
             )
-
-
-_ARTICLE = {
-    INT: "an int",
-    FLOAT: "a float",
-    BOOL: "a bool",
-    TEXT: "a text",
-    DATE: "a date",
-    TIMESTAMP: "a timestamp",
-}
 
 
 def _assigned_on_vertex(node: ast.ClassDef) -> Iterator[str]:

@@ -30,10 +30,10 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 
 def read_function(cls: type, name: str, source: ClassSource, fields: Fields) -> Body:
     """The statements of a function; none where the class does not have it."""
-    found = find_function(cls, name, source, fields)
-    if found is None:
+    written = find_function(cls, name, source, fields)
+    if written is None:
         return ()
-    node, function = found
+    node, function = written
     wanted = ARGUMENTS[name]
     given = dict(zip(argument_names(node, wanted, source), wanted, strict=True))
     me = next(name for name, role in given.items() if role == "self")
@@ -86,11 +86,11 @@ def check_used(
     known = list(expressions)
     read = {item.name for item in known if isinstance(item, AccumulatorRef)}
     for accumulator in program.accumulators:
-        for found, what, where in ((sent, "sends to", "traverse"), (read, "reads", "update")):
-            if accumulator.name not in found:
+        for names, does, where in ((sent, "sends to", "traverse"), (read, "reads", "update")):
+            if accumulator.name not in names:
                 raise source.error(
                     fields.places[accumulator.name],
-                    f"nothing {what} the accumulator '{accumulator.name}'",
+                    f"nothing {does} the accumulator '{accumulator.name}'",
                     f"use v.{accumulator.name} in `{where}`, or remove it",
                 )
     used = parameters_used(program, known)
@@ -115,10 +115,10 @@ def parameters_used(
     program: VertexProgram | WalkProgram, expressions: Iterable[Expression]
 ) -> set[str]:
     """The parameters that sizes, settings and expressions name."""
-    found = {str(item.size) for item in program.sized}
-    found |= {str(program.iterations), str(program.tolerance)}
+    names = {str(item.size) for item in program.sized}
+    names |= {str(program.iterations), str(program.tolerance)}
     for item in expressions:
         match item:
             case ParameterRef(name) | Member(parameter=name) | PairSource(name):
-                found.add(name)
-    return found
+                names.add(name)
+    return names

@@ -68,12 +68,12 @@ def _one_of(
 ) -> Expression:
     """A text that equals one of several; the same as comparisons joined by `or`."""
     _check_text(value, place, scope)
-    found: list[Expression] = []
+    comparisons: list[Expression] = []
     for item in items:
         other = read(item, scope)
         _check_text(other, item, scope)
-        found.append(Compare("==", value, other))
-    return found[0] if len(found) == 1 else Boolean("or", tuple(found))
+        comparisons.append(Compare("==", value, other))
+    return comparisons[0] if len(comparisons) == 1 else Boolean("or", tuple(comparisons))
 
 
 def _check_text(value: Expression, place: ast.expr, scope: Scope) -> None:

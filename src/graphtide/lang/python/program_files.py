@@ -44,8 +44,10 @@ def programs_of(path: Path) -> dict[str, Program | DataflowProgram | RuleProgram
     module.__file__ = str(path)
     with _importing_beside(path):
         _carry_out(path, code, module)
-    found = [item for item in vars(module).values() if isinstance(item, Program | DataflowProgram)]
-    return {program.name: program for program in found}
+    programs = [
+        item for item in vars(module).values() if isinstance(item, Program | DataflowProgram)
+    ]
+    return {program.name: program for program in programs}
 
 
 def _read(path: Path) -> str:

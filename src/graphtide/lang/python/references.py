@@ -102,9 +102,9 @@ def check_index(
 def array_length(node: ast.expr, scope: Scope) -> Expression:
     """The value of `len(v.x)`: a constant, or the parameter that is its size."""
     if isinstance(node, ast.Attribute) and scope.vertex(node.value) is not None:
-        found = scope.fields.state.get(node.attr) or scope.fields.accumulators.get(node.attr)
-        if found is not None and found.size is not None:
-            size = found.size
+        field = scope.fields.state.get(node.attr) or scope.fields.accumulators.get(node.attr)
+        if field is not None and field.size is not None:
+            size = field.size
             return ParameterRef(size, INT) if isinstance(size, str) else Const(size, INT)
     raise scope.error(
         node, "only arrays of a vertex have a length", "write len(v.x) with x declared with a size"

@@ -15,8 +15,8 @@ def read_send(node: ast.Call, scope: Scope) -> Body:
     """The statements for a call that stands alone: one for each element that is sent to."""
     attribute, index_node = _target(node, scope)
     item = _accumulator(node, attribute, scope)
-    found = sent_values(node, index_node, item, scope)
-    return tuple(Send(item.name, value, index) for value, index in found)
+    sent = sent_values(node, index_node, item, scope)
+    return tuple(Send(item.name, value, index) for value, index in sent)
 
 
 def sent_values(

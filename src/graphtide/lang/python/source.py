@@ -75,14 +75,14 @@ def find_source(cls: type) -> ClassSource:
 
 def names_around(function: FunctionType) -> Mapping[str, object]:
     """The values that names outside of a function have at this moment."""
-    found: dict[str, object] = dict(vars(builtins))
-    found.update(function.__globals__)
+    names: dict[str, object] = dict(vars(builtins))
+    names.update(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
-            found[name] = cell.cell_contents
+            names[name] = cell.cell_contents
         except ValueError:  # assigned only after the class
-            found.pop(name, None)
-    return found
+            names.pop(name, None)
+    return names
 
 
 @lru_cache(maxsize=16)
@@ -97,8 +97,8 @@ def _find_class(text: str, name: str, function: str, line: int) -> ast.ClassDef 
     tree = _parse(text) or _parse(_class_alone(text, name, line))
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.ClassDef) and node.name == name:
-            found = {item.name: _first_line(item) for item in _functions(node)}
-            if found.get(function) == line:
+            lines = {item.name: _first_line(item) for item in _functions(node)}
+            if lines.get(function) == line:
                 return node
     return None
 

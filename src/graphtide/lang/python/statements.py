@@ -35,7 +35,7 @@ def read_body(nodes: list[ast.stmt], scope: Scope) -> Body:
 
 def read_statements(nodes: list[ast.stmt], scope: Scope) -> Body:
     """Statements one after the other; `pass` and texts are none."""
-    return tuple(found for node in nodes for found in _read_statement(node, scope))
+    return tuple(statement for node in nodes for statement in _read_statement(node, scope))
 
 
 def _read_statement(node: ast.stmt, scope: Scope) -> Body:

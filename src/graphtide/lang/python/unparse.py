@@ -105,14 +105,14 @@ def _size_text(size: int | str | None) -> str:
 
 
 def _property_lines(expressions: Iterable[Expression]) -> list[str]:
-    found = {
+    types = {
         item.name: item.type
         for item in expressions
         if isinstance(item, EdgeProperty) and item.type is not FLOAT
     }
     return [
         f"{name} = gt.Property({_MOMENTS.get(value_type, value_type.value)})"
-        for name, value_type in found.items()
+        for name, value_type in types.items()
     ]
 
 

@@ -101,11 +101,11 @@ def _bind_path(names: list[str], end: str, over: Over, length: Size, scope: Walk
 def _read_length(node: ast.Call, scope: WalkScope) -> Size:
     if len(node.args) != 1 or node.keywords:
         raise scope.error(node, "repeat() takes the number of steps", "write `.repeat(3)`")
-    found = read_expression(node.args[0], scope)
-    match found:
-        case Const(int(value)) if found.type is INT and value >= 1:
+    length = read_expression(node.args[0], scope)
+    match length:
+        case Const(int(value)) if length.type is INT and value >= 1:
             return value
-        case ParameterRef(name) if found.type is INT:
+        case ParameterRef(name) if length.type is INT:
             return name
         case _:
             raise scope.error(

@@ -150,24 +150,24 @@ def _read_slice(node: ast.Slice, scope: WalkScope) -> tuple[int | None, int | No
 
 
 def _read_distinct(node: ast.Call, scope: WalkScope) -> Expression:
-    found: list[Vertex | PathItems] = []
+    members: list[Vertex | PathItems] = []
     for item in node.args:
         vertex = scope.vertex(item)
         items = None if vertex is not None else read_items(item, scope)
         if vertex is not None:
-            found.append(vertex)
+            members.append(vertex)
         elif items is not None and items.kind == "vertices":
-            found.append(items)
+            members.append(items)
         else:
             raise scope.error(
                 item,
                 "distinct() takes vertices that the walk has reached",
                 "write distinct(u, v, w) or distinct(path.vertices)",
             )
-    if node.keywords or not found or (len(found) == 1 and isinstance(found[0], str)):
+    if node.keywords or not members or (len(members) == 1 and isinstance(members[0], str)):
         raise scope.error(node, "distinct() takes two or more vertices", "write distinct(u, v, w)")
-    plain = [item for item in found if isinstance(item, str)]
-    return different(plain) if len(plain) == len(found) else Distinct(tuple(found))
+    plain = [item for item in members if isinstance(item, str)]
+    return different(plain) if len(plain) == len(members) else Distinct(tuple(members))
 
 
 def each_vertex(items: PathItems, scope: WalkScope) -> OverPath:

@@ -78,9 +78,9 @@ def read_walk_program(
 
 
 def _read_traverse(cls: type, source: ClassSource, fields: Fields) -> tuple[str, Walk]:
-    found = find_function(cls, "traverse", source, fields)
-    assert found is not None
-    node, function = found
+    written = find_function(cls, "traverse", source, fields)
+    assert written is not None
+    node, function = written
     me, root = argument_names(node, ("self", "u"), source)
     scope = WalkScope(source, fields, "traverse", me, {}, {}, names_around(function))
     scope.bind_vertex(root)
@@ -134,14 +134,14 @@ def counted_parameters(program: WalkProgram, statements: list[WalkStatement]) ->
 
 def _sizes(program: WalkProgram, statements: list[WalkStatement]) -> list[str]:
     """The parameters that say how often something is there."""
-    found: list[object] = [item.limit for item in program.matches]
-    found += [size for item in program.matches for _, size in item.sizes]
+    sizes: list[object] = [item.limit for item in program.matches]
+    sizes += [size for item in program.matches for _, size in item.sizes]
     for statement in statements:
         match statement:
             case Paths(length=length):
-                found.append(length)
+                sizes.append(length)
             case ForEach(start=start, stop=stop):
-                found += [start, stop]
+                sizes += [start, stop]
             case _:
                 pass
-    return [item for item in found if isinstance(item, str)]
+    return [item for item in sizes if isinstance(item, str)]

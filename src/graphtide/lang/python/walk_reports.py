@@ -48,9 +48,9 @@ def _read_value(node: ast.expr, column: str, kind: ValueType | str, scope: WalkS
 
 def _vertex(node: ast.expr, column: str, scope: WalkScope) -> Expression:
     """The number of a vertex, spelled out: `v.id`."""
-    found = None if isinstance(node, ast.Name) else read_expression(node, scope)
-    if isinstance(found, VertexFact) and found.fact == "id":
-        return found
+    reference = None if isinstance(node, ast.Name) else read_expression(node, scope)
+    if isinstance(reference, VertexFact) and reference.fact == "id":
+        return reference
     raise scope.error(
         node,
         f"'{column}' takes a vertex that the walk has reached",
@@ -68,10 +68,10 @@ def _read_list(node: ast.expr, column: str, kind: ValueType | str, scope: WalkSc
             f"'{column}' takes as many values as it has columns",
             "write path.vertices, path.vertices[1:] or [e.time for e in path.edges]",
         )
-    found = read_comprehension(node, "each", scope, read_expression)
+    listed = read_comprehension(node, "each", scope, read_expression)
     if isinstance(kind, ValueType):
-        value = scope.convert(node, found.value, kind, f"'{column}'")
-        return replace(found, value=value)
-    if isinstance(found.value, VertexFact) and found.value.fact == "id":
-        return found
+        value = scope.convert(node, listed.value, kind, f"'{column}'")
+        return replace(listed, value=value)
+    if isinstance(listed.value, VertexFact) and listed.value.fact == "id":
+        return listed
     raise scope.error(node, f"'{column}' takes vertices", "write path.vertices")

@@ -50,13 +50,13 @@ class WalkScope(Scope):
 
     def vertex(self, node: ast.AST) -> str | None:
         """What the plan calls a vertex: one of a loop, or `path.vertices[1]`."""
-        found = super().vertex(node)
-        return self._item(node, "vertices") if found is None else found
+        bound = super().vertex(node)
+        return self._item(node, "vertices") if bound is None else bound
 
     def edge(self, node: ast.AST) -> str | None:
         """What the plan calls an edge: one of a loop, or `path.edges[-1]`."""
-        found = super().edge(node)
-        return self._item(node, "edges") if found is None else found
+        bound = super().edge(node)
+        return self._item(node, "edges") if bound is None else bound
 
     def is_given(self, name: str) -> bool:
         """Whether a name is bound by the walk."""
@@ -94,9 +94,9 @@ class WalkScope(Scope):
 
     def fresh(self, name: str) -> str:
         """A name that the plan does not have yet."""
-        found = fresh_name(name, self.used)
-        self.used.add(found)
-        return found
+        unused = fresh_name(name, self.used)
+        self.used.add(unused)
+        return unused
 
     def define(self, node: ast.AST, name: str, value: Expression) -> None:
         """Let a local name stand for a value from here on."""

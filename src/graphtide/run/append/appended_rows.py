@@ -66,6 +66,6 @@ def _labels(
     labels = dict.fromkeys(known)
     for given, name in columns:
         if given is not None and given.has(name):
-            found = pc.unique(given.rows.column(name)).drop_null().to_pylist()
-            labels |= dict.fromkeys(sorted(found))
+            names = pc.unique(given.rows.column(name)).drop_null().to_pylist()
+            labels |= dict.fromkeys(sorted(names))
     return tuple(labels)

@@ -42,7 +42,7 @@ class BadRows:
 
     def _refusal(self) -> InputError:
         reasons = Counter(row["reason"] for row in self._rows).most_common()
-        told = "; ".join(f"{count:,} × {reason}" for reason, count in reasons)
+        counts = "; ".join(f"{count:,} × {reason}" for reason, count in reasons)
         shown = [
             f"{row['file']}, row {row['line']}: {row['reason']}: {row['text'][:200]}"
             for row in self._rows[:_SHOWN]
@@ -52,7 +52,7 @@ class BadRows:
         rows = "row" if len(self._rows) == 1 else "rows"
         aside = self.options.said("on_bad_rows", "quarantine")
         return InputError(
-            f"{len(self._rows):,} bad {rows}, nothing was appended: {told}",
+            f"{len(self._rows):,} bad {rows}, nothing was appended: {counts}",
             where="\n      ".join(shown),
             hint=f"correct them, or append the rest and keep these aside with {aside}",
         )

@@ -36,9 +36,9 @@ class EdgeChanges:
             return []
         names = [*(["label"] if given.has("label") else []), *given.properties(self._declared)]
         edges, rows = self._named("delete", given, names)
-        found = [edges.take(row) for row in rows]
-        _refuse("delete", given, [at for at, edge in enumerate(found) if edge is None])
-        return sorted(edge for edge in found if edge is not None)
+        matched = [edges.take(row) for row in rows]
+        _refuse("delete", given, [at for at, edge in enumerate(matched) if edge is None])
+        return sorted(edge for edge in matched if edge is not None)
 
     def updated(
         self, given: GivenRows | None, match: Sequence[str], deleted: Sequence[int]

@@ -75,10 +75,10 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
     labels = {name: columns.pop(name) for name in _labels(table, schema) if name in columns}
     names = [str(name) for name in columns]
     roles = assign_roles(table, names, options)
-    values, found = list(columns.values()), {}
+    values, typed = list(columns.values()), {}
     keys = ("id",) if table.kind == "vertices" else ENDS
     for name, column in zip(keys, roles.keys, strict=True):
-        found[name] = as_type(values[column.place], schema.id_type, column.name, table.name)
+        typed[name] = as_type(values[column.place], schema.id_type, column.name, table.name)
     if roles.label is not None:
         labels["label"] = values[roles.label]
     known = declared_types(schema, table.kind)
@@ -86,12 +86,12 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
         if column.name not in known:
             raise unknown_property(table.name, column.name, known)
         type_ = known[column.name]
-        found[column.name] = as_type(values[column.place], type_, column.name, table.name)
-    _check_lengths(table.name, found)
-    rows = len(found[keys[0]])
+        typed[column.name] = as_type(values[column.place], type_, column.name, table.name)
+    _check_lengths(table.name, typed)
+    rows = len(typed[keys[0]])
     for name, given in labels.items():
-        found[name] = as_type(given, PropertyType.STRING, name, table.name)
-    return GivenRows(pa.table(found | _said_labels(table, rows)), describe(table.data))
+        typed[name] = as_type(given, PropertyType.STRING, name, table.name)
+    return GivenRows(pa.table(typed | _said_labels(table, rows)), describe(table.data))
 
 
 def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
@@ -116,21 +116,21 @@ def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
 
 def as_type(values: Any, wanted: PropertyType, name: str, what: str) -> pa.Array:
     """A column in the type that the graph has it in; InputError where it holds something else."""
-    found = typed_column(values)
+    column = typed_column(values)
     target = ARROW_TYPES[wanted]
-    if found is not None and found.null_count == len(found):
-        return pa.nulls(len(found), target)
-    if found is not None and found.type != target:
-        kinds = {property_type(found), wanted}
-        if kinds == {PropertyType.INT, PropertyType.FLOAT} and _is_exact(found, wanted):
-            return found.cast(target, safe=False)
-        found = None
-    if found is None:
+    if column is not None and column.null_count == len(column):
+        return pa.nulls(len(column), target)
+    if column is not None and column.type != target:
+        kinds = {property_type(column), wanted}
+        if kinds == {PropertyType.INT, PropertyType.FLOAT} and _is_exact(column, wanted):
+            return column.cast(target, safe=False)
+        column = None
+    if column is None:
         raise InputError(
             f"{what}: '{name}' holds values of type {wanted}, and the rows give others",
             hint="give values of the same type",
         )
-    return found
+    return column
 
 
 def joined(given: Sequence[GivenRows]) -> GivenRows | None:
@@ -203,5 +203,5 @@ def _said_labels(table: TableSource, rows: int) -> dict[str, pa.Array]:
 def _check_lengths(what: str, columns: Mapping[str, pa.Array]) -> None:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns of {what} differ in length: {told}")
+        each = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"the columns of {what} differ in length: {each}")

@@ -42,18 +42,18 @@ class FileReader:
         """The columns as rows in memory have them, those of the graph and no others."""
         known = declared_types(self._schema, table.kind)
         labels = ("label", "src_label", "dst_label")
-        found = {}
+        typed = {}
         for name in rows.column_names:
             column = rows.column(name).combine_chunks()
             if name in ("id", "src", "dst"):
-                found[name] = as_type(column, self._schema.id_type, name, table.name)
+                typed[name] = as_type(column, self._schema.id_type, name, table.name)
             elif name in known:
-                found[name] = as_type(column, known[name], name, table.name)
+                typed[name] = as_type(column, known[name], name, table.name)
             elif name not in labels:
                 raise unknown_property(table.name, name, known)
             elif column.null_count < len(column):
-                found[name] = column.cast(pa.large_string())
-        return pa.table(found)
+                typed[name] = column.cast(pa.large_string())
+        return pa.table(typed)
 
 
 def _vertices(folder: Path) -> pa.Table:

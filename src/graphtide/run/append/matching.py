@@ -52,8 +52,8 @@ class NamedEdges:
 
     def take(self, row: Sequence[Any]) -> int | None:
         """One of them, which is taken from now on; None if there is none."""
-        found = self.of(row)
-        return found.popleft() if found else None
+        waiting = self.of(row)
+        return waiting.popleft() if waiting else None
 
 
 def _between(stored: StoredGraph, src: Int64, dst: Int64) -> EdgeIds:
@@ -64,8 +64,8 @@ def _between(stored: StoredGraph, src: Int64, dst: Int64) -> EdgeIds:
     named[0, src], named[1, dst] = True, True
     near = np.flatnonzero(named[0, sources] & named[1, targets])
     pairs = sources[near].astype(np.int64) << 32 | targets[near]
-    found = near[np.isin(pairs, src << 32 | dst)].astype(np.int32)
-    return np.setdiff1d(found, deleted_edges(stored), assume_unique=True)
+    between = near[np.isin(pairs, src << 32 | dst)].astype(np.int32)
+    return np.setdiff1d(between, deleted_edges(stored), assume_unique=True)
 
 
 def _comparable(key: Sequence[Any]) -> tuple[Any, ...]:

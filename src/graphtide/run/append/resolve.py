@@ -40,8 +40,8 @@ class Given:
     @property
     def tables(self) -> list[GivenRows]:
         """Those that were given."""
-        found = (self.vertices, self.edges, self.delete, self.update)
-        return [table for table in found if table is not None]
+        every = (self.vertices, self.edges, self.delete, self.update)
+        return [table for table in every if table is not None]
 
 
 def resolve(stored: StoredGraph, given: Given, bad: BadRows) -> Appended:
@@ -136,12 +136,12 @@ def _new_vertices(
 
 
 def _check_size(stored: StoredGraph, added: Appended) -> None:
-    for known, new, what in (
+    for known, new, rows in (
         (stored.vertices, added.vertices, "vertices"),
         (stored.numbers, added.edges, "edges"),
     ):
         if known + new.num_rows > _MOST:
             raise LimitError(
-                f"{known + new.num_rows:,} {what} are more than one graph can hold ({_MOST:,})",
+                f"{known + new.num_rows:,} {rows} are more than one graph can hold ({_MOST:,})",
                 hint="split the graph; graph.merge() gives the numbers of deleted edges back",
             )

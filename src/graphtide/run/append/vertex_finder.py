@@ -32,8 +32,8 @@ class VertexFinder:
         self._numbers: dict[Key, int] = {}
         self._labels: dict[Any, list[str | None]] = {}
         self.new: list[Key] = []
-        for number, label, found in _named_vertices(stored, tables):
-            self._know((label if self.several else None, found), number)
+        for number, label, id_ in _named_vertices(stored, tables):
+            self._know((label if self.several else None, id_), number)
 
     def number(self, label: str | None, given: Any) -> int | None:
         """The number of a vertex; None if there is none."""

@@ -36,14 +36,14 @@ def changed_edges(
 ) -> ChangedEdges:
     """What has changed between two states of a graph, for views of these predicates."""
     deleted = deleted_edges(now)
-    found = [
+    edges = [
         np.arange(then.numbers, now.numbers, dtype=np.int32),
         changed_numbers(then, now, "edges"),
     ]
     vertices = changed_numbers(then, now, "vertices")
     if len(vertices) and any(map(_looks_at_vertices, predicates)):
-        found.append(ends_of(now, vertices))
-    looked_at = np.setdiff1d(np.unique(np.concatenate(found)), deleted)
+        edges.append(ends_of(now, vertices))
+    looked_at = np.setdiff1d(np.unique(np.concatenate(edges)), deleted)
     return ChangedEdges(np.setdiff1d(deleted, deleted_edges(then)), looked_at)
 
 

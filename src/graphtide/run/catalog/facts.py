@@ -30,9 +30,9 @@ class StoredGraphFacts:
     def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
         """Smallest and largest value over the edges that match."""
         if where == EVERYTHING and self._is_declared(property):
-            found = edge_bounds(self._stored, property.name)
-            if found is not None:
-                low, high = found
+            bounds = edge_bounds(self._stored, property.name)
+            if bounds is not None:
+                low, high = bounds
                 return _as_value(low, property.type), _as_value(high, property.type)
         return self._gateway.bounds(self._stored, property, where)
 

@@ -97,8 +97,8 @@ def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[Block]:
 
 
 def _ends(column: pa.ChunkedArray) -> NDArray[np.int32]:
-    found: NDArray[np.int32] = column.to_numpy().astype(np.int32, copy=False)
-    return found
+    numbers: NDArray[np.int32] = column.to_numpy().astype(np.int32, copy=False)
+    return numbers
 
 
 def _values(stored: StoredGraph, table: pa.Table, name: str) -> NDArray[Any]:

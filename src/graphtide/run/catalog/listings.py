@@ -124,10 +124,10 @@ def finished_views(stored: StoredRun) -> tuple[int, int]:
 def _listing(
     columns: Sequence[str], names: Sequence[str], look: Look, stale: Stale = lambda name: False
 ) -> Listing:
-    found = [item for name in names if (item := _looked_at(name, look, len(columns))) is not None]
-    table = table_of(columns, [row for row, _ in found])
-    damages = tuple(damage for _, damage in found if damage is not None)
-    states = [_state(str(row[0]), damage, stale) for row, damage in found]
+    rows = [item for name in names if (item := _looked_at(name, look, len(columns))) is not None]
+    table = table_of(columns, [row for row, _ in rows])
+    damages = tuple(damage for _, damage in rows if damage is not None)
+    states = [_state(str(row[0]), damage, stale) for row, damage in rows]
     if set(states) - {"ok"}:
         table = table.append_column("state", pa.array(states, pa.string()))
     return Listing(table, damages)

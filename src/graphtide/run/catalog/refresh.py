@@ -64,12 +64,12 @@ def refresh_collection(space: Workspace, name: str) -> Refreshed:
     with shown(f"refresh {name}", enabled=space.progress) as report:
         stored = open_collection(space.catalog, name)
         graph = latest_behind(space.catalog, stored)
-        found = state_behind(stored, graph)
-        if found.graph is not None and found.state.identity == graph.identity:
+        behind = state_behind(stored, graph)
+        if behind.graph is not None and behind.state.identity == graph.identity:
             return Refreshed(stored, "up to date")
         report("looking at the views", None)
         request = request_again(space, stored)
-        update = None if found.graph is None else _update(stored, found.graph, request)
+        update = None if behind.graph is None else _update(stored, behind.graph, request)
         if update is None:
             made = build_collection(space.catalog, space.gateway, request, report)
             return Refreshed(made, "made again")
@@ -101,10 +101,10 @@ def _update(
     if held[dropped].any():
         return None
     places = [list(now).index(name) for name in kept]
-    found = _Update(stored, request, changed, of_row, held[places].T, began)
+    update = _Update(stored, request, changed, of_row, held[places].T, began)
     empty = {view.name for view in stored.views} & request.drop_empty
-    sizes = dict(zip(kept, found.matrix.sizes(), strict=True))
-    return None if any(sizes[name] == 0 for name in empty) else found
+    sizes = dict(zip(kept, update.matrix.sizes(), strict=True))
+    return None if any(sizes[name] == 0 for name in empty) else update
 
 
 class _Update:
@@ -179,13 +179,13 @@ class _Update:
 def _join_classes(known: Held, held: Held) -> tuple[NDArray[np.int32], Held]:
     """For each new row of the edge-boolean matrix its class, and the rows of all classes."""
     numbers = {row.tobytes(): at for at, row in enumerate(np.packbits(known, axis=1))}
-    found: list[int] = []
+    classes: list[int] = []
     fresh: list[Held] = []
     for at, row in enumerate(np.packbits(held, axis=1)):
         key = row.tobytes()
         if key not in numbers:
             numbers[key] = len(known) + len(fresh)
             fresh.append(held[at])
-        found.append(numbers[key])
+        classes.append(numbers[key])
     added = np.array(fresh, np.bool_).reshape(-1, known.shape[1])
-    return np.array(found, np.int32), np.concatenate([known, added])
+    return np.array(classes, np.int32), np.concatenate([known, added])

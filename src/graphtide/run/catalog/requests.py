@@ -107,7 +107,7 @@ def _base(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
             hint="name a graph or a view behind 'on'",
         )
     graph = latest_behind(space.catalog, stored)
-    state_behind(stored, graph)
+    state_behind(stored, graph)  # Refuses a view whose graph was loaded anew since.
     text = stored.views[0].predicate
     return graph, resolve_predicate(parse_predicate(text), graph.schema)
 

@@ -65,8 +65,8 @@ class SparkRun:
 
     def _tasks(self, numbers: Sequence[int]) -> list[Report]:
         gateway = self._space.gateway
-        found = gateway.run_tasks(ENTRY, self._order, numbers, str(cache_root()))
-        return [pickle.loads(item) for item in found]
+        pickled = gateway.run_tasks(ENTRY, self._order, numbers, str(cache_root()))
+        return [pickle.loads(item) for item in pickled]
 
     def _leave(self) -> None:
         """Let tasks end that go on still, and keep what can be read of the attempts."""
@@ -90,8 +90,8 @@ def _progress_of(parts: PartsOnDisk, run: SubPlanRun, report: Telling) -> Callab
         done = sum(behind - firsts[at] for at, behind in parts.attempted().items())
         first = done if first is None else first
         left = (perf_counter() - began) / max(1, done - first) * (firsts[-1] - done)
-        told = f", about {left:,.0f} s left" if done > first else ""
-        report(f"{done:,} of {firsts[-1]:,} steps on Spark{told}", done / firsts[-1])
+        wait = f", about {left:,.0f} s left" if done > first else ""
+        report(f"{done:,} of {firsts[-1]:,} steps on Spark{wait}", done / firsts[-1])
 
     return look
 

@@ -25,8 +25,8 @@ def found_behind(catalog: Catalog, stored: StoredCollection) -> FoundState | Non
 
 def is_stale(catalog: Catalog, stored: StoredCollection) -> bool:
     """Whether the graph has changed since a collection was made of it."""
-    found = found_behind(catalog, stored)
-    return found is not None and (found.behind > 0 or found.graph is None)
+    origin = found_behind(catalog, stored)
+    return origin is not None and (origin.behind > 0 or origin.graph is None)
 
 
 def stale_notes(catalog: Catalog, stored: StoredCollection) -> tuple[str, ...]:
@@ -49,14 +49,14 @@ def is_stale_by_name(catalog: Catalog, name: str) -> bool:
 
 def state_text(catalog: Catalog, stored: StoredCollection) -> str:
     """Which state of the graph a collection was made from, and what has come since."""
-    found = found_behind(catalog, stored)
+    origin = found_behind(catalog, stored)
     graph = f"the graph '{stored.facts.graph}'"
-    if found is None:
+    if origin is None:
         return f"made from {graph}, which is gone, or has been loaded anew"
-    text = f"made from generation {found.state.generation} of {graph}"
-    if not found.behind:
+    text = f"made from generation {origin.state.generation} of {graph}"
+    if not origin.behind:
         return f"{text}, which is up to date"
-    text += f", {counted(found.behind, 'append')} behind"
-    if found.graph is None:
+    text += f", {counted(origin.behind, 'append')} behind"
+    if origin.graph is None:
         return f"{text}; a merge has replaced rows of then: refresh it"
     return f"{text}: refresh it to see them"

@@ -84,7 +84,7 @@ class Workspace(StaysHere, ABC):
     def _writable(self, name: str) -> Any:
         """The live graph of that name that this workspace has open for writing, if any."""
         both = self._lent.get(name), self._live.get(name)
-        return next((it for it in both if it is not None and it.writable), None)
+        return next((graph for graph in both if graph is not None and graph.writable), None)
 
     def close_live(self, *names: str) -> None:
         """Let live graphs go that are open here; all of them, if none is named."""

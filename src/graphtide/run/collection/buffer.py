@@ -95,8 +95,8 @@ def _runs(pieces: list[_Piece]) -> Iterator[tuple[bool, list[_Piece]]]:
 
 def _record(pieces: list[_Piece]) -> pa.Table:
     columns = zip(*(_columns(alone, run) for alone, run in _runs(pieces)), strict=True)
-    told = zip(RECORD_SCHEMA, map(np.concatenate, columns), strict=True)
-    return pa.table([pa.array(column, field.type) for field, column in told], RECORD_SCHEMA)
+    filled = zip(RECORD_SCHEMA, map(np.concatenate, columns), strict=True)
+    return pa.table([pa.array(column, field.type) for field, column in filled], RECORD_SCHEMA)
 
 
 def _columns(alone: bool, run: list[_Piece]) -> Sequence[Any]:

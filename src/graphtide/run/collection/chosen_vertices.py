@@ -51,13 +51,13 @@ class ChosenVertices:
         """True for each vertex that counts in a view, by its position. O(vertices)."""
         contents.check_rows()
         vertices = len(contents.base[contents.fields[0]])
-        found = np.ones(vertices, np.bool_)
+        chosen = np.ones(vertices, np.bool_)
         if self.counted == "touched":
-            found &= contents.touched().mask(view, vertices)
+            chosen &= contents.touched().mask(view, vertices)
         if self.label is not None:
             labels = contents.rows.columns()["label"]
-            found &= pc.equal(labels, self.label).to_numpy(zero_copy_only=False)
-        return found
+            chosen &= pc.equal(labels, self.label).to_numpy(zero_copy_only=False)
+        return chosen
 
 
 EVERY_VERTEX = ChosenVertices()

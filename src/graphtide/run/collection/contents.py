@@ -78,9 +78,9 @@ class RunContents:
     def step_of(self) -> NDArray[np.int64]:
         """The step of every view, in the order in which views were given."""
         steps = np.flatnonzero(self.steps.view >= 0)
-        found = np.empty(len(steps), np.int64)
-        found[self.steps.view[steps]] = steps
-        return found
+        step_of_view = np.empty(len(steps), np.int64)
+        step_of_view[self.steps.view[steps]] = steps
+        return step_of_view
 
     @cached_property
     def cursor(self) -> Cursor:
@@ -102,8 +102,8 @@ class RunContents:
 
     def finished_views(self) -> list[int]:
         """The positions of the views whose results are there, in the order they were given."""
-        found: list[int] = np.flatnonzero(self.step_of < self.differences.finished).tolist()
-        return found
+        views: list[int] = np.flatnonzero(self.step_of < self.differences.finished).tolist()
+        return views
 
     def values(self, view: int) -> Values:
         """The results of a finished view by its position; overwritten by the next call."""
@@ -118,16 +118,16 @@ class RunContents:
                 listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
                 hint = f"did you mean '{near}'?" if near else f"there is: {listed}"
                 raise NotFoundError(f"the run '{self.facts.name}' has no view '{view}'", hint=hint)
-            found = names.index(view)
+            place = names.index(view)
         else:
-            found = _place(view, len(names), self.facts.name)
-        if self.step_of[found] >= self.differences.finished:
+            place = _place(view, len(names), self.facts.name)
+        if self.step_of[place] >= self.differences.finished:
             raise InputError(
-                f"the view '{names[found]}' is not finished: the run was interrupted",
+                f"the view '{names[place]}' is not finished: the run was interrupted",
                 hint=f"resume it: collection.run(..., name='{self.facts.name}', resume=True) in "
                 "Python, `run ... resume` in GVDL",
             )
-        return found
+        return place
 
     def match_plan(self, name: str | None) -> Matches:
         """A kind of rows by its name; the first one where none is given."""

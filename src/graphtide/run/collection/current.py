@@ -41,8 +41,8 @@ class CurrentResults:
         if not missing:
             return changes
         now = values()
-        found: dict[str, Any] = dict(changes)
-        return found | {name: _difference(self.values[name], now[name]) for name in missing}
+        complete: dict[str, Any] = dict(changes)
+        return complete | {name: _difference(self.values[name], now[name]) for name in missing}
 
     def no_differences(self) -> dict[str, Any]:
         """What there is to tell where nothing changed."""
@@ -54,8 +54,8 @@ class CurrentResults:
 
     def apply(self, changes: Changes) -> None:
         """Go to the version that the changes lead to. O(changes)."""
-        told: Mapping[str, Any] = changes
-        for name, change in told.items():
+        by_name: Mapping[str, Any] = changes
+        for name, change in by_name.items():
             if isinstance(change, RowChange):
                 apply_rows(self.values[name], change)
             else:
@@ -63,8 +63,8 @@ class CurrentResults:
 
     def undo(self, changes: Changes) -> None:
         """Go back to the version before. O(changes)."""
-        told: Mapping[str, Any] = changes
-        for name, change in told.items():
+        by_name: Mapping[str, Any] = changes
+        for name, change in by_name.items():
             if isinstance(change, RowChange):
                 undo_rows(self.values[name], change)
             else:

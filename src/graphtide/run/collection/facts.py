@@ -83,7 +83,7 @@ def begun_facts(
     `known` are its name, that of its collection, the reason of its mode, and all that only stored
     runs have.
     """
-    told: dict[str, Any] = {"graph": "", "graph_identity": ""}
+    graph_facts: dict[str, Any] = {"graph": "", "graph_identity": ""}
     return RunFacts(
         program=str(compiled.bound),
         fields=compiled.fields,
@@ -96,7 +96,7 @@ def begun_facts(
         globals=compiled.globals,
         matches=compiled.match_plans,
         cuts=cuts,
-        **(told | known),
+        **(graph_facts | known),
     )
 
 

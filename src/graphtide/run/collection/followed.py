@@ -39,10 +39,12 @@ def holds_floats(contents: RunContents, field: str) -> bool:
 def _within(contents: RunContents, field: str, low: int, high: int) -> bool:
     """True where no value that there ever is lies outside."""
     parts = contents.differences.parts
-    told = (parts.differences(at, field).column("new").to_numpy() for at in range(len(parts)))
+    differences = (
+        parts.differences(at, field).column("new").to_numpy() for at in range(len(parts))
+    )
     return all(
         low <= int(values.min(initial=low)) and int(values.max(initial=low)) <= high
-        for values in (contents.base[field], *told)
+        for values in (contents.base[field], *differences)
     )
 
 
@@ -52,12 +54,12 @@ def _labels(contents: RunContents, field: str) -> Figures:
     vertices[: len(sizes)] = sizes
     labels = np.bincount(vertices, minlength=len(vertices) + 1)
     known = np.array([np.count_nonzero(sizes), sizes.max(initial=0)])
-    found = np.zeros((len(contents.finished_views()), 3), np.int64)
+    figures = np.zeros((len(contents.finished_views()), 3), np.int64)
     kept = LabelCounts(vertices, labels, known)
     for part in Walk(contents).parts(field, np.int64):
-        follow_labels(part.moves, part.old, part.new, kept, found)
+        follow_labels(part.moves, part.old, part.new, kept, figures)
     names = ("components", "largest", "single")
-    return {name: pa.array(found[:, at]) for at, name in enumerate(names)}
+    return {name: pa.array(figures[:, at]) for at, name in enumerate(names)}
 
 
 def _truths(contents: RunContents, field: str) -> Figures:
@@ -86,11 +88,11 @@ def _numbers(contents: RunContents, field: str) -> Figures:
     add_numbers(values, totals)
     blocks = blocks_of(np.where(np.isfinite(values), values, np.nan))
     counts, extremes = np.zeros((views, 2), np.int64), np.zeros((views, 2))
-    found = FoundNumbers(np.zeros((views, LIMBS), np.int64), counts, extremes)
+    numbers = FoundNumbers(np.zeros((views, LIMBS), np.int64), counts, extremes)
     for part in Walk(contents).parts(field, np.float64):
         changes = part.vertices, part.old, part.new
-        follow_numbers(part.moves, changes, totals, blocks, found)
-    return _told(found, base.dtype.kind in "iu", missing is not None)
+        follow_numbers(part.moves, changes, totals, blocks, numbers)
+    return _told(numbers, base.dtype.kind in "iu", missing is not None)
 
 
 def _told(found: FoundNumbers, whole: bool, reach: bool) -> Figures:

@@ -25,11 +25,11 @@ class FollowedRanking(WholeRanking):
 
     def leaders(self, count: int) -> Led:
         """The first so many vertices of each view."""
-        found = self._follow(count, (_NONE, _NONE))
-        values = found.values
+        led = self._follow(count, (_NONE, _NONE))
+        values = led.values
         if far(self.contents, self.field):
             values = np.where(np.isnan(values), np.inf, values)
-        return found.vertices, values.astype(self.contents.base[self.field].dtype)
+        return led.vertices, values.astype(self.contents.base[self.field].dtype)
 
     def places(self, questions: Questions) -> Int64:
         """The place of each vertex in its view."""
@@ -40,11 +40,11 @@ class FollowedRanking(WholeRanking):
         starts = np.searchsorted(questions[0], np.arange(views + 1))
         asked = Asked(starts, np.ascontiguousarray(questions[1]))
         led = np.zeros((views, count), np.int64), np.zeros((views, count))
-        found = FoundLeaders(*led, np.zeros(len(questions[1]), np.int64))
+        leaders = FoundLeaders(*led, np.zeros(len(questions[1]), np.int64))
         contents, field = self.contents, self.field
         blocks = blocks_of(ranked(contents, field, contents.base[field]).astype(np.float64))
         for part in Walk(contents).parts(field, np.float64):
             old, new = (ranked(contents, field, item) for item in (part.old, part.new))
             changes = part.vertices, old, new
-            follow_leaders(part.moves, changes, blocks, asked, found)
-        return found
+            follow_leaders(part.moves, changes, blocks, asked, leaders)
+        return leaders

@@ -150,5 +150,5 @@ def _shares(steps: RunSteps, known: int) -> NDArray[np.bool_]:
     An edge that one lane has takes as long as one that all have: twice a run alone. A group looks
     at all known edges once; a run alone at those of the version, a few dozen times at most.
     """
-    found: NDArray[np.bool_] = 2 * steps.inserted <= steps.edges
-    return found & (_LOOKS * steps.edges >= known)
+    shares_half: NDArray[np.bool_] = 2 * steps.inserted <= steps.edges
+    return shares_half & (_LOOKS * steps.edges >= known)

@@ -34,9 +34,9 @@ class KeptBase(Mapping[str, NDArray[Any]]):
             return self.empty[field]
         if field not in self._read:
             table, empty = base_table(self._parts, field), self.empty[field]
-            found = np.empty((self.vertices, *empty.shape[1:]), empty.dtype)
-            found[table.column("vertex").to_numpy()] = numpy_column(table.column("value"))
-            self._read[field] = found
+            values = np.empty((self.vertices, *empty.shape[1:]), empty.dtype)
+            values[table.column("vertex").to_numpy()] = numpy_column(table.column("value"))
+            self._read[field] = values
         return self._read[field]
 
     def __iter__(self) -> Iterator[str]:

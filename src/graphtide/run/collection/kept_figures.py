@@ -36,15 +36,15 @@ def kept_of_views(contents: RunContents, what: str, field: str) -> list[Partial]
     parts = contents.differences.parts
     if not contents.facts.on_shards or not isinstance(parts, PartsOnDisk):
         return None
-    found: list[Any] = [
+    partials: list[Any] = [
         told(parts, part).get(what, {}).get(field) for part in parts_of_views(contents)
     ]
-    return None if any(item is None for item in found) else found
+    return None if any(item is None for item in partials) else partials
 
 
 def parts_of_views(contents: RunContents) -> list[int]:
     """The part of each finished view, in the order of the views."""
     steps = contents.step_of[contents.finished_views()]
     places = np.searchsorted(contents.differences.first_steps, steps, side="right") - 1
-    found: list[int] = places.tolist()
-    return found
+    parts: list[int] = places.tolist()
+    return parts

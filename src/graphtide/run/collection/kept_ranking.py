@@ -37,47 +37,47 @@ class KeptRanking(WholeRanking):
 
     def leaders(self, count: int) -> Led:
         """The first so many vertices of each view."""
-        told, empty = kept_of_views(self.contents, LEADERS, self.field), self.contents.empty
-        assert told is not None
+        partials, empty = kept_of_views(self.contents, LEADERS, self.field), self.contents.empty
+        assert partials is not None
         kind = empty(self.field)
-        best = np.array([item["vertices"][:count] for item in told], np.int64)
-        led = np.array([item["values"][:count] for item in told], kind.dtype)
-        return best.reshape(len(told), count), led.reshape(len(told), count)
+        best = np.array([item["vertices"][:count] for item in partials], np.int64)
+        led = np.array([item["values"][:count] for item in partials], kind.dtype)
+        return best.reshape(len(partials), count), led.reshape(len(partials), count)
 
     def places(self, questions: Questions) -> Int64:
         """The place of each vertex in its view."""
-        found = np.empty(len(questions[0]), np.int64)
+        places = np.empty(len(questions[0]), np.int64)
         for view in np.unique(questions[0]).tolist():
             asked = slice(*np.searchsorted(questions[0], [view, view + 1]))
-            found[asked] = self._places(self._parts[view], questions[1][asked])
-        return found
+            places[asked] = self._places(self._parts[view], questions[1][asked])
+        return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> Truths:
         """True for each leader that has a value of its own only since this view."""
-        found = np.zeros(best.shape, np.bool_)
+        new = np.zeros(best.shape, np.bool_)
         for view in range(1, len(best)):
             before, now = (self._changed(self._parts[at], best[view]) for at in (view - 1, view))
-            found[view] = now & ~before
-        return found
+            new[view] = now & ~before
+        return new
 
     def _changed(self, part: int, vertices: Int64) -> Truths:
         """Which vertices have a value of their own there: one that is listed as changed."""
         pages = field_pages(self.contents, part, self.field, ["vertex"])
-        found = np.zeros(len(vertices), np.bool_)
+        changed = np.zeros(len(vertices), np.bool_)
         for page in pages:
-            found |= np.isin(vertices, page["vertex"])
-        return found
+            changed |= np.isin(vertices, page["vertex"])
+        return changed
 
     def _places(self, part: int, vertices: Int64) -> Int64:
         values = values_at(self.contents, part, self.field, vertices)
         keys = rank_keys(values, far=self._far)
-        found = np.ones(len(vertices), np.int64)
+        places = np.ones(len(vertices), np.int64)
         for page in field_pages(self.contents, part, self.field):
-            found += self._before(page["vertex"], page["new"], vertices, keys)
-            found -= self._before(page["vertex"], page["old"], vertices, keys)
+            places += self._before(page["vertex"], page["new"], vertices, keys)
+            places -= self._before(page["vertex"], page["old"], vertices, keys)
         for page in base_pages(self.contents, self.field):
-            found += self._before(page["vertex"], page["value"], vertices, keys)
-        return found
+            places += self._before(page["vertex"], page["value"], vertices, keys)
+        return places
 
     def _before(
         self, vertices: Int64, values: NDArray[Any], asked: Int64, keys: NDArray[Any]

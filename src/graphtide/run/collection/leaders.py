@@ -57,9 +57,9 @@ def check_order(contents: RunContents, field: str) -> None:
 
 
 def _ranking(contents: RunContents, field: str, count: int) -> WholeRanking:
-    told = kept_ranking(contents, field, count)
-    if told is not None:
-        return told
+    kept = kept_ranking(contents, field, count)
+    if kept is not None:
+        return kept
     if is_little(contents, field):
         return WholeRanking(contents, field)
     # Imported here: kernels take a second, and small results need none.
@@ -70,14 +70,14 @@ def _ranking(contents: RunContents, field: str, count: int) -> WholeRanking:
 
 def _places_before(ranking: WholeRanking, best: Int64) -> Int64:
     """The place that each leader of a view has in the view before; nothing for the first view."""
-    found = np.zeros_like(best)
+    places_before = np.zeros_like(best)
     unknown = []
     for view in range(1, len(best)):
         led = {vertex: place for place, vertex in enumerate(best[view - 1].tolist(), start=1)}
         places = [led.get(vertex, 0) for vertex in best[view].tolist()]
-        found[view] = places
+        places_before[view] = places
         unknown += [(view, at) for at, place in enumerate(places) if not place]
     if unknown:
         views, at = np.array(unknown).T
-        found[views, at] = ranking.places((views - 1, best[views, at]))
-    return found
+        places_before[views, at] = ranking.places((views - 1, best[views, at]))
+    return places_before

@@ -35,8 +35,8 @@ def numbers_by_appearance(
         return numbers
     met = np.empty(2 * len(src), np.int32)
     met[0::2], met[1::2] = src, dst
-    found, first = np.unique(met[met >= listed], return_index=True)
-    order = found[np.argsort(first)]
+    distinct, first = np.unique(met[met >= listed], return_index=True)
+    order = distinct[np.argsort(first)]
     # Behind those that edges meet come those whose edges are all deleted.
     order = np.concatenate([order, np.setdiff1d(np.arange(listed, vertices), order)])
     numbers[order] = np.arange(listed, vertices)

@@ -27,27 +27,27 @@ def newcomers(contents: RunContents, field: str, best: Int64, values: NDArray[An
     base = contents.base[field]
     asked = _differ(values, base[best])
     asked[:1] = False
-    found = np.zeros(best.shape, np.bool_)
+    new = np.zeros(best.shape, np.bool_)
     views, at = np.nonzero(asked)
     if len(views):
         steps = contents.step_of[contents.finished_views()][views - 1]
-        found[views, at] = _without_value(contents, field, steps, best[views, at])
-    return found
+        new[views, at] = _without_value(contents, field, steps, best[views, at])
+    return new
 
 
 def _without_value(contents: RunContents, field: str, steps: Int64, vertices: Int64) -> Truths:
     """True where a vertex has, at a step, the value that it has in the empty version."""
     step, vertex, moved = _rows_of(contents, field, np.unique(vertices))
     starts, stops = (np.searchsorted(vertex, vertices, side=side) for side in ("left", "right"))
-    found = np.ones(len(steps), np.bool_)
+    without = np.ones(len(steps), np.bool_)
     end = contents.steps.end
     for at, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         rows = step[start:stop]
         # The last change on the way from the first version down to the step.
         above = np.flatnonzero((rows <= steps[at]) & (steps[at] < end[rows]))
         if len(above):
-            found[at] = not moved[start + above[-1]]
-    return found
+            without[at] = not moved[start + above[-1]]
+    return without
 
 
 def _rows_of(contents: RunContents, field: str, wanted: Int64) -> tuple[Int64, Int64, Truths]:
@@ -68,5 +68,5 @@ def _rows_of(contents: RunContents, field: str, wanted: Int64) -> tuple[Int64, I
 
 def _differ(one: NDArray[Any], other: NDArray[Any]) -> Truths:
     """True where two values are not the same; NaN is the same as NaN."""
-    found: Truths = (one != other) & ((one == one) | (other == other))
-    return found
+    differs: Truths = (one != other) & ((one == one) | (other == other))
+    return differs

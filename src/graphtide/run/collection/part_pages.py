@@ -22,7 +22,7 @@ Int64 = NDArray[np.int64]
 def values_at(contents: RunContents, part: int, field: str, vertices: Int64) -> NDArray[Any]:
     """A result of a few vertices after the one step of a part, looked up page by page."""
     empty = contents.empty(field)
-    found = np.zeros((len(vertices), *empty.shape[1:]), empty.dtype)
+    values = np.zeros((len(vertices), *empty.shape[1:]), empty.dtype)
     left = np.ones(len(vertices), np.bool_)
     sources: list[tuple[Callable[[], Iterator[dict[str, Any]]], str]] = [
         (lambda: field_pages(contents, part, field, ["vertex", "new"]), "new"),
@@ -34,9 +34,9 @@ def values_at(contents: RunContents, part: int, field: str, vertices: Int64) -> 
             at = np.searchsorted(page["vertex"], vertices, sorter=order)
             at = order[np.minimum(at, len(order) - 1)] if len(order) else at
             there = left & (page["vertex"][at] == vertices) if len(order) else left & False
-            found[there] = page[column][at[there]]
+            values[there] = page[column][at[there]]
             left &= ~there
-    return found
+    return values
 
 
 def field_pages(

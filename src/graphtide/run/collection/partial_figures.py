@@ -78,9 +78,9 @@ def joined(partials: Sequence[Partial]) -> Partial:
     """What some tell of their vertices, as one who has all of these would."""
     names = partials[0]
     if "count" not in names:
-        found = {name: sum(item[name] for item in partials) for name in names}
+        sums = {name: sum(item[name] for item in partials) for name in names}
         largest = [item["largest"] for item in partials if "largest" in names]
-        return {**found, "largest": max(largest)} if largest else found
+        return {**sums, "largest": max(largest)} if largest else sums
     ends = [item["ends"] for item in partials if item["usual"]]
     least = min((item for item, _ in ends), default=None)
     greatest = max((item for _, item in ends), default=None)
@@ -112,8 +112,8 @@ def figure_of(told: Partial, *, whole: bool) -> Figure:
 def missing_of(told: Partial) -> float | None:
     """The infinity that stands for no way, where most vertices have it without edges."""
     size, *counts = told.get("without", (0, 0, 0))
-    found = (at for at, count in zip(INFINITIES, counts, strict=True) if 2 * count >= size > 0)
-    return next(found, None)
+    common = (at for at, count in zip(INFINITIES, counts, strict=True) if 2 * count >= size > 0)
+    return next(common, None)
 
 
 def first_ranked(keys: NDArray[Any], vertices: Int64, count: int) -> NDArray[np.intp]:
@@ -131,9 +131,9 @@ def first_ranked(keys: NDArray[Any], vertices: Int64, count: int) -> NDArray[np.
 
 def partial_leaders(values: NDArray[Any], vertices: Int64, *, far: bool) -> Partial:
     """The first of some vertices, and their values; `far` where infinity is not reached."""
-    found = first_ranked(rank_keys(values, far=far), vertices, LED)
-    told = {"vertices": vertices[found].tolist(), "values": values[found].tolist()}
-    return {**told, "kind": values.dtype.str, "far": far}
+    first = first_ranked(rank_keys(values, far=far), vertices, LED)
+    leaders = {"vertices": vertices[first].tolist(), "values": values[first].tolist()}
+    return {**leaders, "kind": values.dtype.str, "far": far}
 
 
 def joined_leaders(partials: Sequence[Partial]) -> Partial:

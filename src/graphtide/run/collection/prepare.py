@@ -106,10 +106,12 @@ class PreparedProgram:
 
     def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:
         """Refuse results of a place that differ from those of a run from scratch."""
-        found = first_difference(values, scratch, self.rounding, self.stateless.beside_values())
-        if found is None:
+        difference = first_difference(
+            values, scratch, self.rounding, self.stateless.beside_values()
+        )
+        if difference is None:
             return
-        field, row = found
+        field, row = difference
         if field in self.compiled.matches:
             raise DifferenceError(
                 f"{self.compiled.bound}: {field} has other rows than from scratch",
@@ -142,14 +144,14 @@ class PreparedProgram:
     def lanes(self) -> LaneGroups:
         """What runs several versions at once; compiled when it is first asked for."""
         with _COMPILING:
-            small, found = _lanes_of(_small(self)), _lanes_of(self)
+            small, groups = _lanes_of(_small(self)), _lanes_of(self)
             assert small is not None
-            assert found is not None
+            assert groups is not None
             small.begin()
             small.flip(np.arange(2, dtype=np.int32))
             small.take()
             small.run()
-        return found
+        return groups
 
     @property
     def rounding(self) -> float:
@@ -159,8 +161,8 @@ class PreparedProgram:
     @property
     def adds_up(self) -> bool:
         """True for a program that takes all messages in, so that changes spread everywhere."""
-        found = self.stateless
-        one = found.parts[0] if isinstance(found, PairsMaintainer) else found
+        maintainer = self.stateless
+        one = maintainer.parts[0] if isinstance(maintainer, PairsMaintainer) else maintainer
         return isinstance(one, SynchronousMaintainer)
 
     @property
@@ -202,9 +204,9 @@ def _compile(prepared: PreparedProgram) -> None:
     if maintainer.follows_stretches:
         maintainer.follow_stretch(no_steps(), Patience())
     # Arrow's first array brings pandas in, where it is installed.
-    found = small.scratch()
+    values = small.scratch()
     for name in prepared.compiled.arrays:
-        arrow_column(found[name])
+        arrow_column(values[name])
 
 
 def _lanes_of(prepared: PreparedProgram) -> LaneGroups | None:

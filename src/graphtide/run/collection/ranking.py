@@ -62,11 +62,11 @@ class WholeRanking:
 
     def places(self, questions: Questions) -> Int64:
         """The place of each vertex in its view."""
-        found = np.empty(len(questions[0]), np.int64)
+        places = np.empty(len(questions[0]), np.int64)
         for view, _, order in self._orders():
             asked = slice(*np.searchsorted(questions[0], [view, view + 1]))
-            found[asked] = np.argsort(order)[questions[1][asked]] + 1
-        return found
+            places[asked] = np.argsort(order)[questions[1][asked]] + 1
+        return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:
         """True for each leader, a row a view, that has a value of its own only since this view."""

@@ -115,5 +115,5 @@ def numpy_column(column: pa.ChunkedArray | pa.Array) -> NDArray[Any]:
     if pa.types.is_fixed_size_list(column.type):
         flat: NDArray[Any] = column.flatten().to_numpy(zero_copy_only=False)
         return flat.reshape(-1, column.type.list_size)
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return np.asarray(found)
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return np.asarray(values)

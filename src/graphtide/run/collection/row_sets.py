@@ -51,16 +51,16 @@ def _move(rows: RowSet, come: Iterable[Row], gone: Iterable[Row]) -> None:
 
 def rows_table(kinds: Kinds, steps: NDArray[np.int32], changes: Sequence[RowChange]) -> pa.Table:
     """What so many steps changed."""
-    told: list[tuple[int, int, Row]] = []
+    counted: list[tuple[int, int, Row]] = []
     for step, change in zip(steps.tolist(), changes, strict=True):
-        told += [(step, 1, row) for row in change.appeared]
-        told += [(step, -1, row) for row in change.disappeared]
+        counted += [(step, 1, row) for row in change.appeared]
+        counted += [(step, -1, row) for row in change.disappeared]
     columns = {
-        "step": pa.array([step for step, _, _ in told], pa.int32()),
-        "count": pa.array([count for _, count, _ in told], pa.int64()),
+        "step": pa.array([step for step, _, _ in counted], pa.int32()),
+        "count": pa.array([count for _, count, _ in counted], pa.int64()),
     }
     for at, kind in enumerate(kinds):
-        columns[str(at)] = pa.array([row[at] for _, _, row in told], column_type(kind))
+        columns[str(at)] = pa.array([row[at] for _, _, row in counted], column_type(kind))
     return pa.table(columns)
 
 
@@ -81,8 +81,8 @@ class RowsField:
 def counted_rows(table: pa.Table) -> RowSet:
     """The rows of a table, each as often as it says in all."""
     columns = [comparable(table.column(name).to_pylist()) for name in table.column_names[2:]]
-    found: RowSet = Counter()
+    counts: RowSet = Counter()
     rows = zip(*columns, strict=True)
     for count, row in zip(table.column("count").to_pylist(), rows, strict=True):
-        found[row] += count
-    return found
+        counts[row] += count
+    return counts

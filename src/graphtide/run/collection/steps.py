@@ -59,11 +59,11 @@ class RunSteps:
 
     def path(self, step: int) -> list[int]:
         """The steps from the first version down to this one."""
-        found: list[int] = []
+        steps: list[int] = []
         while step >= 0:
-            found.append(step)
+            steps.append(step)
             step = int(self.parent[step])
-        return found[::-1]
+        return steps[::-1]
 
     def way(self, at: int, step: int) -> tuple[list[int], list[int]]:
         """From one step to another along the plan: the steps to undo, then those to apply."""
@@ -85,8 +85,8 @@ class RunSteps:
         The differences of the views behind are then those from the version before.
         """
         children = np.bincount(self.parent[self.parent >= 0], minlength=len(self))
-        found: NDArray[np.bool_] = (self.view < 0) & (children < MANY_CHILDREN)
-        return found
+        skipped: NDArray[np.bool_] = (self.view < 0) & (children < MANY_CHILDREN)
+        return skipped
 
     def sizes(self, vertices: int) -> StepSizes:
         """What strategies are chosen by, but for what depends on the program.

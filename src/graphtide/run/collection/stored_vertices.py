@@ -55,8 +55,8 @@ class StoredVertices(VertexIds):
 
     def __getitem__(self, number: int) -> Any:
         row = self._taken(np.array([number]))
-        found = row.column("_id")[0].as_py()
-        return (row.column("_label")[0].as_py(), found) if self._several else found
+        id_ = row.column("_id")[0].as_py()
+        return (row.column("_label")[0].as_py(), id_) if self._several else id_
 
     def numbers(self, ids: Ids) -> Int32:
         """The number of each id, -1 where there is none, or where several labels have it."""
@@ -73,10 +73,10 @@ class StoredVertices(VertexIds):
 
     def number(self, vertex: Any) -> int:
         """The number of a vertex; InputError if there is none."""
-        found = self._number(vertex)
-        if found < 0:
+        number = self._number(vertex)
+        if number < 0:
             raise InputError(f"there is no vertex {vertex!r}", hint=self.hint(vertex))
-        return found
+        return number
 
     def hint(self, vertex: Any) -> str:
         """What to do about a vertex that is not there, or that several labels have."""
@@ -109,8 +109,8 @@ class StoredVertices(VertexIds):
 
     def _labels_of(self, given: Any) -> list[str]:
         """The labels of all vertices with an id."""
-        found = self._there(given)[1] if self._several else []
-        return list(dict.fromkeys(str(label) for label in found))
+        labels = self._there(given)[1] if self._several else []
+        return list(dict.fromkeys(str(label) for label in labels))
 
     def _number(self, given: Any) -> int:
         label, given = self._parted(given)
@@ -137,7 +137,7 @@ class StoredVertices(VertexIds):
     def _as_id(self, given: Any) -> pa.Scalar | None:
         """What is given in the type of the ids; None where no vertex could have it."""
         try:
-            found = pa.scalar(given, ARROW_TYPES[self.stored.schema.id_type])
+            id_ = pa.scalar(given, ARROW_TYPES[self.stored.schema.id_type])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             return None
-        return found if found.is_valid else None
+        return id_ if id_.is_valid else None

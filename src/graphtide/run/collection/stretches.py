@@ -89,13 +89,13 @@ class Stretches:
         began, worked = perf_counter(), thread_time()
         stretch = self._stretch(step, count)
         patience = Patience(int(self._rate * LONGEST))
-        found: Followed = maintainer.follow_stretch(stretch, patience)
+        followed: Followed = maintainer.follow_stretch(stretch, patience)
         seconds, worked = perf_counter() - began, thread_time() - worked
-        if found.steps:
-            self._take_up(step, found, (seconds, worked), chooser)
-        spent = found.cycles.sum() > patience.cycles or len(found.changes) > patience.rows
-        stuck = found.steps < count and not spent
-        return Made(found.steps, self._path(step, found), stuck)
+        if followed.steps:
+            self._take_up(step, followed, (seconds, worked), chooser)
+        spent = followed.cycles.sum() > patience.cycles or len(followed.changes) > patience.rows
+        stuck = followed.steps < count and not spent
+        return Made(followed.steps, self._path(step, followed), stuck)
 
     def _stretch(self, step: int, count: int) -> Stretch:
         steps, behind = self._parts.steps, step + count
@@ -148,5 +148,5 @@ class Stretches:
 def _next_wide(deltas: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each step the first from it on whose delta is too large for a stretch."""
     places = np.flatnonzero(deltas > MOST_EDGES)
-    found = np.searchsorted(places, np.arange(len(deltas)))
-    return np.append(places, len(deltas))[found]
+    following = np.searchsorted(places, np.arange(len(deltas)))
+    return np.append(places, len(deltas))[following]

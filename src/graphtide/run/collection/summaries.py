@@ -61,26 +61,26 @@ def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figur
     """
     if not chosen.everything:
         return whole_figures(contents, field, chosen)
-    told = kept_figures(contents, field)
-    if told is not None:
-        return told
+    kept = kept_figures(contents, field)
+    if kept is not None:
+        return kept
     if contents.empty(field).ndim == 1 and not is_little(contents, field):
         # Imported here: kernels take a second, and small results need none.
         from graphtide.run.collection.followed import followed_figures
 
-        found = followed_figures(contents, field)
-        if found is not None:
-            return found
+        followed = followed_figures(contents, field)
+        if followed is not None:
+            return followed
     return whole_figures(contents, field)
 
 
 def _counts(contents: RunContents, views: list[int], chosen: ChosenVertices) -> list[int]:
     """How many vertices count in each view, asked for in the order of the plan."""
-    found = {
+    counts = {
         view: int(np.count_nonzero(chosen.mask(contents, view)))
         for view in sorted(views, key=lambda view: int(contents.step_of[view]))
     }
-    return [found[view] for view in views]
+    return [counts[view] for view in views]
 
 
 def components_table(
@@ -129,8 +129,8 @@ def _explained(contents: RunContents) -> Iterator[str]:
         took = seconds[np.array(names) == name].sum()
         yield f"  {counted(number, 'step')} {_WORDS[name]}: {took:.3g} s"
     splits = np.count_nonzero(moves == Move.SPLIT)
-    found = f"{counted(_rows(contents), 'difference')} {'kept' if contents.kept else 'found'}"
-    yield f"  {counted(int(splits), 'time')} a new state was begun, {found}"
+    differences = f"{counted(_rows(contents), 'difference')} {'kept' if contents.kept else 'found'}"
+    yield f"  {counted(int(splits), 'time')} a new state was begun, {differences}"
     yield from explained_workers(contents)
 
 

@@ -38,8 +38,8 @@ def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
     contents.check_rows()
     before = CurrentResults(contents.values(one))
     changes = before.differences(contents.values(other))
-    told = [changes[name].vertices for name in contents.fields]
-    vertices = np.unique(np.concatenate(told))
+    moved = [changes[name].vertices for name in contents.fields]
+    vertices = np.unique(np.concatenate(moved))
     after = contents.values(other)
     columns: dict[str, Any] = contents.rows.columns(vertices)
     for name in contents.fields:
@@ -68,13 +68,13 @@ def _vertex_values(contents: RunContents, field: str, vertex: int) -> NDArray[An
         return np.concatenate([contents.empty(field), *each])
     differences, parent = contents.differences, contents.steps.parent
     base = contents.base[field]
-    found = np.empty((differences.finished, *base.shape[1:]), base.dtype)
+    values = np.empty((differences.finished, *base.shape[1:]), base.dtype)
     changed = dict(differences.of_vertex(field, vertex))
     for step in range(differences.finished):
         before = int(parent[step])
-        inherited = base[vertex] if before < 0 else found[before]
-        found[step] = changed.get(step, inherited)
-    return found
+        inherited = base[vertex] if before < 0 else values[before]
+        values[step] = changed.get(step, inherited)
+    return values
 
 
 def difference_table(contents: RunContents, field: str) -> pa.Table:
@@ -96,13 +96,13 @@ def _told_differences(contents: RunContents, field: str, table: pa.Table) -> dic
     """Who changed, and how: both values, or how often a row came or, below 0, left."""
     if field in contents.facts.results[len(contents.fields) + len(contents.globals) :]:
         rows = zip(*(table.column(at).to_pylist() for at in table.column_names[2:]), strict=True)
-        told = match_table(contents.match_plan(field), rows, contents.rows)
-        found = {name: told.column(name).combine_chunks() for name in told.column_names}
-        return found | {"count": table.column("count").combine_chunks()}
-    found = {}
+        matches = match_table(contents.match_plan(field), rows, contents.rows)
+        columns = {name: matches.column(name).combine_chunks() for name in matches.column_names}
+        return columns | {"count": table.column("count").combine_chunks()}
+    columns = {}
     if field in contents.fields:
-        found |= contents.rows.columns(table.column("vertex").to_numpy())
-    return found | {name: table.column(name).combine_chunks() for name in ("old", "new")}
+        columns |= contents.rows.columns(table.column("vertex").to_numpy())
+    return columns | {name: table.column(name).combine_chunks() for name in ("old", "new")}
 
 
 def matches_table(contents: RunContents, view: int, name: str | None) -> pa.Table:
@@ -159,8 +159,8 @@ def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
     schema, ids = tidy_schema(contents), contents.rows.columns()
     rows = contents.count(contents.fields[0])
     for view in contents.finished_views():
-        found = contents.values(view)
-        values = [arrow_column(found[name].copy()) for name in contents.fields]
+        results = contents.values(view)
+        values = [arrow_column(results[name].copy()) for name in contents.fields]
         names = pa.repeat(contents.steps.names[view], rows)
         yield pa.record_batch([names, *ids.values(), *values], schema=schema)
 

@@ -65,18 +65,18 @@ class Walk:
         read = lru_cache(_PARTS_AT_HAND)(lambda part: self._read(part, field, kind))
         for start, stop in _runs(part):
             bounds, vertices, old, new = read(int(part[start]))
-            told, gone = steps[start:stop] - first[part[start]], back[start:stop]
+            within, gone = steps[start:stop] - first[part[start]], back[start:stop]
             slots = np.where(gone, -1, slot[steps[start:stop]])
-            moves = Moves(bounds[told], bounds[told + 1], gone, slots)
+            moves = Moves(bounds[within], bounds[within + 1], gone, slots)
             yield PartOfWalk(moves, vertices, old, new)
 
     def _slots(self) -> Int64:
         """The position of each step's view among the finished ones, -1 for a stepping stone."""
         contents = self.contents
-        found = np.full(contents.differences.finished, -1, np.int64)
+        slots = np.full(contents.differences.finished, -1, np.int64)
         views = contents.finished_views()
-        found[contents.step_of[views]] = np.arange(len(views))
-        return found
+        slots[contents.step_of[views]] = np.arange(len(views))
+        return slots
 
     def _read(self, part: int, field: str, kind: type[Any]) -> Any:
         """The differences of a part: where the rows of each step begin, and the rows.

@@ -11,7 +11,8 @@ from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram, BoundWalk, moment_number
+from graphtide.plan.parameter_values import moment_number
+from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram, BoundWalk
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.dataflow.compiled import CompiledDataflow, compiled_dataflow
 from graphtide.run.live.compiled import CompiledProgram, compiled_vertex_program

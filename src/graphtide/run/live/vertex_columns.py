@@ -19,7 +19,7 @@ from graphtide.engine.growing import GrowingArray
 from graphtide.engine.vertex_data import NO_TEXT, VALUE_TYPES
 from graphtide.model.schema import PropertyType
 from graphtide.plan.expressions import Constant, ValueType, VertexProperty
-from graphtide.plan.program_values import date_value, moment_number, timestamp_value
+from graphtide.plan.parameter_values import date_value, moment_number, timestamp_value
 from graphtide.run.views.typed_columns import property_type
 
 NO_TABLE = pa.table({})

@@ -64,8 +64,10 @@ class ChosenComputation:
 @cache
 def library() -> dict[str, Computation]:
     """The programs of the library by their names in statements: `page_rank`, `wcc`."""
-    found = {name: getattr(algorithms, name) for name in algorithms.__all__}
-    return {_spelled(name): item for name, item in found.items() if isinstance(item, Computation)}
+    exported = {name: getattr(algorithms, name) for name in algorithms.__all__}
+    return {
+        _spelled(name): item for name, item in exported.items() if isinstance(item, Computation)
+    }
 
 
 def computations_table() -> pa.Table:
@@ -115,18 +117,18 @@ def error_place(error: InputError, statement: Run) -> Span | None:
 
 def _given(statement: Run, program: Computation, known: list[str]) -> dict[str, ParameterValue]:
     """The parameters by our names; refuses one that the program does not have."""
-    found: dict[str, ParameterValue] = {}
+    values: dict[str, ParameterValue] = {}
     for name, value in statement.parameters:
         ours = _PARAMETERS.get(name, name)
         if name in known or ours not in known:
             ours = name
-        if ours in known and ours not in found:
-            found[ours] = value
-        elif ours in found:
+        if ours in known and ours not in values:
+            values[ours] = value
+        elif ours in values:
             raise language_error(f"'{ours}' is given twice", statement.place(f"({name})"))
         else:
             raise _no_parameter(statement, program, name, known)
-    return found
+    return values
 
 
 def _program(statement: Run) -> Computation:
@@ -158,29 +160,29 @@ def _by_weights(statement: Run, program: Computation) -> Computation:
             statement.place(f"({_CAP})"),
             "give a whole number from 1 on: weights are from 1 to it",
         )
-    found: Computation = vars(capped_paths)["CappedPaths"]
-    return found
+    capped: Computation = vars(capped_paths)["CappedPaths"]
+    return capped
 
 
 def _own_program(statement: Run, wanted: str) -> Computation:
     assert statement.library is not None
     path = given_path(statement.library)
     try:
-        found = programs_of(path)
+        programs = programs_of(path)
     except (InputError, LanguageError) as error:
         error.where = error.where or _rendered(statement, "library")
         raise
-    for name, program in found.items():
-        if _plain(name) == wanted or (not wanted and len(found) == 1):
+    for name, program in programs.items():
+        if _plain(name) == wanted or (not wanted and len(programs) == 1):
             return program
-    if found and not wanted:
+    if programs and not wanted:
         raise language_error(
-            f"{path.name} has {len(found)} programs",
+            f"{path.name} has {len(programs)} programs",
             statement.place("library"),
-            f"name one: `run {next(iter(found))} from '{statement.library}' on ...`",
+            f"name one: `run {next(iter(programs))} from '{statement.library}' on ...`",
         )
-    near = closest(statement.computation, found)
-    there = f"it has {', '.join(found)}" if found else _OWN
+    near = closest(statement.computation, programs)
+    there = f"it has {', '.join(programs)}" if programs else _OWN
     raise language_error(
         f"{path.name} has no program"
         + (f" named '{statement.computation}'" if wanted else " that could be run"),

@@ -90,12 +90,12 @@ def _run(space: Workspace, statement: s.Run) -> str:
         said_outright(graph_behind(space.catalog, stored).schema, statement)
     )
     compiled = compiled_program(chosen.program, "auto")
-    told = explain_run(space, stored, compiled, statement.workers, statement.on)
+    text = explain_run(space, stored, compiled, statement.workers, statement.on)
     if statement.library is None:
-        return told
+        return text
     if statement.library.endswith(SUFFIX):
-        return f"{told}\nto find the program, {statement.library} was read as L_NGA"
-    return f"{told}\nto find the program, {statement.library} was carried out as Python"
+        return f"{text}\nto find the program, {statement.library} was read as L_NGA"
+    return f"{text}\nto find the program, {statement.library} was carried out as Python"
 
 
 def _first(lines: list[str]) -> str:

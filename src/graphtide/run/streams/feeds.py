@@ -175,8 +175,8 @@ class SinkFeed:
 
     @property
     def _last(self) -> int:
-        found = self._position()
-        return -1 if found is None else found.batch - (found.part is not None)
+        position = self._position()
+        return -1 if position is None else position.batch - (position.part is not None)
 
     def _run(self) -> None:
         try:

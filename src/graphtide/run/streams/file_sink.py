@@ -103,18 +103,18 @@ class FileSink:
 
     def _listed(self) -> dict[int, Path]:
         """The list of each batch; one that puts all together only where the single one is gone."""
-        found: dict[int, Path] = {}
+        logs: dict[int, Path] = {}
         try:
             names = list(self._metadata.iterdir())
         except FileNotFoundError:
-            return found
+            return logs
         except OSError as error:
             raise InputError(f"the file sink cannot be read: {error}") from None
         for path in names:
             match = _NAME.fullmatch(path.name)
-            if match and (match[2] is None or int(match[1]) not in found):
-                found[int(match[1])] = path
-        return found
+            if match and (match[2] is None or int(match[1]) not in logs):
+                logs[int(match[1])] = path
+        return logs
 
     def _entries(self, path: Path) -> tuple[Path, ...]:
         try:

@@ -54,8 +54,8 @@ def part_advance(graph: MemoryGraph, shape: Shape, part: Part) -> PartAdvance:
     numbers = _meant_edges(graph, shape, part)
     reasons = _reasons(graph, shape, part, numbers)
     wrong = reasons != ""
-    told = pa.array(reasons[wrong], pa.string())
-    refused = part.rows.filter(pa.array(wrong)).append_column(REASON, told)
+    why = pa.array(reasons[wrong], pa.string())
+    refused = part.rows.filter(pa.array(wrong)).append_column(REASON, why)
     if wrong.any():
         numbers = numbers[~wrong]
         rows = part.rows.filter(pa.array(~wrong))
@@ -78,14 +78,14 @@ def _found(
     chosen: NDArray[np.bool_],
     match: tuple[str, ...] = (),
 ) -> Numbers:
-    found = np.full(len(chosen), -1, np.int64)
+    edges = np.full(len(chosen), -1, np.int64)
     if chosen.any():
         few = rows.select([shape.src, shape.dst, *match]).filter(pa.array(chosen))
         given = {name: few.column(name) for name in (shape.src, shape.dst)}
         for name in match:
             given[name] = as_column(few.column(name), shape.edges.field(name).type, name)
-        found[chosen] = find_edges(graph, shape, given)
-    return found
+        edges[chosen] = find_edges(graph, shape, given)
+    return edges
 
 
 def _reasons(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> NDArray[Any]:

@@ -40,9 +40,9 @@ def _rounds(
     src: pa.ChunkedArray, dst: pa.ChunkedArray, codes: Codes, *, simple: bool
 ) -> NDArray[np.int64]:
     """How many rows, or runs of rows, with the same ends a row must see."""
-    found = np.zeros(len(codes), np.int64)
+    rounds = np.zeros(len(codes), np.int64)
     if len(codes) < 2 or (not simple and (codes == INSERT).all()):
-        return found
+        return rounds
     sources, targets = key_codes(src), key_codes(dst)
     order = np.lexsort((targets, sources))
     same = (np.diff(sources[order]) == 0) & (np.diff(targets[order]) == 0)
@@ -51,8 +51,8 @@ def _rounds(
     total = np.concatenate([[0], np.cumsum(sees)])
     begins = np.concatenate([[True], ~same])
     base = total[np.flatnonzero(begins)]
-    found[order] = total - np.repeat(base, np.diff([*np.flatnonzero(begins), len(codes)]))
-    return found
+    rounds[order] = total - np.repeat(base, np.diff([*np.flatnonzero(begins), len(codes)]))
+    return rounds
 
 
 def _must_see(before: Codes, behind: Codes, *, simple: bool) -> NDArray[np.bool_]:

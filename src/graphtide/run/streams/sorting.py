@@ -133,8 +133,8 @@ class Reasons:
         if not self._any:
             return table.slice(0, 0).append_column(REASON, pa.nulls(0, pa.string()))
         at = pa.array(~self.none)
-        told = pa.array(self.texts, pa.string()).filter(at)
-        return table.filter(at).append_column(REASON, told)
+        why = pa.array(self.texts, pa.string()).filter(at)
+        return table.filter(at).append_column(REASON, why)
 
 
 def refuse_wrong(aside: pa.Table, stream: str, batch: int) -> None:
@@ -144,13 +144,13 @@ def refuse_wrong(aside: pa.Table, stream: str, batch: int) -> None:
     wrong = aside.filter(pc.not_equal(aside.column(REASON), LATE))
     if not wrong.num_rows:
         return
-    told = [f"{row.pop(REASON)}: {row}" for row in wrong.slice(0, _MOST_TOLD).to_pylist()]
+    rows = [f"{row.pop(REASON)}: {row}" for row in wrong.slice(0, _MOST_TOLD).to_pylist()]
     if wrong.num_rows > _MOST_TOLD:
-        told.append(f"and {wrong.num_rows - _MOST_TOLD:,} more")
+        rows.append(f"and {wrong.num_rows - _MOST_TOLD:,} more")
     count = "a row is" if wrong.num_rows == 1 else f"{wrong.num_rows:,} rows are"
     raise InputError(
         f"{count} wrong in the batch {batch:,} of the stream '{stream}'",
-        where="; ".join(told),
+        where="; ".join(rows),
         hint="mend the rows in the stream, or follow it with on_error='set aside'",
     )
 
@@ -165,8 +165,8 @@ def _find_wrong(
 ) -> None:
     if columns.operation is not None and (codes == UNKNOWN).any():
         words = table.column(columns.operation).filter(pa.array(codes == UNKNOWN)).to_pylist()
-        told = [f"unknown operation {word!r}" for word in words]
-        reasons.add(codes == UNKNOWN, np.array(told, object))
+        texts = [f"unknown operation {word!r}" for word in words]
+        reasons.add(codes == UNKNOWN, np.array(texts, object))
     for name in (shape.src, shape.dst):
         reasons.add(_missing(rows.column(name)), f"no value in '{name}'")
     for name, dtype in shape.numbers:
@@ -209,5 +209,5 @@ def _timed(rows: pa.Table, codes: Codes, clock: Clock, reasons: Reasons) -> tupl
 def _missing(column: pa.Array | pa.ChunkedArray) -> Mask:
     if not column.null_count:
         return np.zeros(len(column), np.bool_)
-    found: Mask = np.asarray(pc.is_null(column))
-    return found
+    missing: Mask = np.asarray(pc.is_null(column))
+    return missing

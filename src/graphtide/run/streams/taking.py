@@ -58,8 +58,8 @@ class StreamTaker:
     @property
     def position(self) -> Position | None:
         """How far the stream has come; None before its first batch. Waits for no advance."""
-        found = self._writer.state.followed.get(self.following.stream)
-        return None if found is None else Position.from_json(found)
+        followed = self._writer.state.followed.get(self.following.stream)
+        return None if followed is None else Position.from_json(followed)
 
     def check(self, query: str) -> None:
         """Refuse a query that is not the one that was followed before."""
@@ -93,30 +93,32 @@ class StreamTaker:
 
     def _cut(self, table: pa.Table, position: Position, batch: int) -> Spooled:
         """A batch in the parts that it is applied in, on the disk where these are several."""
-        found = self._sorted_out(table, position)
+        sorted_out = self._sorted_out(table, position)
         if self.following.on_error == "stop":
-            refuse_wrong(found.aside, self.following.stream, batch)
-        if found.aside.num_rows:
-            self.folder.write_aside(found.aside, batch)
+            refuse_wrong(sorted_out.aside, self.following.stream, batch)
+        if sorted_out.aside.num_rows:
+            self.folder.write_aside(sorted_out.aside, batch)
         shape = self._writer.shape
         parts = part_numbers(
-            found.rows.column(shape.src),
-            found.rows.column(shape.dst),
-            found.codes,
+            sorted_out.rows.column(shape.src),
+            sorted_out.rows.column(shape.dst),
+            sorted_out.codes,
             self.following.limit,
             simple=shape.simple,
         )
-        aside = found.aside.num_rows - found.late
+        aside = sorted_out.aside.num_rows - sorted_out.late
         facts = {
-            "late": found.late,
+            "late": sorted_out.late,
             "aside": aside,
-            "latest": found.latest,
-            "match": list(found.match),
+            "latest": sorted_out.latest,
+            "match": list(sorted_out.match),
         }
         if not parts.any():
-            return Spooled(found.rows, found.codes, parts, facts)
+            return Spooled(sorted_out.rows, sorted_out.codes, parts, facts)
         order = np.argsort(parts, kind="stable")
-        spooled = Spooled(found.rows.take(pa.array(order)), found.codes[order], parts[order], facts)
+        spooled = Spooled(
+            sorted_out.rows.take(pa.array(order)), sorted_out.codes[order], parts[order], facts
+        )
         self.folder.write_spool(batch, spooled)
         return spooled
 

@@ -51,8 +51,8 @@ def edge_classes(
         if word.side not in ("src", "dst"):
             return word_codes(word, snapshot.edge_values)
         ends = snapshot.src if word.side == "src" else snapshot.dst
-        found: Codes = word_codes(word, snapshot.vertex_values)[ends]
-        return found
+        codes_at_ends: Codes = word_codes(word, snapshot.vertex_values)[ends]
+        return codes_at_ends
 
     return _classes(len(snapshot), codes, predicates)
 
@@ -82,14 +82,14 @@ def _classes(
 
 def _signatures(layout: SignatureLayout, rows: int, codes: Callable[[Word], Codes]) -> list[Codes]:
     """The columns of the signature; at least one, also where there are no atoms."""
-    found = []
+    signatures = []
     for column in layout.columns:
         packed: Codes | None = None
         for word in reversed(column):
             packed = codes(word) if packed is None else packed * word.radix + codes(word)
         assert packed is not None
-        found.append(packed)
-    return found or [np.zeros(rows, np.int64)]
+        signatures.append(packed)
+    return signatures or [np.zeros(rows, np.int64)]
 
 
 def _distinct(columns: Sequence[Codes]) -> tuple[Codes, NDArray[np.intp], NDArray[np.int64]]:

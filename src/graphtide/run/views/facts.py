@@ -26,14 +26,14 @@ class SnapshotFacts:
 
     def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
         """Smallest and largest value over the edges that match."""
-        found = pc.min_max(self._values(property, where)).as_py()
-        return None if found["min"] is None else (found["min"], found["max"])
+        bounds = pc.min_max(self._values(property, where)).as_py()
+        return None if bounds["min"] is None else (bounds["min"], bounds["max"])
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
         """The distinct values over the edges that match, ascending."""
-        found = self._values(property, where).unique()
-        _check_limit(len(found), limit, f"values of {property}")
-        return sorted(found.to_pylist())
+        distinct = self._values(property, where).unique()
+        _check_limit(len(distinct), limit, f"values of {property}")
+        return sorted(distinct.to_pylist())
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
         """The edges that match, by number."""

@@ -155,8 +155,8 @@ def _missing(column: pa.Array) -> Mask:
 
 
 def _mask(answers: pa.Array) -> Mask:
-    found: Mask = pc.fill_null(answers, False).to_numpy(zero_copy_only=False)
-    return found
+    mask: Mask = pc.fill_null(answers, False).to_numpy(zero_copy_only=False)
+    return mask
 
 
 def _comparable(column: pa.Array, type_: PropertyType) -> NDArray[Any]:
@@ -168,8 +168,8 @@ def _comparable(column: pa.Array, type_: PropertyType) -> NDArray[Any]:
             column = column.cast(pa.int64())
         case PropertyType.BOOL:
             column = column.cast(pa.int64())
-    found: NDArray[Any] = pc.fill_null(column, 0).to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[Any] = pc.fill_null(column, 0).to_numpy(zero_copy_only=False)
+    return values
 
 
 def _plain(value: Value) -> int | float | str:

@@ -56,8 +56,8 @@ def kept_table(what: str, kept: Mapping[str, pa.Array], edges: int) -> pa.Table:
     """The columns for views of so many edges."""
     for name, column in kept.items():
         if len(column) != edges:
-            told = f"{name} {len(column):,}, and there are {edges:,} edges"
-            raise InputError(f"the columns of {what} differ in length: {told}")
+            lengths = f"{name} {len(column):,}, and there are {edges:,} edges"
+            raise InputError(f"the columns of {what} differ in length: {lengths}")
     return pa.table(dict(kept))
 
 
@@ -81,7 +81,7 @@ def given_vertices(vertices: Any) -> GivenVertices:
 
 def vertex_columns(columns: Mapping[str, Any], vertices: int) -> pa.Table:
     """The properties of so many vertices for views: all columns but `id`."""
-    found: dict[str, pa.Array] = {}
+    arrays: dict[str, pa.Array] = {}
     for name, values in columns.items():
         if name == "id":
             continue
@@ -95,8 +95,8 @@ def vertex_columns(columns: Mapping[str, Any], vertices: int) -> pa.Table:
             raise InputError(
                 f"`vertices` has {vertices:,} ids, and {len(column):,} values of '{name}'"
             )
-        found[str(name)] = column
-    return pa.table(found)
+        arrays[str(name)] = column
+    return pa.table(arrays)
 
 
 def _as_frame(vertices: Any) -> dict[str, Any] | None:

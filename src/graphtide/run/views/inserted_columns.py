@@ -57,11 +57,11 @@ class KeptRows:
         self.check_numbers(columns)
         rows = len(columns[self._names.src])
         values = {name: self._values(name, columns.get(name), rows) for name in self._types}
-        told = {name: given for name, given in columns.items() if name not in self._only}
-        told |= {name: for_programs(values[name]) for name in told if name in values}
-        told[ROW_NUMBER] = np.arange(first, first + rows)
+        for_graph = {name: given for name, given in columns.items() if name not in self._only}
+        for_graph |= {name: for_programs(values[name]) for name in for_graph if name in values}
+        for_graph[ROW_NUMBER] = np.arange(first, first + rows)
         added = pa.table(values, self._kept.schema)
-        return told, _appended(self._kept.slice(0, first), added)
+        return for_graph, _appended(self._kept.slice(0, first), added)
 
     def deleted(self, given: Any) -> Any:
         """What the graph is to delete; refuses values that are no columns of the graph."""
@@ -87,10 +87,10 @@ class KeptRows:
 
     def _check_exact(self, name: str, values: Any) -> None:
         """Refuse to find rows by whole numbers that programs may have as another number."""
-        found = typed_column(values)
-        if found is None or not pa.types.is_integer(found.type):
+        column = typed_column(values)
+        if column is None or not pa.types.is_integer(column.type):
             return
-        far = [value is not None and abs(value) >= 2**53 for value in found.to_pylist()]
+        far = [value is not None and abs(value) >= 2**53 for value in column.to_pylist()]
         if any(far):
             raise InputError(
                 f"delete gives a value for '{name}' beyond 2**53, where some values are missing, "
@@ -115,19 +115,19 @@ class KeptRows:
     def _values(self, name: str, given: Any, rows: int) -> pa.Array:
         """The values of new edges in the type of the column; missing where none are given."""
         wanted = self._types[name]
-        found = pa.nulls(rows, wanted) if given is None else typed_column(given)
-        if found is not None and found.null_count == len(found):
-            found = pa.nulls(len(found), wanted)
-        if found is None or found.type != wanted:
+        column = pa.nulls(rows, wanted) if given is None else typed_column(given)
+        if column is not None and column.null_count == len(column):
+            column = pa.nulls(len(column), wanted)
+        if column is None or column.type != wanted:
             kind = property_type(self._kept.column(name))
             raise InputError(
                 f"insert: the property '{name}' holds values of type {kind}, and the rows give "
                 "others",
                 hint="give values of the same type",
             )
-        if len(found) != rows:
-            raise InputError(f"the columns of insert differ in length: {name} {len(found):,}")
-        return found
+        if len(column) != rows:
+            raise InputError(f"the columns of insert differ in length: {name} {len(column):,}")
+        return column
 
     def columns(self, what: str, given: Any) -> dict[str, Any] | None:
         """The columns of rows; None where no rows were given, but numbers, nothing or a mistake."""

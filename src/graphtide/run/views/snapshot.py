@@ -146,9 +146,9 @@ class Snapshot:
     def _ids(self) -> pa.Array:
         """All ids in a type that predicates know; as texts where there is none."""
         ids = self.ids.taken(np.arange(len(self.ids)))
-        found = typed_column(ids)
-        if found is not None and not found.null_count:
-            return found
+        column = typed_column(ids)
+        if column is not None and not column.null_count:
+            return column
         return pa.array([str(item) for item in ids.to_pylist()], pa.large_string())
 
 

@@ -69,16 +69,16 @@ def views_only(values: Any) -> pa.Array | None:
     """
     if _plainly_numbers(values):
         return None
-    found = typed_column(values)
-    if found is None:
+    column = typed_column(values)
+    if column is None:
         return None
-    match property_type(found):
+    match property_type(column):
         case PropertyType.FLOAT:
-            return found if pa.types.is_decimal(getattr(values, "type", None)) else None
+            return column if pa.types.is_decimal(getattr(values, "type", None)) else None
         case PropertyType.INT | PropertyType.BOOL:
-            return found if found.null_count else None
+            return column if column.null_count else None
         case _:
-            return found
+            return column
 
 
 def for_programs(column: pa.Array) -> NDArray[np.float64] | None:
@@ -88,10 +88,10 @@ def for_programs(column: pa.Array) -> NDArray[np.float64] | None:
     """
     if property_type(column) not in PROGRAM_TYPES:
         return None
-    found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
+    floats: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
         zero_copy_only=False
     )
-    return found
+    return floats
 
 
 def _plainly_numbers(values: Any) -> bool:

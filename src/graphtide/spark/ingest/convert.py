@@ -167,12 +167,12 @@ def _formatted(text: Column, format: str) -> Column:
     A fraction that follows other digits at once, as in yyyyMMddHHmmssSSS, is read by itself:
     Java takes its digits for the year's.
     """
-    found = re.fullmatch(r"(.*[A-RT-Za-z])(S+)", format)
-    if found is None:
+    parsed = re.fullmatch(r"(.*[A-RT-Za-z])(S+)", format)
+    if parsed is None:
         return F.try_to_timestamp(text, F.lit(format))
-    digits = len(found[2])
+    digits = len(parsed[2])
     whole = F.try_to_timestamp(
-        F.substring(text, F.lit(1), F.length(text) - digits), F.lit(found[1])
+        F.substring(text, F.lit(1), F.length(text) - digits), F.lit(parsed[1])
     )
     fraction = F.rpad(F.right(text, F.lit(digits)), 6, "0").substr(1, 6).try_cast("bigint")
     return F.timestamp_micros(F.unix_micros(whole) + fraction)

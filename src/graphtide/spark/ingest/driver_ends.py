@@ -36,12 +36,12 @@ def ends_by_arrow(
     rows = sum(table.staged.rows for table in tables)
     if rows > MOST_ROWS or not all(_is_plain(table, id_type) for table in tables):
         return None
-    found: Found = {space: [] for space in spaces.found}
+    by_space: Found = {space: [] for space in spaces.found}
     for table in tables:
         for ends in _batches(table, _ID_TYPES[id_type]):
-            if ends is None or not _collect(found, table, spaces, ends, id_type):
+            if ends is None or not _collect(by_space, table, spaces, ends, id_type):
                 return None
-    return _table(found, _ID_TYPES[id_type])
+    return _table(by_space, _ID_TYPES[id_type])
 
 
 def _is_plain(table: TypedTable, id_type: PropertyType) -> bool:

@@ -51,23 +51,23 @@ def _expand(path: str, what: str) -> Sequence[str]:
         return _files_of_folder(path, what)
     if os.path.exists(path):
         return [path]
-    found = sorted(item for item in glob.glob(path, recursive=True) if os.path.isfile(item))
-    if found:
-        return found
+    files = sorted(item for item in glob.glob(path, recursive=True) if os.path.isfile(item))
+    if files:
+        return files
     if glob.has_magic(path):
         raise InputError(f"{what}: no file matches the pattern", where=path)
     raise InputError(f"{what}: there is no such file", where=path, hint=_nearest(path))
 
 
 def _files_of_folder(path: str, what: str) -> Sequence[str]:
-    found = sorted(
+    files = sorted(
         str(item)
         for item in Path(path).rglob("*")
         if item.is_file() and not any(part[0] in "._" for part in item.relative_to(path).parts)
     )
-    if not found:
+    if not files:
         raise InputError(f"{what}: the folder has no files", where=path)
-    return found
+    return files
 
 
 def _format(paths: Sequence[str], what: str) -> Literal["text", "parquet"]:

@@ -34,12 +34,12 @@ def write_found(
         folder = load.staging / "endpoints"
         distinct = _distinct_ends(load, spaces, edges)
         distinct.write.parquet(writing_path(folder))
-        found = count_rows(folder)
-        check_count(start + found, "vertices")
-        if not fits_driver(found, tables.id_type):
+        count = count_rows(folder)
+        check_count(start + count, "vertices")
+        if not fits_driver(count, tables.id_type):
             ends = load.spark.read.schema(distinct.schema).parquet(reading_path(folder))
             _write_by_jobs(load, ends, start, has_space=has_space)
-            return found
+            return count
         ids = read_columns(folder, ("_space", "_id"))
     target = load.folder / "vertices"
     write_sorted_ids(ids, target, start, tables.vertex_properties, has_space=has_space)

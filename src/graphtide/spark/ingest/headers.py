@@ -49,11 +49,11 @@ class DeclaredColumn:
 
 def parse_typed_header(columns: Sequence[str]) -> tuple[DeclaredColumn, ...] | None:
     """The columns of a typed header, or None if it is a plain one."""
-    found = [_COLUMN.fullmatch(column.strip()) for column in columns]
-    words = {(item["word"] or "").lower() for item in found if item}
-    if None in found or not (words & _KEYS or any(map(_is_type, words))):
+    matches = [_COLUMN.fullmatch(column.strip()) for column in columns]
+    words = {(item["word"] or "").lower() for item in matches if item}
+    if None in matches or not (words & _KEYS or any(map(_is_type, words))):
         return None
-    return tuple(_declared(item, place) for place, item in enumerate(found) if item)
+    return tuple(_declared(item, place) for place, item in enumerate(matches) if item)
 
 
 def places_by_order(

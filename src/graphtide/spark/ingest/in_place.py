@@ -49,8 +49,8 @@ def read_in_place(rows: DataFrame, found: FileList) -> Positioned:
 
 def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
     """What tells a file from a changed one: its size and the time of its last change."""
-    found = [os.stat(path) for path in paths]
-    return tuple((item.st_size, item.st_mtime_ns) for item in found)
+    facts = [os.stat(path) for path in paths]
+    return tuple((item.st_size, item.st_mtime_ns) for item in facts)
 
 
 def _check_unchanged(paths: Sequence[Path], noted: Sequence[Stamp]) -> None:

@@ -45,8 +45,8 @@ def kinds_of(frame: DataFrame, columns: Sequence[str]) -> list[ValueKind]:
         return []
     values = F.array(*(F.coalesce(F.col(name), F.lit("")) for name in columns))
     each = frame.select(F.posexplode(values).alias("place", "text"))
-    found = each.groupBy("place").agg(F.bit_or(kind_of_value(F.col("text"))).alias("kinds"))
-    seen = {row["place"]: ValueKind(row["kinds"]) for row in found.collect()}
+    kinds = each.groupBy("place").agg(F.bit_or(kind_of_value(F.col("text"))).alias("kinds"))
+    seen = {row["place"]: ValueKind(row["kinds"]) for row in kinds.collect()}
     return [seen.get(place, ValueKind.NONE) for place in range(len(columns))]
 
 

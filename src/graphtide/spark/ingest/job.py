@@ -89,13 +89,13 @@ def _stage(
     staged = []
     for place, table in enumerate(tables):
         progress(f"reading {table.name}", 0.4 * place / len(tables))
-        found = stage_table(spark, table, options, staging / f"table-{place}")
-        staged.append((found, assign_roles(table, found.columns, options, found.declared)))
+        one = stage_table(spark, table, options, staging / f"table-{place}")
+        staged.append((one, assign_roles(table, one.columns, options, one.declared)))
     columns: dict[str, set[str]] = {"vertices": set(), "edges": set()}
-    for found, _ in staged:
-        columns[found.table.kind].update(found.columns + found.left_out)
+    for one, _ in staged:
+        columns[one.table.kind].update(one.columns + one.left_out)
     check_names_are_columns(options, columns)
-    _fit_splits(spark, [found for found, _ in staged])
+    _fit_splits(spark, [one for one, _ in staged])
     return with_free_names(staged)
 
 
@@ -153,13 +153,13 @@ def _labels(
 
 def _label_values(table: DataFrame, name: str) -> list[str]:
     values = table.select("_label").where(F.col("_label").isNotNull()).distinct()
-    found = sorted(row[0] for row in values.limit(_MOST_LABELS + 1).collect())
-    if len(found) > _MOST_LABELS:
+    labels = sorted(row[0] for row in values.limit(_MOST_LABELS + 1).collect())
+    if len(labels) > _MOST_LABELS:
         raise LimitError(
             f"the label column of the {name} has more than {_MOST_LABELS:,} different values",
             hint="it is a property rather than a label: do not name it as one",
         )
-    return found
+    return labels
 
 
 def _address(load: Load, name: str) -> str:

@@ -107,8 +107,8 @@ def _written(folder: Path) -> list[Path]:
 
 
 def _spark_number(name: str) -> int:
-    found = re.match(r"part-(\d+)", name)
-    return int(found[1]) if found else 0
+    number = re.match(r"part-(\d+)", name)
+    return int(number[1]) if number else 0
 
 
 def _check_disjoint(parts: Sequence[Part], order: Sequence[str]) -> None:

@@ -85,9 +85,9 @@ def _places(blocks: Sequence[tuple[int, int, int]], tables: Sequence[TypedTable]
 def _refusal(load: Load, kind: str, rejected: DataFrame, located: DataFrame) -> InputError:
     count = rejected.count()
     reasons = rejected.groupBy("_reason").count().orderBy(F.desc("count"), "_reason").collect()
-    told = [f"{row[1]:,} × {row[0]}" for row in reasons[:_REASONS_SHOWN]]
+    counts = [f"{row[1]:,} × {row[0]}" for row in reasons[:_REASONS_SHOWN]]
     if len(reasons) > _REASONS_SHOWN:
-        told.append(f"and {len(reasons) - _REASONS_SHOWN} other reasons")
+        counts.append(f"and {len(reasons) - _REASONS_SHOWN} other reasons")
     first = located.orderBy("_number").limit(_SHOWN).collect()
     shown = [
         f"{row['file']}, line {row['line']}: {row['reason']}: {str(row['text'])[:200]}"
@@ -98,7 +98,7 @@ def _refusal(load: Load, kind: str, rejected: DataFrame, located: DataFrame) -> 
     rows = "row" if count == 1 else "rows"
     quarantined = load.options.said("on_bad_rows", "quarantine")
     return InputError(
-        f"{count:,} bad {kind} {rows}, nothing was loaded: {'; '.join(told)}",
+        f"{count:,} bad {kind} {rows}, nothing was loaded: {'; '.join(counts)}",
         where="\n      ".join(shown),
         hint=f"correct them, or load the rest and keep these aside with {quarantined}",
     )

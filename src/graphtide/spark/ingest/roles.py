@@ -122,8 +122,8 @@ def _usual_places(columns: Sequence[str], names: tuple[str, ...]) -> list[tuple[
     if all(name in lower for name in names):
         return [tuple(lower.index(name) for name in names)]
     known = _ENDPOINT_NAMES if len(names) == 2 else tuple((name,) for name in _ID_NAMES)
-    found = [option for option in known if all(name in lower for name in option)]
-    return [tuple(lower.index(name) for name in option) for option in found]
+    usual = [option for option in known if all(name in lower for name in option)]
+    return [tuple(lower.index(name) for name in option) for option in usual]
 
 
 def _place_of(

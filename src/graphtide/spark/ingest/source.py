@@ -44,10 +44,10 @@ class GraphSource:
 
     def tables(self) -> tuple[TableSource, ...]:
         """All tables: vertices first, each kind in the order given."""
-        found = [*_vertex_tables(self.vertices), *_edge_tables(self.edges)]
-        if not any(table.kind == "edges" for table in found):
+        tables = [*_vertex_tables(self.vertices), *_edge_tables(self.edges)]
+        if not any(table.kind == "edges" for table in tables):
             raise InputError("a graph needs edges", hint="give edges= a file or a table")
-        return tuple(found)
+        return tuple(tables)
 
     def describe(self) -> str:
         """In words, for the manifest."""

@@ -40,10 +40,10 @@ def stage_table(
     if isinstance(data, DataFrame):
         return stage_frame(spark, table, options, folder)
     if isinstance(data, str | os.PathLike) or is_path_list(data):
-        found = find_files(data, table.name)
-        if found.format == "parquet":
-            return stage_parquet(spark, table, found, options, folder)
-        return stage_text(spark, table, found, options, folder)
+        files = find_files(data, table.name)
+        if files.format == "parquet":
+            return stage_parquet(spark, table, files, options, folder)
+        return stage_text(spark, table, files, options, folder)
     if hasattr(data, "__arrow_c_stream__"):
         return stage_arrow(spark, table, options, folder)
     if is_row_list(data):

@@ -67,15 +67,15 @@ def find_types(tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptio
     properties: dict[Kind, dict[str, PropertyType]] = {}
     certain = _all_inferred(keys)
     for kind in ("vertices", "edges"):
-        found = [
+        columns = [
             item
             for staged, roles in tables
             if staged.table.kind == kind
             for item in evidence[id(staged)][len(roles.keys) :]
         ]
-        properties[kind] = _property_types(found, options)
+        properties[kind] = _property_types(columns, options)
         for name in properties[kind]:
-            certain |= _all_inferred([item for item in found if item.column.name == name])
+            certain |= _all_inferred([item for item in columns if item.column.name == name])
     typed = [
         _typed(staged, roles, id_type, properties[staged.table.kind], certain)
         for staged, roles in tables

@@ -34,9 +34,9 @@ def write_vertices(load: Load, spaces: Spaces, edges: Sequence[DataFrame]) -> tu
     """
     given, rejected = _write_given(load, spaces) if load.tables.vertices else (0, 0)
     has_space = _space_column(load, spaces) == "_space"
-    found = write_found(load, spaces, edges, given, has_space=has_space) if spaces.found else 0
-    check_count(given + found, "vertices")
-    return given, given + found, rejected
+    named = write_found(load, spaces, edges, given, has_space=has_space) if spaces.found else 0
+    check_count(given + named, "vertices")
+    return given, given + named, rejected
 
 
 def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:

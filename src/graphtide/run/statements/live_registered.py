@@ -1,4 +1,4 @@
-"""Programs registered on live graphs by statements: made, shown, explained and dropped.
+"""Programs and queries on live graphs, by statements: registered, shown, explained and dropped.
 
 A program is named as in `run`: by the library, or by a file of the user's own. What is registered
 is the program itself, as text, so that its file may change or go.
@@ -15,6 +15,7 @@ from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.wording import counted
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.durable.asked import made_query
 from graphtide.run.durable.registered import stored_program, told_program
 from graphtide.run.statements.answers import Answer, Made
 from graphtide.run.statements.computations import chosen_computation, error_place
@@ -24,6 +25,7 @@ from graphtide.run.statements.live_at_hand import (
     live_at_hand,
     live_names,
 )
+from graphtide.run.statements.live_queries import asked_text, query_of
 
 
 def create_program(space: Workspace, statement: s.CreateProgram) -> Answer[Made]:
@@ -63,44 +65,80 @@ def _as_run(statement: s.CreateProgram) -> Run:
     )
 
 
-def drop_program(space: Workspace, statement: s.DropProgram) -> Answer[Made]:
-    """Forget a registered program."""
+def create_query(space: Workspace, statement: s.CreateQuery) -> Answer[Made]:
+    """Ask a query, and answer with its answer."""
+    asked = query_of(statement)
+    graph = live_at_hand(space, statement.graph, statement.span)
+    if statement.replace and statement.name in graph.queries:
+        graph.drop_query(statement.name)
+    try:
+        query = graph.query(statement.name, asked)
+    except InputError as error:
+        raise language_error(error.what, statement.span, error.hint) from None
+    return _query_answer(query)
+
+
+def drop_registered(space: Workspace, statement: s.DropRegistered) -> Answer[Made]:
+    """Give up a query, or forget a program."""
+    what, name = statement.what, statement.name
     graph = live_at_hand(space, statement.graph, statement.span)
     try:
-        graph.unregister(statement.name)
+        graph.drop_query(name) if what == "query" else graph.unregister(name)
     except NotFoundError as error:
         raise language_error(error.what, statement.span, error.hint) from None
-    return Answer(f"program '{statement.name}' on live graph '{statement.graph}' is dropped")
+    return Answer(f"{what} '{name}' on live graph '{statement.graph}' is dropped")
 
 
-def show_programs(space: Workspace, statement: s.ShowPrograms) -> Answer[Made]:
-    """Registered programs by what they run, or the results of one."""
+def show_registered(space: Workspace, statement: s.ShowRegistered) -> Answer[Made]:
+    """Queries by what they ask and programs by what they run, or what one of them has found."""
     if statement.name is not None:
-        return _results(statement.name, _program(space, statement.graph or "", statement))
+        one = _registered(space, statement.graph or "", statement)
+        return _query_answer(one) if statement.what == "query" else _results(statement.name, one)
     if statement.graph is not None:
         check_live(space, statement.graph, statement.span)
-    names = live_names(space) if statement.graph is None else [statement.graph]
-    rows = [
-        (program, name, told_program(stored), _given(stored), stored.get("version", 0))
-        for name in names
-        for program, stored in committed(space, name).state.registered.items()
-    ]
-    columns = ("program", "live graph", "runs", "parameters", "since version")
-    return Answer(counted(len(rows), "program"), table_of(columns, rows))
+    graphs = live_names(space) if statement.graph is None else [statement.graph]
+    return _queries_on(space, graphs) if statement.what == "query" else _programs_on(space, graphs)
 
 
-def explain_program(space: Workspace, statement: s.ExplainProgram) -> Answer[Made]:
-    """What was proved of a program, and how it is kept current."""
-    return Answer(_program(space, statement.graph, statement).explain())
+def explain_registered(space: Workspace, statement: s.ExplainRegistered) -> Answer[Made]:
+    """What was proved of a program, how it or a query is kept current, and what that takes."""
+    return Answer(_registered(space, statement.graph, statement).explain())
 
 
-def _program(space: Workspace, graph: str, statement: s.ShowPrograms | s.ExplainProgram) -> Any:
+def _registered(
+    space: Workspace, graph: str, statement: s.ShowRegistered | s.ExplainRegistered
+) -> Any:
+    """The query or the program of that name, on a graph that is only looked at."""
     check_live(space, graph, statement.span)
     known = space.live_at_hand(graph, readonly=True)
     try:
-        return known.program(statement.name)
+        if statement.what == "program":
+            return known.program(statement.name)
+        known._queries().get(statement.name)
     except NotFoundError as error:
         raise language_error(error.what, statement.span, error.hint) from None
+    return known.queries[statement.name]
+
+
+def _queries_on(space: Workspace, graphs: list[str]) -> Answer[Made]:
+    rows = [
+        (query, graph, asked_text(made_query(stored)), stored.get("version", 0))
+        for graph in graphs
+        for query, stored in committed(space, graph).state.queries.items()
+    ]
+    columns = ("query", "live graph", "asks", "since version")
+    text = f"{len(rows):,} {'query' if len(rows) == 1 else 'queries'}"
+    return Answer(text, table_of(columns, rows))
+
+
+def _programs_on(space: Workspace, graphs: list[str]) -> Answer[Made]:
+    rows = [
+        (program, graph, told_program(stored), _given(stored), stored.get("version", 0))
+        for graph in graphs
+        for program, stored in committed(space, graph).state.registered.items()
+    ]
+    columns = ("program", "live graph", "runs", "parameters", "since version")
+    return Answer(counted(len(rows), "program"), table_of(columns, rows))
 
 
 def _given(stored: dict[str, Any]) -> str:
@@ -112,3 +150,10 @@ def _results(name: str, live: Any, notes: tuple[str, ...] = ()) -> Answer[Made]:
     table = live.table() if live.fields or live.globals else live.matches()
     text = f"program '{name}': {live.program.program.name}; {counted(table.num_rows, 'row')}"
     return Answer(f"{text} at version {live.graph.version:,}", table, notes=notes)
+
+
+def _query_answer(query: Any) -> Answer[Made]:
+    table = query.table()
+    rows = counted(table.num_rows, "row")
+    text = f"query '{query.name}': {asked_text(query.asked)}; {rows}"
+    return Answer(f"{text} at version {query.graph.version:,}", table)
