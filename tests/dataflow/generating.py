@@ -300,7 +300,7 @@ class Generator:
             (
                 "lambda key, rows: [(sum(times for _, times in rows),)]",
                 "lambda key, rows: [(len(rows),), (3,)] if len(rows) % 2 else []",
-                "lambda key, rows: [(times % 3,) for _, times in rows]",
+                "lambda key, rows: [(at * times % 3,) for at, (_, times) in enumerate(rows)]",
             )
         )
         kinds = dict(self._schema(source))

@@ -119,3 +119,11 @@ def test_a_notebook_shows_a_graph_in_memory() -> None:
     assert "3 vertices, 2 edges, version 0" in shown
     assert "&lt;b&gt;" in shown
     assert "<th>weight</th>" in shown
+
+
+@pytest.mark.parametrize("kind", [1, True])
+def test_a_missing_value_is_not_called_a_number_with_a_fraction(kind: int | bool) -> None:
+    graph = gt.Graph(["a"], ["b"], kind=[kind])
+    with pytest.raises(InputError, match="the rows give a missing value"):
+        graph.advance(insert=[("a", "b", None)])
+    assert graph.num_edges == 1

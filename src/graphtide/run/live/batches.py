@@ -108,10 +108,12 @@ def _as_stored(name: str, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[
     if given.dtype == dtype:
         return np.ascontiguousarray(given)
     if not _fits(given, dtype):
+        lacks = given.dtype.kind == "f" and np.isnan(given).any()
         raise InputError(
             f"insert: the property '{name}' holds {_KINDS[dtype.kind]}, "
-            f"and the rows give {_KINDS[given.dtype.kind]}",
-            hint="give values of the same type",
+            f"and the rows give {'a missing value' if lacks else _KINDS[given.dtype.kind]}",
+            hint="give values of the same type"
+            + (", or make the graph with one that is missing" if lacks else ""),
         )
     return given.astype(dtype)
 
