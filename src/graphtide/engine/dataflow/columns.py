@@ -67,11 +67,7 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
     if column_type.kind == "decimal":
         return _encode_decimals(name, column_type, array)
     if array.dtype.kind not in _KINDS[column_type.kind]:
-        raise InputError(
-            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, "
-            f"such as {array.flat[0]!r}",
-            hint="convert them first",
-        )
+        raise _cannot_hold(name, column_type, array, "convert them first")
     if column_type.kind == "str":
         return np.array([texts.code(_text(name, value)) for value in array.tolist()], np.int64)
     if column_type.kind == "float":
@@ -114,12 +110,18 @@ def _encode_moments(name: str, column_type: ColumnType, array: NDArray[Any]) -> 
 def _encode_decimals(name: str, column_type: ColumnType, array: NDArray[Any]) -> Int64:
     """Ints and decimals, times a power of ten."""
     if array.dtype.kind not in "iuO":
-        raise InputError(
-            f"Column {name!r} is of type {column_type} and cannot hold {array.dtype} values, "
-            f"such as {array.flat[0]!r}",
-            hint="give decimal.Decimal, int, or a decimal column of Arrow: floats are not exact",
-        )
+        hint = "give decimal.Decimal, int, or a decimal column of Arrow: floats are not exact"
+        raise _cannot_hold(name, column_type, array, hint)
     return np.array([decimal_word(name, column_type, item) for item in array.tolist()], np.int64)
+
+
+def _cannot_hold(name: str, column_type: ColumnType, array: NDArray[Any], hint: str) -> InputError:
+    (first,) = array[:1].tolist()
+    return InputError(
+        f"Column {name!r} is of type {column_type} and cannot hold {type(first).__name__} values, "
+        f"such as {first!r}",
+        hint=hint,
+    )
 
 
 def decimal_word(name: str, column_type: ColumnType, value: Any) -> int:
