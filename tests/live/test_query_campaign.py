@@ -64,7 +64,8 @@ def test_what_does_not_fit_at_a_start_begins_when_the_budget_allows_for_it(tmp_p
     graph = asked(tmp_path / "g")
     answers = [len(query) for query in graph.queries.values()]
     assert graph._writer is not None
-    graph._writer.set({"budget": graph.query_bytes // 3, "patience": 1.0})
+    settings = {"budget": graph.query_bytes // 3, "patience": 1.0}
+    graph._writer.remember("set", settings=settings)
     leave(graph)
     with pytest.warns(RuntimeWarning, match="could not begin"):
         graph = gt.live(tmp_path / "g")

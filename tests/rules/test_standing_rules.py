@@ -122,7 +122,7 @@ def test_a_file_with_a_wrong_line_is_named(tmp_path: Path) -> None:
         (lambda rules: rules.insert("tc", [(1, 2)]), "tc is what rules derive"),
         (lambda rules: rules.insert("egde", [(1, 2)]), "did you mean 'edge'"),
         (lambda rules: rules.facts("edge"), "edge is not put out"),
-        (lambda rules: rules.insert("edge", [(1, "a")]), "cannot hold"),
+        (lambda rules: rules.insert("edge", [(1, "a")]), "cannot hold str values, such as 'a'"),
         (lambda rules: gt.datalog(CLOSURE, once=True).advance(), "no setting 'once'"),
     ],
 )

@@ -19,7 +19,6 @@ Int64 = NDArray[np.int64]
 _BELOW_SIGN = np.int64((1 << 63) - 1)
 _KINDS = {"int": "iu", "float": "iuf", "bool": "b", "str": "UO", "date": "MO", "timestamp": "MO"}
 _UNITS = {"date": "D", "timestamp": "us"}
-_WORDS = {"i": "ints", "u": "ints", "f": "floats", "b": "truth values", "U": "texts"}
 
 
 def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
@@ -68,10 +67,7 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
     if column_type.kind == "decimal":
         return _encode_decimals(name, column_type, array)
     if array.dtype.kind not in _KINDS[column_type.kind]:
-        raise InputError(
-            f"Column {name!r} is of type {column_type} and cannot hold {_told(array)}",
-            hint="convert them first",
-        )
+        raise _cannot_hold(name, column_type, array, "convert them first")
     if column_type.kind == "str":
         return np.array([texts.code(_text(name, value)) for value in array.tolist()], np.int64)
     if column_type.kind == "float":
@@ -81,12 +77,6 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
     if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
         raise InputError(f"Column {name!r} holds a number beyond int64: {array.max()}")
     return array.astype(np.int64)
-
-
-def _told(array: NDArray[Any]) -> str:
-    """What an array holds, in the words of users."""
-    kind = _WORDS.get(array.dtype.kind, f"{array.dtype} values")
-    return f"{kind}, such as {array.ravel()[:1].tolist()[0]!r}"
 
 
 def _text(name: str, value: Any) -> str:
@@ -120,11 +110,18 @@ def _encode_moments(name: str, column_type: ColumnType, array: NDArray[Any]) -> 
 def _encode_decimals(name: str, column_type: ColumnType, array: NDArray[Any]) -> Int64:
     """Ints and decimals, times a power of ten."""
     if array.dtype.kind not in "iuO":
-        raise InputError(
-            f"Column {name!r} is of type {column_type} and cannot hold {_told(array)}",
-            hint="give decimal.Decimal, int, or a decimal column of Arrow: floats are not exact",
-        )
+        hint = "give decimal.Decimal, int, or a decimal column of Arrow: floats are not exact"
+        raise _cannot_hold(name, column_type, array, hint)
     return np.array([decimal_word(name, column_type, item) for item in array.tolist()], np.int64)
+
+
+def _cannot_hold(name: str, column_type: ColumnType, array: NDArray[Any], hint: str) -> InputError:
+    (first,) = array[:1].tolist()
+    return InputError(
+        f"Column {name!r} is of type {column_type} and cannot hold {type(first).__name__} values, "
+        f"such as {first!r}",
+        hint=hint,
+    )
 
 
 def decimal_word(name: str, column_type: ColumnType, value: Any) -> int:

@@ -63,25 +63,32 @@ class Host(Dwelling):
                 "This dataflow runs once, and has run", hint="make it anew, or without `once`"
             )
         before = self.frontier
+        # An interrupt may come at any line: until all is noted, the host counts as failed.
+        self.failed = "it was interrupted"
         try:
             self._begin_batch(frontier)
             self._runner.run()
         except BaseException as error:
-            if isinstance(error, LimitError):
-                error.where = error.where or self._failed_at()
-            self.failed = str(error) or "it was interrupted"
-            # Where memory was full, a merge may have lost what it had in hand.
-            lost = type(error) is GraphtideError or isinstance(error.__cause__, MemoryError)
-            plain = self.coordinates == 1 and not self.once and not self.debug
-            self._restorable = plain and not lost
+            self._note_failure(error)
             raise
         self._lasting.clear()
         self._fresh = self._fresh_history = False
         self.frontier = frontier
         for dweller in self.dwellers:
             dweller.ran = True
+        self.failed = None
         if self._checkers:
             self._check(before, frontier)
+
+    def _note_failure(self, error: BaseException) -> None:
+        """Note why a batch failed, and whether machines can be brought back to before it."""
+        if isinstance(error, LimitError):
+            error.where = error.where or self._failed_at()
+        self.failed = str(error) or self.failed
+        # Where memory was full, a merge may have lost what it had in hand.
+        lost = type(error) is GraphtideError or isinstance(error.__cause__, MemoryError)
+        plain = self.coordinates == 1 and not self.once and not self.debug
+        self._restorable = plain and not lost
 
     def restore(self, frontier: list[int]) -> None:
         """Go back to where a batch began that failed to come to a frontier, if that can be done.

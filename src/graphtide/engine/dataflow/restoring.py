@@ -29,7 +29,10 @@ from graphtide.kernels.dataflow.restoring import add_batch
 from graphtide.plan.dataflow import DataflowPlan, Import, Join, Output, Reduce
 
 _BEGUN = (
-    *(layout.OP_LEFT_NEWS, layout.OP_LEFT_AT, layout.OP_RIGHT_NEWS, layout.OP_RIGHT_AT),
+    layout.OP_LEFT_NEWS,
+    layout.OP_LEFT_AT,
+    layout.OP_RIGHT_NEWS,
+    layout.OP_RIGHT_AT,
     layout.OP_PHASE,
 )
 """What an operator notes of work that it has still to do."""
