@@ -73,7 +73,7 @@ def test_neighbours_of_a_pair_that_left_beside_others_are_those_of_before() -> N
     """The end that is gathered has lost many neighbours, more than it has now, and got one."""
     pairs = [(0, other) for other in range(1, 30)] + [(at, at + 1) for at in range(1, 29)]
     src, dst = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
-    graph = ResidentGraph(30, src, dst, live=False)
+    graph = ResidentGraph(50, src, dst, live=False)
     maintainer = WalkMaintainer(graph, triangles(SUM), ())
     maintainer.anew_share = 0
     live = set(range(len(pairs))) - {5}
@@ -83,7 +83,7 @@ def test_neighbours_of_a_pair_that_left_beside_others_are_those_of_before() -> N
         maintainer.follow(graph.flip(graph.numbers[come], graph.numbers[gone]))
         live = (live | set(come)) - set(gone)
         edges = [(*pairs[at], {}) for at in sorted(live)]
-        compare(run(triangles(SUM), {}, 30, edges), maintainer)
+        compare(run(triangles(SUM), {}, 50, edges), maintainer)
 
 
 def test_gatherings_are_counted_from_0_before_their_number_is_too_large() -> None:
