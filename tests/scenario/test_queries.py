@@ -127,7 +127,7 @@ def test_labels_can_be_numbers_and_new_ones_may_come() -> None:
 
 def test_a_property_with_missing_numbers_is_told_once() -> None:
     graph = gt.Graph([1, 2], [2, 3], code=[7, None])
-    with pytest.raises(gt.GraphtideError, match="they have: code$"):
+    with pytest.raises(gt.GraphtideError, match=r"they have: code$"):
         graph.query("q", gt.queries.Regular("7", 1, label="zzz"))
 
 
