@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphtide.engine.queries import logs, pairs, rows, states
+from graphtide.engine.queries import logs, pair_table, pairs, rows, states
 from graphtide.lang.paths import unparse_path
 from graphtide.model.errors import LimitError
 from graphtide.plan.regular_paths import RegularPath
@@ -25,7 +25,8 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "_LEAST_POOL", 4)
     monkeypatch.setattr(states, "OBJECTS", 8)
     monkeypatch.setattr(states, "TARGET", 8)
-    monkeypatch.setattr(pairs, "MOST_LISTED", 3)
+    for module in (pairs, pair_table):
+        monkeypatch.setattr(module, "MOST_LISTED", 3)
 
 
 def kept_of(beside: Beside) -> KeptQueries:

@@ -125,6 +125,12 @@ def test_labels_can_be_numbers_and_new_ones_may_come() -> None:
     found.verify()
 
 
+def test_a_property_with_missing_numbers_is_told_once() -> None:
+    graph = gt.Graph([1, 2], [2, 3], code=[7, None])
+    with pytest.raises(gt.GraphtideError, match=r"they have: code$"):
+        graph.query("q", gt.queries.Regular("7", 1, label="zzz"))
+
+
 def test_paths_tell_a_row_for_every_pair_in_their_order() -> None:
     graph = airports()
     pairs = [("DXB", "SYD"), ("LHR", "SYD"), ("SYD", "LHR"), ("LHR", "LHR"), ("LHR", "SYD")]

@@ -17,7 +17,8 @@ from graphtide.run.queries.answers import (
     verify_answer,
 )
 from graphtide.run.queries.explain import explain_query, query_bytes
-from graphtide.run.queries.kept import KeptQueries, KeptQuery
+from graphtide.run.queries.kept import KeptQueries
+from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn

@@ -254,3 +254,25 @@ def test_an_edge_that_concerns_nobody_costs_no_look_at_edges() -> None:
     assert kept_of(graph).engine.looked == 0
     graph.advance(insert=[(3, 105)])
     assert kept_of(graph).engine.looked > 0
+
+
+def test_an_edge_means_to_each_search_what_its_own_labels_say() -> None:
+    """Searches with other labels, with weights and without either, one after the other in a row."""
+    graph = gt.Graph([0], [1], kind=["a"], sort=["b"], cost=[2.0], vertices=4)
+    asked = [
+        graph.query("cost", Q.Path(0, 3, weight="cost")),
+        graph.query("kind a", Q.Regular("a/a", 0, label="kind")),
+        graph.query("kind b", Q.Regular("a/b", 0, label="kind")),
+        graph.query("sort", Q.Regular("b/b", 0, label="sort")),
+        graph.query("back", Q.Regular("a/^b", 0, label="kind")),
+        graph.query("hops", Q.Hops(0, 3)),
+    ]
+    for kind, sort, ends in (("b", "b", (1, 2)), ("a", "a", (1, 3)), ("b", "a", (3, 1))):
+        row = {"src": ends[0], "dst": ends[1], "kind": kind, "sort": sort, "cost": 1.0}
+        graph.advance(insert=[row])
+        for query in asked:
+            query.verify()
+    graph.advance(delete=[(0, 1)])
+    graph.rollback()
+    for query in asked:
+        query.verify()

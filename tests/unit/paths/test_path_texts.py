@@ -86,6 +86,7 @@ def test_paths_are_written_in_one_way(text: str, written: str) -> None:
         ("(a)-[:A]->(a)", "'a' stands for one vertex in two places", 12, "Regular"),
         ("(a)-[:A*3..1]->(b)", "from 3 to 1 relationships is never", 12, "smaller"),
         ("(a)-[:A]->+(b)", "a quantified pattern finds trails", 11, "knows{1,3}"),
+        ("(a) ((x)-[:A]->(y)){1,3} (b)", "a quantified pattern finds trails", 5, "knows{1,3}"),
         ("MATCH (a)-[:A]->(b)", "a query takes the pattern alone", 7, "leave `match`"),
         ("shortestPath((a)-[:A*]->(b))", "finds the shortest walk anyway", 13, "hops"),
         ("(a)-[:A]->", "the text ends too early", 11, "`(`"),

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from graphtide.engine.histories.state import HistoryState
 from graphtide.engine.histories.work import HistoryLog
-from graphtide.engine.queries.fixpoint import Entry
 from graphtide.engine.queries.reading import traced
 from graphtide.engine.queries.searches import Search
+from graphtide.engine.queries.supports import Entry
 from graphtide.engine.queries.told import Change
 from graphtide.kernels.histories import records
 from graphtide.kernels.histories.collecting import all_costs, came_from, costs_of, first_with

@@ -8,7 +8,6 @@ was before the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,6 @@ from graphtide.kernels.queries.batch import end_batch, follow_batch, put_back, s
 from graphtide.kernels.queries.reading import (
     answer_at,
     collect_entries,
-    find_support,
-    list_equals,
     look_up,
 )
 from graphtide.kernels.queries.records import (
@@ -49,26 +46,8 @@ LabelColumn = Callable[[str], Int32]
 """The codes of a property of edges, by inside number, with room for all edges."""
 
 
-Item = tuple[int, int]
-"""A vertex and a state."""
-
-
-_AT_ONCE = 64
-"""Supports that are listed in one go: no more room is needed to read an answer, however small the
-budget is."""
-
-
 class TakesLongError(Exception):
     """Following a batch looks at more edges than it may: to begin from scratch is better."""
-
-
-class Entry(NamedTuple):
-    """The cost of a walk, the edge by which the best one came (-1 at the start), and how."""
-
-    value: float
-    edge: int
-    state: int
-    back: bool
 
 
 class Fixpoints:
@@ -194,50 +173,6 @@ class Fixpoints:
     def value(self, number: int, vertex: int, state: int) -> float:
         """What one entry of a search costs; infinity where there is none."""
         return float(look_up(self.words(), vertex, self.searches.base(number) + state))
-
-    def entry(self, number: int, search: Search, vertex: int, state: int) -> Entry | None:
-        """One entry of a search, or None; with the edge by which a best walk comes."""
-        value = self.value(number, vertex, state)
-        if value == np.inf:
-            return None
-        if (vertex, state) == (search.start, 0):
-            return Entry(value, -1, 0, False)
-        return self._came_by(number, search, (vertex, state), value)
-
-    def _came_by(self, number: int, search: Search, at: Item, value: float) -> Entry:
-        """The last step of a best walk: from something that costs less, if there is such a step.
-
-        Otherwise the first one of the shortest way against edges that add nothing to something
-        that has such a step, or to the start: who goes on from there comes nearer, in no circle.
-        """
-        first: dict[Item, Entry] = {}
-        waiting = [at]
-        for item in waiting:
-            for edge, vertex, before, back in self._supports(number, *item):
-                there, step = (vertex, before), Entry(value, edge, before, bool(back))
-                ends = self.value(number, *there) < value or there == (search.start, 0)
-                if ends and item == at:
-                    return step
-                if ends:
-                    return first[item]
-                if there not in first and there != at:
-                    first[there] = first.get(item, step)
-                    waiting.append(there)
-        raise AssertionError("an entry rests on nothing")
-
-    def _supports(self, number: int, vertex: int, state: int) -> list[list[int]]:
-        """What an entry may have come by: edge, vertex, state and way. One that costs less, where
-        there is one, or else all that cost the same.
-        """
-        key, came = self.searches.base(number) + state, np.empty((_AT_ONCE, 4), np.int32)
-        if find_support(self.words(), vertex, key, came[0]):
-            return [came[0].tolist()]
-        found: list[list[int]] = []
-        count = 1
-        while len(found) < count:
-            count = list_equals(self.words(), vertex, key, len(found), came.reshape(-1))
-            found += came[: count - len(found)].tolist()
-        return found
 
     def answers(self, number: int, accepting: frozenset[int], vertices: Int32) -> Float64:
         """The least cost of a walk that may end at each of some vertices; infinity without one."""

@@ -8,14 +8,15 @@ are few: an edge that comes is then asked whether it changes that.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.queries.budget import Budget, GrantedArray
+from graphtide.engine.queries.budget import Budget
 from graphtide.engine.queries.fixpoint import Fixpoints
 from graphtide.engine.queries.landmarks import LandmarkIndexes, bounds_of
+from graphtide.engine.queries.pair_table import MOST_LISTED, Answer, PairTable
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
@@ -24,7 +25,6 @@ from graphtide.kernels.queries.concerns import (
     A_PATH,
     WHO_IS_REACHED,
     WHO_REACHES,
-    Pairs,
     Shape,
     mark_broken,
     mark_helped,
@@ -32,28 +32,10 @@ from graphtide.kernels.queries.concerns import (
 from graphtide.kernels.queries.landmarks import SLACK, Marks
 from graphtide.kernels.queries.pairs import NO_PATH, complete_balls, find_pair
 
-MOST_LISTED = 256
-"""So many vertices are kept of a pair without a path."""
-
 _LOOKS = 1_000.0
 """How many edges a pair is taken to look at before one was asked."""
 
-_KINDS: tuple[Any, ...] = (
-    *(np.int32, np.int32, np.int32, np.int32, np.float64, np.float64),
-    *(np.int64, np.int32, np.int8, np.int8, np.int32),
-)
-SEARCH, SHAPE, START, TARGET, COST, LIMIT, FIRST, LENGTH, KEEPS, MARK, LEFT = range(11)
-"""The columns of `Pairs` before its edges."""
-
 Shared = tuple[Any, ...]
-
-
-class Answer(NamedTuple):
-    """What a pair keeps."""
-
-    cost: float
-    keeps: int
-    kept: NDArray[np.int32]
 
 
 class PairAnswers:
@@ -68,15 +50,11 @@ class PairAnswers:
     ) -> None:
         self._graph, self._fixpoints, self._budget = graph, fixpoints, budget
         self._landmarks = landmarks
-        self._columns = [GrantedArray(budget, 0, kind) for kind in _KINDS]
-        self._kept = GrantedArray(budget, 0, np.int32)
-        self._slots: dict[tuple[int, int], int] = {}
-        self._free: list[int] = []
+        self._table = PairTable(budget)
         self._searches: dict[int, Search] = {}
         self._shapes: dict[Shared, dict[int, None]] = {}
         self._weighted = 0
         self._balls: tuple[Ball, Ball] | None = None
-        self._wasted = 0
         self._looks: dict[int, float] = {}
 
     def __contains__(self, number: int) -> bool:
@@ -88,14 +66,12 @@ class PairAnswers:
     @property
     def nbytes(self) -> int:
         """All memory that they take."""
-        arrays = [item.room for item in (*self._columns, self._kept)]
-        return sum(array.nbytes for array in (*arrays, *self._ball_arrays()))
+        return self._table.nbytes + sum(array.nbytes for array in self._ball_arrays())
 
     def bytes_of(self, number: int) -> int:
         """What the pairs of a search take."""
-        width = sum(column.dtype.itemsize for column in self._columns)
-        slots = [self._slots[number, target] for target in self._searches[number].targets or ()]
-        return sum(width + 4 * int(self._columns[LENGTH].view[slot]) for slot in slots)
+        targets = self._searches[number].targets or ()
+        return sum(self._table.bytes_of((number, target)) for target in targets)
 
     def keep(self, number: int, search: Search, known: dict[int, Answer] | None = None) -> int:
         """Keep the pairs of a search, as they are known or else from scratch; edges looked at.
@@ -108,12 +84,12 @@ class PairAnswers:
         looked = 0
         try:
             for target in search.targets or ():
-                self._slots[number, target] = slot = self._new_slot(number, target)
+                self._table.enter((number, target), search, self._first(number))
                 answer = None if known is None else known[target]
                 if answer is None:
                     answer, looks = self._ask(number, target)
                     looked += looks
-                self._write(slot, answer)
+                self._table.write((number, target), answer, search.tells_cost)
         except BaseException:
             self.drop(number)
             raise
@@ -123,36 +99,26 @@ class PairAnswers:
         """Keep the pairs of a search no more."""
         search = self._searches.pop(number)
         for target in search.targets or ():
-            slot = self._slots.pop((number, target), None)
-            if slot is not None:
-                self._wasted += int(self._columns[LENGTH].view[slot])
-                self._columns[SEARCH].view[slot] = -1
-                self._columns[LENGTH].view[slot] = 0
-                self._free.append(slot)
+            self._table.leave((number, target))
         self._weighted -= search.weight is not None
         self._leave_shape(number, search)
         if not self._searches:
             self._give_balls()
-        self._close_up()
+        self._table.close_up()
 
     def cost(self, number: int, target: int) -> float:
         """What the path to a target costs; infinity without one."""
-        return float(self._columns[COST].view[self._slots[number, target]])
+        return self._table.cost((number, target))
 
     def edges(self, number: int, target: int) -> NDArray[np.int32] | None:
         """The edges of the path to a target, from the start; None without one."""
-        slot = self._slots[number, target]
-        if self._columns[COST].view[slot] == np.inf:
-            return None
-        first, length = (int(self._columns[at].view[slot]) for at in (FIRST, LENGTH))
-        edges: NDArray[np.int32] = self._kept.view[first : first + length]
-        return edges
+        return self._table.edges((number, target))
 
     def concerned(self, delta: Delta) -> tuple[list[tuple[int, int]], int]:
         """The pairs (search, target) that a batch may concern; edges looked at."""
-        if not self._slots:
+        if not len(self._table):
             return [], 0
-        looked, pairs = 0, self._view()
+        looked, pairs = 0, self._table.view
         with self._budget.lent(4 * len(delta.deleted)):
             mark_broken(pairs, np.sort(delta.deleted))
         if len(delta.inserted):
@@ -170,10 +136,9 @@ class PairAnswers:
 
     def again(self, number: int, target: int) -> tuple[float, int]:
         """Ask a pair anew; what it cost before, and how many edges that looked at."""
-        slot = self._slots[number, target]
-        before = float(self._columns[COST].view[slot])
+        before = self.cost(number, target)
         answer, looked = self._ask(number, target)
-        self._write(slot, answer)
+        self._table.write((number, target), answer, self._searches[number].tells_cost)
         return before, looked
 
     def prepare(self) -> None:
@@ -217,50 +182,14 @@ class PairAnswers:
                 keeps, kept = kind, np.sort(ball.reached[: int(ball.sizes[REACHED])])
         return Answer(np.inf, keeps, kept), looked
 
-    def _write(self, slot: int, answer: Answer) -> None:
-        """Write down what a pair keeps; LacksRoomError leaves it as it was."""
-        first, length = (int(self._columns[at].view[slot]) for at in (FIRST, LENGTH))
-        if len(answer.kept) > length:
-            first, self._wasted = self._kept.length, self._wasted + length
-            try:
-                self._kept.resize(first + len(answer.kept))
-            except BaseException:
-                self._wasted -= length
-                raise
-        else:
-            self._wasted += length - len(answer.kept)
-        self._kept.view[first : first + len(answer.kept)] = answer.kept
-        search = self._searches[int(self._columns[SEARCH].view[slot])]
-        limit = answer.cost if search.tells_cost or answer.cost == np.inf else 0.0
-        written = {COST: answer.cost, LIMIT: limit, FIRST: first, KEEPS: answer.keeps}
-        for at, value in {**written, LENGTH: len(answer.kept)}.items():
-            self._columns[at].view[slot] = value
-        self._close_up()
-
-    def _new_slot(self, number: int, target: int) -> int:
-        if not self._free:
-            slot = self._columns[0].length
-            for column in self._columns:
-                column.reserve(slot + 1)
-            for column in self._columns:
-                column.resize(slot + 1)
-            self._free.append(slot)
-        slot = self._free.pop()
-        search = self._searches[number]
-        given = {SEARCH: number, START: search.start, TARGET: target, COST: np.inf, LIMIT: np.inf}
-        given |= {FIRST: 0, LENGTH: 0, KEEPS: A_PATH, SHAPE: self._first(number)}
-        for at, value in given.items():
-            self._columns[at].view[slot] = value
-        return slot
-
     def _leave_shape(self, number: int, search: Search) -> None:
         """Let the pairs of the same shape stand under a search that is still there."""
-        numbers, shapes = self._shapes[_shape(search)], self._columns[SHAPE].view
+        numbers = self._shapes[_shape(search)]
         del numbers[number]
         if not numbers:
             del self._shapes[_shape(search)]
         else:
-            shapes[shapes == number] = next(iter(numbers))
+            self._table.reshape(number, next(iter(numbers)))
         self._landmarks.move(number, next(iter(numbers), None))
 
     def _first(self, number: int) -> int:
@@ -275,23 +204,6 @@ class PairAnswers:
         """What rounding may make of costs, as a share; nothing where they are whole numbers."""
         weight = self._searches[number].weight
         return 0.0 if weight is None or self._graph.dtypes[weight].kind == "i" else SLACK
-
-    def _view(self) -> Pairs:
-        columns: list[Any] = [column.view for column in (*self._columns, self._kept)]
-        return Pairs(*columns)
-
-    def _close_up(self) -> None:
-        """Move what pairs keep together where more than half of the room is of no use."""
-        if 2 * self._wasted <= self._kept.length or self._kept.length < MOST_LISTED:
-            return
-        columns, end = self._columns, 0
-        slots = sorted(self._slots.values(), key=lambda slot: int(columns[FIRST].view[slot]))
-        for slot in slots:
-            first, length = int(columns[FIRST].view[slot]), int(columns[LENGTH].view[slot])
-            self._kept.view[end : end + length] = self._kept.view[first : first + length]
-            columns[FIRST].view[slot] = end
-            end += length
-        self._kept.length, self._wasted = end, 0
 
     def _ball_arrays(self) -> list[NDArray[Any]]:
         return [] if self._balls is None else [part for ball in self._balls for part in ball]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.queries.fixpoint import Entry
 from graphtide.engine.queries.states import SearchStates
+from graphtide.engine.queries.supports import Entry, entry_of
 from graphtide.engine.queries.told import Change
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.queries.starting import Dense
@@ -92,7 +92,9 @@ class AnswerReader:
             with states.searched(number, search) as dense:
                 return self._traced(number, target, lambda v, s: _entry(dense, v * count + s))
         fixpoints = states.fixpoints
-        return self._traced(number, target, lambda v, s: fixpoints.entry(number, search, v, s))
+        return self._traced(
+            number, target, lambda v, s: entry_of(fixpoints, number, search, (v, s))
+        )
 
     def _traced(
         self, number: int, target: int, entry_at: Callable[[int, int], Entry | None]

@@ -14,10 +14,12 @@ import numpy as np
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import Fixpoints, LabelColumn
 from graphtide.engine.queries.landmarks import LandmarkIndexes
-from graphtide.engine.queries.pairs import Answer, PairAnswers
+from graphtide.engine.queries.pair_table import Answer
+from graphtide.engine.queries.pairs import PairAnswers
 from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.starting import dense_arrays, dense_bytes, fits_arrays
+from graphtide.engine.queries.supports import entry_of
 from graphtide.engine.queries.told import ToldChanges
 from graphtide.engine.queries.tuning import Record
 from graphtide.engine.queries.values import Entries, ValueAnswers
@@ -220,13 +222,13 @@ class SearchStates:
         """The cost and the path of a pair, by its entries."""
         edges: list[int] = []
         search = self.records[number].search
-        entry = self.fixpoints.entry(number, search, target, 0)
+        entry = entry_of(self.fixpoints, number, search, (target, 0))
         cost = np.inf if entry is None else entry.value
         while entry is not None and entry.edge >= 0:
             edges.append(entry.edge)
             src, dst = self.graph.ends(np.array([entry.edge], np.int32))
             vertex = int(dst[0] if entry.back else src[0])
-            entry = self.fixpoints.entry(number, search, vertex, 0)
+            entry = entry_of(self.fixpoints, number, search, (vertex, 0))
         return Answer(cost, A_PATH, np.array(edges[::-1], np.int32))
 
     @contextmanager

@@ -7,33 +7,26 @@ that it goes on there when it is called again. What has fallen for good is taken
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.jit import bare_kernel, inner_kernel
+from graphtide.kernels.queries.crossing import offer_across
 from graphtide.kernels.queries.falling import decide, doubt_edge, pull, remove_fallen
 from graphtide.kernels.queries.offering import offer, push_entry, settle
 from graphtide.kernels.queries.records import (
-    AGAINST,
-    ALONG,
-    ANY_STEP,
     AT,
     BASE,
     DONE,
     HEAP,
     LACKS_HEAP,
     LACKS_POOL,
-    NO_COST,
     PHASE,
     ROWS,
     SEARCHES,
     WORK,
     Float64,
-    Int8,
     Int32,
     Int64,
-    Rows,
     UInt16,
     rows_at,
     searches_at,
@@ -49,7 +42,7 @@ from graphtide.kernels.queries.rows import (
     value_at,
     vertex_of,
 )
-from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
+from graphtide.kernels.queries.stepping import fact
 
 DOUBT, DECIDE, PULL, OFFER, SETTLE = range(5)
 
@@ -138,104 +131,6 @@ def spread_again(words: Int64, vertex: int) -> int:
         if searches_at(words, SEARCHES).owner[key] >= 0 and value < np.inf:
             push_entry(words, vertex, key, value)
     return DONE
-
-
-@inner_kernel
-def offer_across(words: Int64, edge: int, here: int, there: int, back: int) -> int:
-    """Offer to one end of an edge what the entries of the other lead to. O(both rows).
-
-    Both rows are in the order of their keys, and so are the searches in them: one look at each
-    entry tells which searches the edge concerns.
-    """
-    rows, plain = rows_at(words, ROWS), searches_at(words, SEARCHES).plain
-    at, passed, way = -1, 0, AGAINST if back else ALONG
-    while at + 1 < rows.length[here]:
-        alike = passed_alike(words, (here, at + 1), (there, passed), way)
-        at, passed = at + 1 + alike, passed + alike
-        if at == rows.length[here]:
-            break
-        place = rows.start[here] + at
-        key, value = rows.key[place], value_at(rows, place)
-        reached, total = key, value + 1.0
-        if plain[key] & ANY_STEP:
-            passed = passed_below(rows, there, passed, fact_of(words, key, BASE))
-            reached, total = step_across(words, key, value, edge, back)
-        elif not plain[key] & way:
-            continue
-        if value == np.inf or reached < 0:
-            continue
-        found = passed_below(rows, there, passed, reached)
-        if not plain[key] & ANY_STEP:
-            passed = found
-        place = rows.start[there] + found
-        known = found < rows.length[there] and rows.key[place] == reached
-        if known and value_at(rows, place) <= total:
-            continue
-        if total > searches_at(words, SEARCHES).bound[searches_at(words, SEARCHES).owner[key]]:
-            continue
-        ended = offer(words, there, reached, total, edge)
-        if ended != DONE:
-            return ended
-    return DONE
-
-
-@inner_kernel
-def passed_alike(
-    words: Int64, from_here: tuple[int, int], from_there: tuple[int, int], way: int
-) -> int:
-    """How many entries, one after the other, have the same keys in two rows, of plain searches that
-    the edge does not concern. Most are of that kind where all searches reach everything.
-
-    Both rows are told as a vertex and how many of its entries are passed.
-    """
-    rows, plain = rows_at(words, ROWS), searches_at(words, SEARCHES).plain
-    (here, at), (there, passed) = from_here, from_there
-    count = min(rows.length[here] - at, rows.length[there] - passed)
-    one, other = rows.start[here] + at, rows.start[there] + passed
-    if len(rows.wide) > 0:
-        return alike(rows.key, rows.wide, plain, (one, other, count), way)
-    return alike(rows.key, rows.small, plain, (one, other, count), way)
-
-
-@inner_kernel
-def alike(keys: Int32, costs: Any, plain: Int8, places: tuple[int, int, int], way: int) -> int:
-    """The same for rows from two places on, of so many entries; costs are small or wide.
-
-    What may have fallen at the other end ends it: that takes any offer.
-    """
-    one, other, count = places
-    for step in range(count):
-        key, cost = keys[one + step], costs[other + step]
-        same = key == keys[other + step] and plain[key] & way
-        if not same or cost == NO_COST or cost > float(costs[one + step]) + 1.0:
-            return step
-    return count
-
-
-@joined_kernel
-def fact_of(words: Int64, key: int, which: int) -> int:
-    """One of the facts of the search that a key belongs to."""
-    return fact(words, searches_at(words, SEARCHES).owner[key], which)
-
-
-@inner_kernel
-def step_across(words: Int64, key: int, value: float, edge: int, back: int) -> tuple[int, float]:
-    """The key behind an edge, -1 where it leads nowhere, and what a walk costs there."""
-    search = searches_at(words, SEARCHES).owner[key]
-    base = fact(words, search, BASE)
-    if not ways_of(words, search, key - base) & (AGAINST if back else ALONG):
-        return -1, value
-    reached = step_of(words, search, key - base, 2 * class_of(words, search, edge) + back)
-    return base + reached if reached >= 0 else -1, value + cost_of(words, search, edge)
-
-
-@joined_kernel
-def passed_below(rows: Rows, vertex: int, passed: int, key: int) -> int:
-    """How many entries of a row have lower keys, where it is known that `passed` have."""
-    start, length = rows.start[vertex], rows.length[vertex]
-    while passed < length and rows.key[start + passed] < key:
-        passed += 1
-    return passed
 
 
 @bare_kernel

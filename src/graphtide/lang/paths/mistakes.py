@@ -54,6 +54,9 @@ _KINDS = {
     "TO_LEFT": "`<--`",
     "DOTS": "`..`",
 }
+_NESTED = re.compile(r"\s*\(\w*\)\s*\(\s*\(\w*\)\s*(-|<-)")
+"""`(a) ((x)-[...`: a pattern within a pattern."""
+
 _PATTERN = "a pattern is `(a)-[:KNOWS*1..3]->(b)`"
 
 
@@ -83,7 +86,8 @@ def _quoted(place: Span) -> tuple[str, str] | None:
 
 def _quantified(source: Source, place: Span, start: str) -> tuple[str, str] | None:
     """Patterns with a quantifier behind a link, or behind parentheses, as newer Cypher has them."""
-    if start != "only_pattern" or place.text not in ("+", "*", "{", "(", "?"):
+    of_pattern = start == "only_pattern" or _NESTED.match(source.text)
+    if not of_pattern or place.text not in ("+", "*", "{", "(", "?"):
         return None
     return (
         "a quantified pattern finds trails, and a query finds walks",

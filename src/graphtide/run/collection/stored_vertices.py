@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.run.live.given_ids import Ids
 from graphtide.run.live.vertex_hints import vertex_hint
-from graphtide.run.live.vertex_ids import Ids, Int32, VertexIds
+from graphtide.run.live.vertex_ids import Int32, VertexIds
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import ARROW_TYPES, vertex_table
 from graphtide.store.vertex_rows import vertices_at, vertices_with_id

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.run.live.given_ids import Ids
 from graphtide.run.live.id_looks import plain_id
-from graphtide.run.live.vertex_ids import Ids, id_column, named_rows
+from graphtide.run.live.vertex_ids import id_column, named_rows
 
 Column = NDArray[Any]
 _NUMBERS = {int, float, type(None)}

@@ -13,10 +13,10 @@ from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.graph.matching import DST, SRC, Batch
 from graphtide.run.live.batches import NO_SUCH_EDGES, Side, refuse
 from graphtide.run.live.edge_rows import EdgeRows
+from graphtide.run.live.given_ids import Ids
 from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_columns import NO_TABLE
-from graphtide.run.live.vertex_ids import Ids
 
 Int64 = NDArray[np.int64]
 _NO_TABLE = _NO_COLUMNS = np.empty(0, np.int64)

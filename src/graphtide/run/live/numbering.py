@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError, LimitError
+from graphtide.run.live.given_ids import Ids
 from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.vertex_ids import (
-    Ids,
     Int32,
     VertexIds,
     distinct_ids,

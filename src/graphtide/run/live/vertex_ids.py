@@ -12,7 +12,6 @@ are no ids at all.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
@@ -23,16 +22,13 @@ from numpy.typing import NDArray
 from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.graph.id_tables import FREE, enter_distinct, enter_ids, find_ids, remove_ids
 from graphtide.model.errors import InputError
+from graphtide.run.live.given_ids import Ids, are_texts, id_hint, is_id, read_ids
 from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id
 from graphtide.run.live.vertex_hints import vertex_hint
 
 Int32 = NDArray[np.int32]
-Ids = NDArray[Any]
-"""A column of ids: int64 where all are whole numbers below 2**63, objects otherwise."""
-
 _NO_TABLE = np.empty(0, np.int64)
 _MOST_NAMED = 5
-_EXACT = 2.0**53
 
 
 class VertexIds:
@@ -224,37 +220,17 @@ def arrow_ids(ids: list[Any]) -> pa.Array:
 
 def id_column(values: Any, what: str) -> Ids:
     """A column of ids from an array, a list, or a column of a frame; refuses missing ones."""
-    found = _read_column(values, what)
-    if found.dtype != object or _are_texts(found):
+    found = read_ids(values, what)
+    if found.dtype != object or are_texts(found):
         return found
-    bad = [at for at, item in enumerate(found) if not _is_id(item)]
+    bad = [at for at, item in enumerate(found) if not is_id(item)]
     if bad:
         raise InputError(
             f"{what} has values that cannot be ids",
             where=named_rows(bad, lambda at: repr(found[at])),
-            hint=_id_hint([found[at] for at in bad]),
+            hint=id_hint([found[at] for at in bad]),
         )
     return found
-
-
-def _are_texts(ids: Ids) -> bool:
-    """True where all are texts that can be stored; a quick look."""
-    return set(map(type, ids)) == {str} and _has_bytes("".join(ids))
-
-
-def _id_hint(bad: list[Any]) -> str:
-    """What to do about values that are no ids, by the first of them."""
-    usual = "an id is a whole number of 64 bits, a text or a tuple of them, and is never missing"
-    match bad[0]:
-        case str():
-            return "the text holds half of a character: read the file as UTF-8"
-        case bool():
-            return "Python takes True for 1: give 0 and 1, or texts"
-        case int():
-            return "give numbers of more than 64 bits as texts"
-        case float() if math.isfinite(bad[0]):
-            return "from 2**53 on floats do not tell all whole numbers apart: give ids as ints"
-    return f"leave the row out, or give the vertex an id; {usual}"
 
 
 def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
@@ -264,85 +240,3 @@ def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
     if len(listed) > _MOST_NAMED:
         named.append(f"and {len(listed) - _MOST_NAMED:,} more")
     return ", ".join(named)
-
-
-def _read_column(values: Any, what: str) -> Ids:
-    if isinstance(values, list | tuple):
-        return _from_list(values)
-    if isinstance(values, np.ndarray):
-        return _from_numpy(values, what)
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return _from_arrow(values)
-    if hasattr(values, "__arrow_c_stream__"):
-        try:
-            return _from_arrow(pa.chunked_array(values))
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            return _from_list(list(values))
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InputError(f"{what} is no column of ids: {values!r}", hint="give a list or an array")
-    if isinstance(values, range):
-        return np.arange(values.start, values.stop, values.step, dtype=np.int64)
-    return _from_list(list(values))
-
-
-def _from_arrow(values: pa.Array | pa.ChunkedArray) -> Ids:
-    if pa.types.is_integer(values.type) and not values.null_count:
-        return _from_numpy(values.to_numpy(), "")
-    return _from_list(values.to_pylist())
-
-
-def _from_numpy(values: NDArray[Any], what: str) -> Ids:
-    if values.dtype == np.int64 and values.ndim == 1:
-        return values
-    if values.ndim != 1:
-        raise InputError(f"{what} has {values.ndim} dimensions", hint="give one id a row")
-    kind = values.dtype.kind
-    whole = kind == "i" or (kind == "u" and (not len(values) or values.max() < 2**63))
-    if kind == "f":
-        whole = bool((np.abs(values) < _EXACT).all() and (values == np.floor(values)).all())
-    return values.astype(np.int64) if whole else _from_list(values.tolist())
-
-
-def _from_list(values: Sequence[Any]) -> Ids:
-    kinds = set(map(type, values))
-    if not kinds <= {int, str}:
-        values = [_whole(plain_id(item)) for item in values]
-        kinds = set(map(type, values))
-    if kinds <= {int}:
-        try:
-            return np.array(values, np.int64)
-        except OverflowError:
-            pass
-    return np.fromiter(values, object, len(values))
-
-
-def _whole(item: Any) -> Any:
-    """The whole number that a float is, as far as floats tell them apart; else as it is."""
-    if isinstance(item, float) and abs(item) < _EXACT and item.is_integer():
-        return int(item)
-    return item
-
-
-def _has_bytes(text: str) -> bool:
-    """Whether a text can be stored: half of a character, as from a wrongly read file, cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_id(item: Any) -> bool:
-    if item is None or isinstance(item, bool):
-        return False
-    if isinstance(item, float):
-        return abs(item) < _EXACT
-    if isinstance(item, int):
-        return -(2**63) <= item < 2**64
-    if isinstance(item, str):
-        return item.isascii() or _has_bytes(item)
-    try:
-        hash(item)
-        return bool(item == item)  # What stands for a missing value does not equal itself.
-    except TypeError:
-        return False

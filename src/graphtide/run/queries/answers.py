@@ -9,7 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.engine import QueryEngine
-from graphtide.run.queries.kept import KeptQueries, KeptQuery
+from graphtide.run.queries.kept import KeptQueries
+from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.plain import Edges, PlainEdge, plain_answers
 
 Int32 = NDArray[np.int32]

@@ -6,7 +6,8 @@ from graphtide.engine.histories.engine import HistoryEngine
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.lang.paths import unparse_path
 from graphtide.model.memory import in_words
-from graphtide.run.queries.kept import KeptQueries, KeptQuery
+from graphtide.run.queries.kept import KeptQueries
+from graphtide.run.queries.kept_query import KeptQuery
 
 _SHOWN = 5
 

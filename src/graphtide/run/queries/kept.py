@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -17,44 +16,17 @@ from graphtide.engine.histories.engine import HistoryEngine
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.landmark_settings import Landmarks
-from graphtide.engine.queries.searches import UNBOUNDED, Search
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError, LimitError, NotFoundError
 from graphtide.model.memory import in_words
 from graphtide.model.schema import closest
-from graphtide.plan.path_automaton import automaton_of
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.queries.conditions import QueryConditions
-from graphtide.run.queries.kinds import Asked, QueryKind
+from graphtide.run.queries.kept_query import KeptQuery, check_costs
+from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.queries.labels import EdgeLabels
 from graphtide.run.query_budget import KeptBy
-
-
-@dataclass
-class KeptQuery:
-    """A query with its searches, by number in the engine; `since` is the version it came at.
-
-    `targets` has the numbers of the targets of each search, or None.
-    """
-
-    name: str
-    kind: QueryKind
-    searches: list[Search]
-    targets: list[list[int] | None]
-    numbers: list[int]
-    since: int
-
-    @property
-    def vertices(self) -> int:
-        """How many vertices the graph must have for all that it names to be there."""
-        return max(self.named) + 1
-
-    @property
-    def named(self) -> list[int]:
-        """The numbers of the vertices that it names."""
-        named = [search.start for search in self.searches]
-        return named + [end for ends in self.targets for end in ends or ()]
 
 
 class KeptQueries:
@@ -176,9 +148,10 @@ class KeptQueries:
     def add(self, name: str, kind: QueryKind) -> KeptQuery:
         """Start a query on the version that the graph is at."""
         self._check_new(name, kind)
-        self._check_weight(kind)
+        if kind.weight is not None and kind.weight not in self.conditions.properties:
+            check_costs(self.known, kind.weight)
         query = KeptQuery(name, kind, [], [], [], self._version)
-        self._find(query)
+        query.find(self._vertices, self.labels)
         self._start(query)
         self.queries[name] = query
         if kind.weight is not None:
@@ -195,7 +168,7 @@ class KeptQueries:
         failed: InputError | None = None
         for name, query in list(self.queries.items()):
             try:
-                self._find(query)
+                query.find(self._vertices, self.labels)
             except InputError as error:
                 failed = failed or error
                 del self.queries[name]
@@ -223,12 +196,6 @@ class KeptQueries:
         except BaseException:
             self._engine = None
             raise
-
-    def _find(self, query: KeptQuery) -> None:
-        """Find what a query names."""
-        query.targets = [self._numbers(asked) for asked in query.kind.asked]
-        asked_for = zip(query.kind.asked, query.targets, strict=True)
-        query.searches = [self._search(query.kind, *item) for item in asked_for]
 
     def drop(self, name: str) -> None:
         """Give a query up."""
@@ -325,34 +292,6 @@ class KeptQueries:
                 hint="gt.queries has Path, Paths, Hops, Reach and Regular",
             )
 
-    def _check_weight(self, kind: QueryKind) -> None:
-        """Refuse costs that cannot be; those that another query reads have been checked."""
-        name, resident = kind.weight, self.known.resident
-        if name is None or name in self.conditions.properties:
-            return
-        conditions = QueryConditions((name,))
-        conditions.check_columns(resident.properties)
-        edges = resident.live_edges()
-        costs = {name: resident.properties[name][edges]}
-        conditions.check_rows(costs, lambda at: self.known.text(int(edges[at])))
-
     def _weights(self) -> set[str]:
         kinds = (query.kind for query in self.queries.values())
         return {kind.weight for kind in kinds if kind.weight is not None}
-
-    def _numbers(self, asked: Asked) -> list[int] | None:
-        if asked.targets is None:
-            return None
-        return [self._vertices.number(target) for target in asked.targets]
-
-    def _search(self, kind: QueryKind, asked: Asked, ends: list[int] | None) -> Search:
-        automaton = automaton_of(asked.path)
-        codes: tuple[int, ...] = ()
-        label = kind.label if automaton.letters.labels else None
-        if label is not None:
-            self.labels.check(label)
-            codes = tuple(self.labels.code(label, item) for item in automaton.letters.labels)
-        bound = UNBOUNDED if kind.bound is None else min(float(kind.bound), UNBOUNDED)
-        start = self._vertices.number(asked.start)
-        targets = None if ends is None else tuple(ends)
-        return Search(start, automaton, codes, label, kind.weight, bound, targets, kind.tells_cost)

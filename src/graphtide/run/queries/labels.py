@@ -94,13 +94,13 @@ class EdgeLabels:
 
     def check(self, name: str) -> None:
         """Refuse a property that edges do not have, or that holds no labels."""
-        known = [*without_numbers(self._graph.dtypes), *self._kept().column_names]
+        kept = self._kept()
+        known = list(dict.fromkeys([*without_numbers(self._graph.dtypes), *kept.column_names]))
         if name not in known:
             near = closest(name, known)
             told = ", ".join(known) or "none"
             hint = f"did you mean `{near}`?" if near else f"they have: {told}"
             raise InputError(f"the edges have no property '{name}' to be their label", hint=hint)
-        kept = self._kept()
         if name in kept.column_names:
             kind = kept.schema.field(name).type
             fits = pa.types.is_integer(kind) or _is_text(kind)

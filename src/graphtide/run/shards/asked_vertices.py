@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.run.collection.stored_vertices import Found, StoredVertices
-from graphtide.run.live.vertex_ids import Ids, Int32
+from graphtide.run.live.given_ids import Ids
+from graphtide.run.live.vertex_ids import Int32
 from graphtide.store.graph import StoredGraph
 
 AT_ONCE = 1000
