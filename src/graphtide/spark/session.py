@@ -85,10 +85,10 @@ def open_session(
         return active
     if remote is not None and not remote.startswith("local"):
         return _build({"spark.remote": remote, **(settings or {})})
-    place = {"spark.remote": remote} if remote else {"spark.master": master or "local[*]"}
-    chosen = driver_settings(*place.values(), memory, quiet=quiet) | dict(settings or {})
+    place = remote or master or "local[*]"
+    chosen = driver_settings(place, memory, quiet=quiet) | dict(settings or {})
     with java_environment(), _this_python():
-        return _build(chosen | place)
+        return _build({**chosen, "spark.remote" if remote else "spark.master": place})
 
 
 @contextlib.contextmanager
