@@ -87,9 +87,8 @@ def open_session(
         return _build({"spark.remote": remote, **(settings or {})})
     place = remote or master or "local[*]"
     chosen = driver_settings(place, memory, quiet=quiet) | dict(settings or {})
-    chosen["spark.remote" if remote else "spark.master"] = place
     with java_environment(), _this_python():
-        return _build(chosen)
+        return _build({**chosen, "spark.remote" if remote else "spark.master": place})
 
 
 @contextlib.contextmanager
