@@ -59,6 +59,11 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: gt.Dataflow().input("e", x=int).aggregate("x", n="count"),
         "n=gt.dataflow.count()",
     ),
+    "a file for records": (
+        lambda: gt.Dataflow().input("e", x=int).insert("e.csv"),
+        "'e.csv' is no list of records",
+    ),
+    "a number for records": (lambda: gt.Dataflow().input("e", x=int).insert(5), "5 is no list"),
     "a step that is none": (
         lambda: gt.Dataflow().input("e", x=int).iterate(5),
         "A step cannot be 5",
@@ -95,6 +100,7 @@ def test_names_that_are_elsewhere_say_where() -> None:
     for held, name, told in (
         (kept, "append", "graph.advance(insert=..., delete=...)"),
         (view, "run", "view.to_graph().maintain(program)"),
+        (gt.Dataflow().input("e", x=int), "records", "flow.advance()"),
         (view, "rum", "'MemoryView' object has no attribute 'rum'"),
     ):
         with pytest.raises(AttributeError) as missing:

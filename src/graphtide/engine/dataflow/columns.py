@@ -70,7 +70,7 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
     if array.dtype.kind not in _KINDS[column_type.kind]:
         raise InputError(
             f"Column {name!r} is of type {column_type} and cannot hold {_told(array)}",
-            hint="convert them first",
+            hint=f"convert them first; where values may be missing, declare {column_type} | None",
         )
     if column_type.kind == "str":
         return np.array([texts.code(_text(name, value)) for value in array.tolist()], np.int64)
@@ -91,7 +91,9 @@ def _told(array: NDArray[Any]) -> str:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise InputError(f"Column {name!r} is of type str and cannot hold {value!r}")
+        raise InputError(
+            f"Column {name!r} is of type str and cannot hold {value!r}", hint="convert it: str(...)"
+        )
     return value
 
 
