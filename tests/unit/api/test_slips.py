@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -92,6 +93,13 @@ def test_slips_are_told(slip: Callable[[], Any], told: str) -> None:
     with pytest.raises(GraphtideError) as refused:
         slip()
     assert told in str(refused.value)
+
+
+def test_a_live_graph_that_is_opened_twice_says_who_has_it(tmp_path: Path) -> None:
+    with gt.live(tmp_path / "calls", graph()) as held:
+        with pytest.raises(GraphtideError, match="this process itself has it open"):
+            gt.live(tmp_path / "calls")
+        assert gt.live(tmp_path / "calls", readonly=True).num_edges == held.num_edges
 
 
 def test_names_that_are_elsewhere_say_where() -> None:
