@@ -12,6 +12,7 @@ from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram, graph_
 from graphtide.lang.datalog.parse import parse_goal
 from graphtide.lang.datalog.program import DatalogText, read_datalog
 from graphtide.lang.datalog.resolve import lower_goal
+from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import Constant
 from graphtide.run.staying import StaysInDataflow
@@ -54,13 +55,19 @@ def datalog(
     return Datalog(read_datalog(text), facts, settings, magic=magic)
 
 
-class Datalog(StaysInDataflow):
+class Datalog(StaysInDataflow, SaysWhere):
     """Facts that users change, and relations that rules derive from them.
 
     Relations are sets: a fact is there or is not, however often it was inserted. What is inserted
     and deleted counts from the next `advance` on. Threads may share a program: each call waits for
     the one before it.
     """
+
+    _elsewhere = {
+        "remove": "delete(relation, facts)",
+        "records": "facts(relation)",
+        "relation": "facts(relation)",
+    }
 
     def __init__(
         self,

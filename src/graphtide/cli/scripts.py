@@ -82,4 +82,8 @@ def _read(path: Path) -> str:
             hint="save it as UTF-8",
         ) from None
     except OSError as error:
-        raise InputError(f"cannot read the script: {error.strerror}", where=str(path)) from None
+        raise InputError(
+            f"cannot read the script: {error.strerror}",
+            where=str(path),
+            hint=f"name a file of GVDL; it is looked for in {Path.cwd()}. Or: run -e 'STATEMENT'",
+        ) from None

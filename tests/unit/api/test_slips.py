@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -59,6 +60,11 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: gt.Dataflow().input("e", x=int).aggregate("x", n="count"),
         "n=gt.dataflow.count()",
     ),
+    "a file for records": (
+        lambda: gt.Dataflow().input("e", x=int).insert("e.csv"),
+        "'e.csv' is no list of records",
+    ),
+    "a number for records": (lambda: gt.Dataflow().input("e", x=int).insert(5), "5 is no list"),
     "a step that is none": (
         lambda: gt.Dataflow().input("e", x=int).iterate(5),
         "A step cannot be 5",
@@ -89,12 +95,20 @@ def test_slips_are_told(slip: Callable[[], Any], told: str) -> None:
     assert told in str(refused.value)
 
 
+def test_a_live_graph_that_is_opened_twice_says_who_has_it(tmp_path: Path) -> None:
+    with gt.live(tmp_path / "calls", graph()) as held:
+        with pytest.raises(GraphtideError, match="this process itself has it open"):
+            gt.live(tmp_path / "calls")
+        assert gt.live(tmp_path / "calls", readonly=True).num_edges == held.num_edges
+
+
 def test_names_that_are_elsewhere_say_where() -> None:
     kept = graph()
     view = kept.view("true")
     for held, name, told in (
         (kept, "append", "graph.advance(insert=..., delete=...)"),
         (view, "run", "view.to_graph().maintain(program)"),
+        (gt.Dataflow().input("e", x=int), "records", "flow.advance()"),
         (view, "rum", "'MemoryView' object has no attribute 'rum'"),
     ):
         with pytest.raises(AttributeError) as missing:

@@ -67,7 +67,8 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
     if column_type.kind == "decimal":
         return _encode_decimals(name, column_type, array)
     if array.dtype.kind not in _KINDS[column_type.kind]:
-        raise _cannot_hold(name, column_type, array, "convert them first")
+        hint = f"convert them first; where values may be missing, declare {column_type} | None"
+        raise _cannot_hold(name, column_type, array, hint)
     if column_type.kind == "str":
         return np.array([texts.code(_text(name, value)) for value in array.tolist()], np.int64)
     if column_type.kind == "float":
@@ -81,7 +82,9 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise InputError(f"Column {name!r} is of type str and cannot hold {value!r}")
+        raise InputError(
+            f"Column {name!r} is of type str and cannot hold {value!r}", hint="convert it: str(...)"
+        )
     return value
 
 

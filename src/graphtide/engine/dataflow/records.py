@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -144,12 +144,17 @@ def _columns(rows: Any, readers: Readers) -> list[Any]:
         given = list(getattr(rows, "column_names", getattr(rows, "columns", rows)))
         if set(given) != readers.all_names:
             raise InputError(
-                f"The columns are {', '.join(map(str, given))}",
-                hint=f"give {', '.join(names)}",
+                f"The columns are {', '.join(map(str, given))} and not {', '.join(names)}",
+                hint="name those of the input, all of them and no others",
             )
         return [rows[name] for name in names]
     if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == len(names):
         return [rows[:, number] for number in range(len(names))]
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+        raise InputError(
+            f"{rows!r} is no list of records",
+            hint=f"give tuples ({', '.join(names)}), columns, or a table; read files first",
+        )
     return _columns_of_tuples(list(rows), names)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Enter, Leave, RowOrder
 from graphtide.plan.dataflow import Output as OutputNode
@@ -52,8 +53,15 @@ class Collection(
     Joining["Collection", "Arrangement"],
     Reducing["Collection", "Arrangement"],
     Aggregating["Collection", "Arrangement"],
+    SaysWhere,
 ):
     """Records of typed columns, each with a multiplicity, at every version and in every round."""
+
+    _elsewhere = {
+        "records": "keep collection.output() and ask that, behind flow.advance()",
+        "changes": "keep collection.output() and ask that, behind flow.advance()",
+        "delete": "inputs have remove(rows)",
+    }
 
     def enter(self, loop: Loop, *, at: Any = None) -> Collection:
         """The collection within a loop, the same in every round.
