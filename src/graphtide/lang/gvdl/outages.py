@@ -38,21 +38,21 @@ def list_removals(
     vertices are all of the graph's.
     """
     if node.what == "value":
-        removals = _values(node, scope, facts, base, limit)
+        found = _values(node, scope, facts, base, limit)
     elif node.what == "edge":
         wanted = resolve(node.where, scope) if node.where is not None else plan.EVERYTHING
-        removals = _edges(facts.edges(plan.conjunction(base, wanted), limit))
+        found = _edges(facts.edges(plan.conjunction(base, wanted), limit))
     else:
         inner = replace(scope, vertex_only=True)
         wanted = resolve(node.where, inner) if node.where is not None else plan.EVERYTHING
-        removals = _vertices(facts.vertices(wanted, limit))
+        found = _vertices(facts.vertices(wanted, limit))
     needed = 2 if node.pairs else 1
-    if len(removals) < needed:
+    if len(found) < needed:
         plural = {"edge": "edges", "vertex": "vertices", "value": "values"}[node.what]
-        few = f"{len(removals) or 'no'} {node.what if len(removals) == 1 else plural} to remove"
+        what = f"{len(found) or 'no'} {node.what if len(found) == 1 else plural} to remove"
         hint = f"a condition that holds for {needed} or more {plural}"
-        raise language_error(f"there is {few}", node.span, hint)
-    return removals
+        raise language_error(f"there is {what}", node.span, hint)
+    return found
 
 
 def _edges(facts: Sequence[EdgeFact]) -> list[Removal]:
