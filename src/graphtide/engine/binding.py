@@ -56,30 +56,30 @@ def target_arrays(graph: ResidentGraph, program: VertexProgram) -> tuple[NDArray
     That is the slot of an edge, and the neighbour that stands there, in each direction that
     messages go.
     """
-    found: tuple[NDArray[Any], ...] = ()
+    arrays: tuple[NDArray[Any], ...] = ()
     for slabs in target_slabs(program):
         side = getattr(graph.adjacency, slabs)
-        found += side.slot, side.neighbour
-    return found
+        arrays += side.slot, side.neighbour
+    return arrays
 
 
 def kernel_parameters(
     graph: Vertices, program: Program, values: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Parameters as kernels take them: numbers of NumPy's types, a mask for a set of vertices."""
-    found: list[Any] = []
+    parameters: list[Any] = []
     for item, value in zip(program.parameters, values, strict=True):
         if isinstance(value, np.ndarray):
-            found.append(value)
+            parameters.append(value)
         elif item.kind is ParameterKind.VERTICES:
             mask = np.zeros(graph.vertices, np.bool_)
             mask[list(value)] = True
-            found.append(mask)
+            parameters.append(mask)
         elif isinstance(value, str):
-            found.append(np.int64(graph.vertex_data.code(value)))
+            parameters.append(np.int64(graph.vertex_data.code(value)))
         else:
-            found.append(_PARAMETERS[item.kind](value))
-    return tuple(found)
+            parameters.append(_PARAMETERS[item.kind](value))
+    return tuple(parameters)
 
 
 class GrowingParameters:
@@ -97,9 +97,10 @@ class GrowingParameters:
         types = [_PARAMETERS[item.kind] for item in program.parameters]
         types += [VALUE_TYPES[item.type] for item in self._properties]
         self._types = [*types, *([np.int64] * len(self._texts))]
-        found = kernel_parameters(graph, program, values)
+        parameters = kernel_parameters(graph, program, values)
         self._values = [
-            GrowingArray(item.copy()) if isinstance(item, np.ndarray) else item for item in found
+            GrowingArray(item.copy()) if isinstance(item, np.ndarray) else item
+            for item in parameters
         ]
 
     @property
@@ -115,9 +116,9 @@ class GrowingParameters:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The same as arrays of the types that kernels expect in a block."""
-        found = zip(self._types, self.view, strict=True)
-        return tuple(np.atleast_1d(np.asarray(value, type_)) for type_, value in found)
+        """All of `view` as arrays of the types that kernels expect in a block."""
+        typed = zip(self._types, self.view, strict=True)
+        return tuple(np.atleast_1d(np.asarray(value, type_)) for type_, value in typed)
 
     def resize(self, vertices: int) -> bool:
         """Have a truth value for so many vertices in each set; True where that is a change.
@@ -156,7 +157,7 @@ def edge_array(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any
 
 
 def plain_edge_array(graph: ResidentGraph, name: str, type_: ValueType) -> NDArray[Any]:
-    """The same by another way, to check results by; texts as Python's own, or None."""
+    """What `edge_array` gives, by another way, to check results by; texts as Python's, or None."""
     if type_ in CODED:
         return graph.by_inside(graph.edge_data.plain(name, type_, 0, graph.edges))
     return graph.column(name, FIELD_TYPES[type_])

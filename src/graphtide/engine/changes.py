@@ -32,10 +32,10 @@ Changes = Mapping[str, Change]
 
 def differs(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
     """Which rows differ, each a number or an array of them; NaN is the same as NaN."""
-    found: NDArray[np.bool_] = np.asarray(one != other)
+    differing: NDArray[np.bool_] = np.asarray(one != other)
     if one.dtype.kind == "f":
-        found &= (one == one) | (other == other)
-    return np.asarray(found.any(axis=1)) if found.ndim == 2 else found
+        differing &= (one == one) | (other == other)
+    return np.asarray(differing.any(axis=1)) if differing.ndim == 2 else differing
 
 
 def change_between(before: NDArray[Any], after: NDArray[Any]) -> Change:

@@ -120,5 +120,5 @@ def _digest(name: str, said: dict[str, _Said], left_out: dict[str, _Said]) -> st
         if at not in reached and at in known:
             reached.add(at)
             waiting.extend(known[at].reads)
-    told = [(at, known[at].texts) for at in sorted(reached)]
-    return hashlib.sha256(repr((name, told)).encode()).hexdigest()[:20]
+    texts = [(at, known[at].texts) for at in sorted(reached)]
+    return hashlib.sha256(repr((name, texts)).encode()).hexdigest()[:20]

@@ -29,7 +29,7 @@ class EdgeData(Protocol):
         """A property of edges from one number to another; `NO_TEXT` or `NO_MOMENT` if missing."""
 
     def plain(self, name: str, type_: ValueType, first: int, stop: int) -> NDArray[Any]:
-        """The same by another way, to check arrays by; texts as Python's own, or None."""
+        """A property by another way than `values`, to check it by; texts as Python's, or None."""
 
 
 class NoEdgeData:

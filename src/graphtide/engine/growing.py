@@ -140,9 +140,9 @@ class GrowingSlabs:
 
 def _copied(room: NDArray[Any], used: int) -> NDArray[Any]:
     """As much room with the same entries in use; the rest is not written to, and costs nothing."""
-    found = np.empty_like(room)
-    found[:used] = room[:used]
-    return found
+    copy = np.empty_like(room)
+    copy[:used] = room[:used]
+    return copy
 
 
 def check_entries(count: int) -> None:

@@ -60,8 +60,8 @@ class KernelInputs:
         """The value of a parameter, or its mask where it is a set of vertices."""
         types = input_types(self.program)
         at = [item.name for item in self.program.parameters].index(name)
-        found = self._array(len(edge_properties(self.program)) + at, types[at][0])
-        return found if types[at][1] else f"{found}[0]"
+        array = self._array(len(edge_properties(self.program)) + at, types[at][0])
+        return array if types[at][1] else f"{array}[0]"
 
     def vertex_property(self, name: str, vertex: str) -> str:
         """A property of the vertex that a text gives the number of."""
@@ -125,13 +125,13 @@ class TupleInputs:
 
 def input_types(program: Program) -> list[tuple[str, bool]]:
     """The type of each input behind the edge properties, and whether it is an array as a whole."""
-    found = [
+    types = [
         (PARAMETER_TYPES[item.kind], item.kind is ParameterKind.VERTICES)
         for item in program.parameters
     ]
-    found += [(KERNEL_TYPES[item.type], True) for item in vertex_properties(program).values()]
-    found += [(KERNEL_TYPES[ValueType.TEXT], False)] * len(text_constants(program))
-    return found
+    types += [(KERNEL_TYPES[item.type], True) for item in vertex_properties(program).values()]
+    types += [(KERNEL_TYPES[ValueType.TEXT], False)] * len(text_constants(program))
+    return types
 
 
 def target_slabs(program: VertexProgram) -> tuple[str, ...]:

@@ -103,12 +103,12 @@ class Maintainer(ABC):
         """Flip edges (inside numbers) and follow: for whoever is alone with the graph."""
         delta = self.graph.flip(inserted, deleted)
         try:
-            found = self.follow(delta)
+            changes = self.follow(delta)
         except GraphtideError:
             self.graph.flip(inserted=deleted, deleted=inserted)
             raise
         self._alone.append(delta)
-        return found
+        return changes
 
     def rollback(self) -> None:
         """Undo the last advance of this maintainer, graph included."""

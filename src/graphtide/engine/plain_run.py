@@ -173,12 +173,12 @@ def vertex_sets(
     given: Iterable[p.Parameter], values: Mapping[str, Any], vertices: int
 ) -> dict[str, Rows]:
     """Which vertices are in each parameter that is a set of them."""
-    found = {}
+    masks = {}
     for item in given:
         if item.kind is p.ParameterKind.VERTICES:
-            found[item.name] = np.zeros(vertices, np.bool_)
-            found[item.name][list(values[item.name])] = True
-    return found
+            masks[item.name] = np.zeros(vertices, np.bool_)
+            masks[item.name][list(values[item.name])] = True
+    return masks
 
 
 def vertex_facts(src: NDArray[Any], dst: NDArray[Any], vertices: int) -> dict[str, Rows]:

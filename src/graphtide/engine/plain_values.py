@@ -142,8 +142,8 @@ def value_of(node: x.Expression, scene: Scene, mask: Mask) -> Rows:
         case x.Unary(operator, operand):
             return np.negative(evaluated(operand)) if operator == "-" else ~evaluated(operand)
         case x.Binary(operator, left, right):
-            found: Rows = _ARITHMETIC[operator](evaluated(left), evaluated(right))
-            return found
+            rows: Rows = _ARITHMETIC[operator](evaluated(left), evaluated(right))
+            return rows
         case x.Compare(operator, left, right) if left.type is x.TEXT:
             same = _same_texts(evaluated(left), evaluated(right))
             return same if operator == "==" else ~same
@@ -170,11 +170,11 @@ def _same_texts(one: Rows, other: Rows) -> Mask:
 
 def _decided(operator: str, terms: tuple[x.Expression, ...], scene: Scene, mask: Mask) -> Rows:
     """`and` and `or`: whoever is decided does not look at the terms behind."""
-    found = value_of(terms[0], scene, mask)
+    decided = value_of(terms[0], scene, mask)
     for term in terms[1:]:
-        undecided = found if operator == "and" else ~found
-        found = np.where(undecided, value_of(term, scene, mask & undecided), found)
-    return found
+        undecided = decided if operator == "and" else ~decided
+        decided = np.where(undecided, value_of(term, scene, mask & undecided), decided)
+    return decided
 
 
 def _called(function: str, arguments: list[Rows], type_: x.ValueType) -> Rows:
@@ -194,8 +194,8 @@ def _element(rows: Rows, index: x.Expression | None, scene: Scene, mask: Mask) -
     if index is None:
         return rows
     place = _checked(value_of(index, scene, mask), rows.shape[1], mask)
-    found: Rows = rows[np.arange(scene.count), place]
-    return found
+    elements: Rows = rows[np.arange(scene.count), place]
+    return elements
 
 
 def _assign(scene: Scene, name: str, value: Rows, mask: Mask, index: x.Expression | None) -> None:

@@ -147,9 +147,9 @@ class ResidentGraph:
 
     def by_inside(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of all edges by the numbers that users know, by inside numbers; a copy."""
-        found = values.copy()
-        found[self.numbers] = values[: len(self.numbers)]
-        return found
+        moved = values.copy()
+        moved[self.numbers] = values[: len(self.numbers)]
+        return moved
 
     def flip(self, inserted: Int32, deleted: Int32) -> Delta:
         """Bring edges (inside numbers) in and out, and say between which vertices they are.
@@ -282,14 +282,14 @@ class ResidentGraph:
 
     def parallel(self, delta: Delta) -> NDArray[np.bool_]:
         """Which inserted edges have another live edge beside them, between the same ends."""
-        found = np.zeros(len(delta.inserted), np.bool_)
-        find_parallel(self.words, delta, found)
-        return found
+        parallel = np.zeros(len(delta.inserted), np.bool_)
+        find_parallel(self.words, delta, parallel)
+        return parallel
 
     def live_edges(self) -> Int32:
         """The edges of the current version, by source."""
-        found = np.empty(self.edges, np.int32)
-        return found[: live_edges(self.adjacency, found)]
+        edges = np.empty(self.edges, np.int32)
+        return edges[: live_edges(self.adjacency, edges)]
 
     def ends(self, edges: Int32) -> tuple[Int32, Int32]:
         """The sources and the destinations of edges."""
@@ -299,8 +299,8 @@ class ResidentGraph:
     def are_live(self, edges: Int32) -> NDArray[np.bool_]:
         """Which of the edges are in the current version."""
         out, (sources, _) = self.adjacency.out, self.ends(edges)
-        found: NDArray[np.bool_] = out.slot[edges] < out.start[sources] + out.live[sources]
-        return found
+        live: NDArray[np.bool_] = out.slot[edges] < out.start[sources] + out.live[sources]
+        return live
 
     def _reserve(self, edges: int) -> None:
         """Have room for so many edges; arrays by edge all have the same."""

@@ -120,12 +120,12 @@ class StretchWalk:
         self.room = StretchRoom(rows, path, *ends)
 
     def followed(self, path: tuple[int, ...]) -> Followed:
-        """What its rows say."""
+        """What came of the steps that were followed, copied out of the room of the kernel."""
         rows, steps = self.room.rows, self.steps
         count = int(rows.bounds[steps])
         parts = (array[:count].copy() for array in (rows.vertex, rows.old, rows.new))
-        told = np.diff(rows.bounds[: steps + 1]), rows.touched[:steps], rows.cycles[:steps]
-        return Followed(steps, Change(*parts), *told, path)
+        each = np.diff(rows.bounds[: steps + 1]), rows.touched[:steps], rows.cycles[:steps]
+        return Followed(steps, Change(*parts), *each, path)
 
     def undo_logs(self) -> Iterator[UndoLog]:
         """The path, step by step."""
@@ -144,9 +144,9 @@ def _columns(types: tuple[Any, ...], length: int) -> Iterator[NDArray[Any]]:
 
 def _longer(array: NDArray[Any], used: int, least: int) -> NDArray[Any]:
     """A longer array that begins the same."""
-    found = np.empty(2 * used + least, array.dtype)
-    found[:used] = array[:used]
-    return found
+    longer = np.empty(2 * used + least, array.dtype)
+    longer[:used] = array[:used]
+    return longer
 
 
 def step_delta(stretch: Stretch, step: int) -> Delta:

@@ -42,7 +42,7 @@ class VertexData(Protocol):
         """The code of a text, which no other text has, now and later."""
 
     def plain(self, wanted: VertexProperty) -> NDArray[Any]:
-        """The same values by another way, to check arrays by; texts as Python's own, or None."""
+        """A property by another way than `array`, to check that by; texts as Python's, or None."""
 
 
 class NoData:

@@ -94,14 +94,14 @@ _Shape = list[Any]
 
 
 def _shape(record: Any, strided: frozenset[str]) -> _Shape:
-    found: _Shape = []
+    shape: _Shape = []
     for name, hint in get_type_hints(record).items():
         if hasattr(hint, "_fields"):
-            found.append((hint, _shape(hint, strided)))
+            shape.append((hint, _shape(hint, strided)))
         else:
             dtype = None if hint is Any else get_args(get_args(hint)[1])[0]
-            found.append(_Column(dtype, "A" if name in strided else "C"))
-    return found
+            shape.append(_Column(dtype, "A" if name in strided else "C"))
+    return shape
 
 
 def _size(shape: _Shape) -> int:

@@ -113,9 +113,9 @@ def _private_folder() -> Path:
     folder = Path(os.path.realpath(tempfile.gettempdir())) / f"graphtide-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-        if ours and found.st_mode & 0o777 == 0o700 and _why_not(folder) is None:
+        status = folder.lstat()
+        ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+        if ours and status.st_mode & 0o777 == 0o700 and _why_not(folder) is None:
             return folder
     except OSError:
         pass
@@ -124,7 +124,7 @@ def _private_folder() -> Path:
 
 @cache
 def _private_subfolder(name: str) -> Path:
-    """The same, where the folder of that name cannot be used though the one above it can."""
+    """A private folder in place of one folder of the cache that cannot be used."""
     folder = _private_folder() / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

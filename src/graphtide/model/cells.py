@@ -60,5 +60,5 @@ def visible(text: str, kept: str = "") -> str:
 
 
 def visible_lines(text: str) -> str:
-    """The same for a text of several lines."""
+    """A text of several lines with what does not print as escapes; line ends and tabs stay."""
     return visible(text, kept="\n\t")

@@ -25,6 +25,10 @@ class Delta:
     def __len__(self) -> int:
         return len(self.inserted) + len(self.deleted)
 
+    def inverse(self) -> Delta:
+        """The delta that undoes this one."""
+        return Delta(inserted=self.deleted, deleted=self.inserted)
+
     def apply(self, alive: NDArray[np.bool_]) -> None:
         """Flip the edges in a mask over all edges, in place. O(len(self))."""
         alive[self.inserted] = True

@@ -93,7 +93,7 @@ def _classes_of_runs(
     counts: NDArray[np.int64],
     predicates: Sequence[Predicate],
 ) -> EdgeClasses:
-    """The same by runs over the signatures in their order, one view at a time."""
+    """Classes by runs over the signatures in their order, one view at a time."""
     order = np.lexsort(signatures.T) if signatures.shape[1] else np.arange(len(signatures))
     table = RunTable(SignatureTable(layout, signatures[order], CodeBook(layout)))
     bounds = collect_runs(len(predicates), len(counts), lambda view: table.bounds(predicates[view]))

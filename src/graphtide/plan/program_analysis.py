@@ -121,7 +121,7 @@ def is_plain_components(program: VertexProgram) -> bool:
 
 
 def labels_components(program: VertexProgram, found: Selection) -> bool:
-    """The same of a program whose selection is known already, which takes a while to find."""
+    """`is_plain_components` of a program whose selection is known: to find it takes a while."""
     return (
         found.type is INT
         and program.iterations is None

@@ -219,7 +219,7 @@ def _bases(base: Expression, values: Values) -> tuple[float, float]:
 
 
 def with_equal_bases(program: VertexProgram, found: SettlingSum) -> VertexProgram:
-    """The same sum where every vertex has the greatest base, until floats move no more.
+    """A program for the sum with the greatest base at every vertex, until floats move no more.
 
     It starts below where it ends, so that it never moves back.
     """

@@ -144,12 +144,12 @@ class ExactMaintainer(Maintainer):
     def history(self, vertex: int) -> list[tuple[int, Any]]:
         """The values of a vertex where they change: (iteration, value), iteration 0 included."""
         kept = self._state.histories
-        found = [(0, self.kernels.initial_of(vertex, self._context.read))]
+        entries = [(0, self.kernels.initial_of(vertex, self._context.read))]
         at = kept.head[vertex]
         while at >= 0:
-            found.append((int(kept.time[at]), kept.value[at].item()))
+            entries.append((int(kept.time[at]), kept.value[at].item()))
             at = kept.following[at]
-        return found
+        return entries
 
     def follow(self, delta: Delta) -> Changes:
         """Bring all histories up to date with a graph that has been flipped: by a repair that is
@@ -238,10 +238,10 @@ class ExactMaintainer(Maintainer):
         while True:
             self._orders[:] = self._advances, self._iterations, most
             words = self._handed_over(len(delta.sources)).words
-            stopped, *found = self.kernels.follow(words, *delta)
+            stopped, *counts = self.kernels.follow(words, *delta)
             self.touched = int(self._desk.counts[records.TOUCHED])
             if stopped in (records.GOING, records.TOO_MUCH):
-                return stopped, *found
+                return stopped, *counts
             most -= self.touched
             if stopped == records.HISTORIES_FULL:
                 self._state.grow(self._room)
@@ -303,13 +303,13 @@ class ExactMaintainer(Maintainer):
 
 def _checked_selection(program: VertexProgram, iterations: int | None) -> Selection:
     code = program_code(program)
-    found = code.selection
-    if found is None or not found.start.holds:
-        reason = found.start.reason if found else code.why_not_selection
+    selection = code.selection
+    if selection is None or not selection.start.holds:
+        reason = selection.start.reason if selection else code.why_not_selection
         raise InputError(f"{program.name} has no exact mode for selections: {reason}")
-    if iterations is None and not found.settles:
+    if iterations is None and not selection.settles:
         raise InputError(
             f"{program.name} may not settle: its messages may overtake their source",
             hint="give a number of iterations",
         )
-    return found
+    return selection

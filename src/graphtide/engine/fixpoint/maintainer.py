@@ -134,8 +134,8 @@ class FixpointMaintainer(Maintainer):
         log = records.ChangeLog(*(array[:logged].copy() for array in self._state.record.log))
         orders = self._orders
         if orders[records.LABEL] != orders[records.NEW_LABEL]:
-            what, change = renamed(self._state, log, changed, orders)
-            self._done.append(Done(what, before))
+            undo, change = renamed(self._state, log, changed, orders)
+            self._done.append(Done(undo, before))
             return change
         self._done.append(Done(log, before))
         vertices = log.vertex[:changed].copy()
@@ -248,8 +248,8 @@ class FixpointMaintainer(Maintainer):
 
 def _checked_selection(program: VertexProgram) -> Selection:
     code = program_code(program)
-    found = code.selection
-    if found is None or not found.settles:
+    selection = code.selection
+    if selection is None or not selection.settles:
         reason = code.why_not_selection or "its messages may overtake their source"
         raise InputError(f"{program.name} has no fixpoint mode: {reason}")
-    return found
+    return selection

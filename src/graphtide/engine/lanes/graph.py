@@ -111,9 +111,9 @@ class LaneGraph:
 
     def rows(self, properties: tuple[NDArray[Any], ...]) -> tuple[LaneRows, LaneRows]:
         """The edges that any version has, by destination and by source."""
-        found = [direction.rows(properties) for direction in self._directions]
+        directed = [direction.rows(properties) for direction in self._directions]
         none = no_rows()
-        return found[0] if self._forward else none, found[-1] if self._backward else none
+        return directed[0] if self._forward else none, directed[-1] if self._backward else none
 
     def _build(self) -> None:
         graph, (out, into) = self._graph, self._graph.adjacency
@@ -139,9 +139,9 @@ def no_rows() -> LaneRows:
 
 
 def _no_degrees(vertices: int) -> Int64:
-    found = aligned_words(vertices * LANES).view(np.int64)
-    found[:] = 0
-    return found
+    degrees = aligned_words(vertices * LANES).view(np.int64)
+    degrees[:] = 0
+    return degrees
 
 
 def _degrees_read(program: VertexProgram) -> tuple[bool, bool]:

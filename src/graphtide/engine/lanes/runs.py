@@ -59,9 +59,9 @@ def lane_work(program: VertexProgram, vertices: int, lanes: int) -> LaneWork:
 
 def aligned_words(count: int) -> NDArray[np.float64]:
     """So many words, the first at the beginning of a line of the cache. Not to be read yet."""
-    found = np.empty(count + _LINE)
-    first = -found.ctypes.data // 8 % _LINE
-    return found[first : first + count]
+    room = np.empty(count + _LINE)
+    first = -room.ctypes.data // 8 % _LINE
+    return room[first : first + count]
 
 
 def _rows(count: int) -> Rows:

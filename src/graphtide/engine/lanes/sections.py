@@ -61,14 +61,17 @@ def lanes_section(program: VertexProgram) -> str:
 
 
 def single_section(program: VertexProgram) -> str:
-    """The same for runs of one version, whose rows are slabs."""
+    """All that the template asks of a program for runs of one version, whose rows are slabs."""
     return _IMPORTS + "\n".join(_Section(program, single=True).lines())
 
 
 def lean_section(program: VertexProgram) -> str:
-    """The same for runs over a lean graph: by source, the place of an edge is its number."""
-    found = "\n".join(_Section(program, single=True, lean=True).lines())
-    return f"{_IMPORTS}from graphtide.kernels.lean.places import edge_at\n\n{found}"
+    """All that the template asks of a program for runs over a lean graph.
+
+    By source, the place of an edge is its number there.
+    """
+    text = "\n".join(_Section(program, single=True, lean=True).lines())
+    return f"{_IMPORTS}from graphtide.kernels.lean.places import edge_at\n\n{text}"
 
 
 class _Section:

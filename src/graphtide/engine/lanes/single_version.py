@@ -43,8 +43,8 @@ class SingleVersion:
         runs.parameters.resize(vertices)
         work = lane_work(runs.program, vertices, 1)
         run_lanes(runs, self.kernels, self._context(), work, 1)
-        found: Int64 = work.states.whole.reshape(vertices, len(runs.program.state))
-        return found
+        states: Int64 = work.states.whole.reshape(vertices, len(runs.program.state))
+        return states
 
     def _context(self) -> LaneContext:
         runs = self._runs

@@ -62,7 +62,7 @@ class LeanRun:
         self._parameters = GrowingParameters(vertices, program, tuple(self._named.values()))
         self.iterations = 0
         self.way = ROUNDS
-        """How it is, or was, computed."""
+        """How the run computes, or has computed: one of the three ways above."""
 
     def values(self, workers: Workers) -> dict[str, NDArray[Any]]:
         """The result of every vertex, by state field. The arrays are the caller's."""

@@ -129,13 +129,13 @@ class ResidualMaintainer(Maintainer):
 
         Both are within the tolerance of the true values, and so within twice that of each other.
         """
-        found, expected = self.values(), self.scratch()[self._field]
+        values, expected = self.values(), self.scratch()[self._field]
         beside = expected + self.beside_values()
-        wrong = np.flatnonzero(np.abs(found - expected) > self.between * beside)
+        wrong = np.flatnonzero(np.abs(values - expected) > self.between * beside)
         if len(wrong):
             vertex = int(wrong[0])
             raise AssertionError(
-                f"vertex {vertex} has {found[vertex]}, from scratch {expected[vertex]}"
+                f"vertex {vertex} has {values[vertex]}, from scratch {expected[vertex]}"
             )
 
     def beside_values(self) -> NDArray[Any] | float:
@@ -146,8 +146,8 @@ class ResidualMaintainer(Maintainer):
         if not self._sum.floor:
             return 0.0
         program = with_equal_bases(self.program, self._sum)
-        found = plain_values(self.graph, program, self._given)[self._field]
-        return self._sum.floor / self._sum.greatest * found
+        plain = plain_values(self.graph, program, self._given)[self._field]
+        return self._sum.floor / self._sum.greatest * plain
 
     @property
     def between(self) -> float:
@@ -190,10 +190,10 @@ class ResidualMaintainer(Maintainer):
 
 
 def _checked(bound: BoundProgram) -> SettlingSum:
-    found = settling_sum(bound)
-    if found is None:
+    proved = settling_sum(bound)
+    if proved is None:
         reason = why_not_settling_sum(bound)
         raise InputError(
             f"{bound.program.name} has no fixpoint mode: {reason}", hint="use exact mode"
         )
-    return found
+    return proved

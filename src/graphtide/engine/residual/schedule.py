@@ -185,7 +185,7 @@ class Schedule:
         self._kernels.enqueue_all(words)
 
     def _scan_within(self, words: Int64, record: ResidualState) -> None:
-        """The same by the limit of now, until few are off by more."""
+        """Push in the order of vertices until few are off by more than the limit of now."""
         everything = self._everything
         moving = everything
         while moving > NARROW_SHARE * everything:

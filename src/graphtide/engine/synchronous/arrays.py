@@ -150,7 +150,7 @@ def empty_touched(widths: Widths, places: int = FIRST_PLACES) -> Touched:
 
 
 def larger_touched(touched: Touched, more: int, widths: Widths) -> Touched:
-    """The same with room for so many more vertices."""
+    """Touched vertices with room for so many more; the same record where there is room."""
     used, width = int(touched.size[0]), widths[1] + 1
     if used + more <= len(touched.note):
         return touched
@@ -175,7 +175,7 @@ def empty_agenda(widths: Widths, deleted: Int32, places: int = FIRST_PLACES) -> 
 
 
 def larger_agenda(agenda: Agenda, places: int) -> Agenda:
-    """The same with lists for so many vertices, and room for more to wait."""
+    """An agenda with lists for so many vertices, and room for more to wait."""
     waiting, size = agenda.waiting, int(agenda.sizes[WAITING])
     if 2 * size > len(waiting):
         waiting = np.resize(waiting, 4 * size)

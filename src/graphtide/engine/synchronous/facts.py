@@ -108,7 +108,7 @@ def _update_reads_state(program: VertexProgram) -> bool:
     if any(item.size is not None for item in program.sized):
         return True
     try:
-        found = update_form(program).state.values()
+        forms = update_form(program).state.values()
     except ClosedFormError:
         return True
-    return any(isinstance(part, StateRef) for form in found for part in subexpressions(form))
+    return any(isinstance(part, StateRef) for form in forms for part in subexpressions(form))

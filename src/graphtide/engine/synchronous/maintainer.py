@@ -111,12 +111,12 @@ class SynchronousMaintainer(Maintainer):
 
     def history(self, field: str) -> list[NDArray[Any]]:
         """A state field after every iteration whose rows are kept, iteration 0 included."""
-        runs, work, found = self._runs, self._runs.work(), []
+        runs, work, iterations = self._runs, self._runs.work(), []
         histories = self._version.stored.histories
         for iteration in range(min(self.reached, runs.ending.kept) + 1):
             self.kernels.load_layer(runs.context, work, histories, iteration)
-            found.append(runs.columns.values(runs.states_of(work).copy(), field))
-        return found
+            iterations.append(runs.columns.values(runs.states_of(work).copy(), field))
+        return iterations
 
     @property
     def bytes(self) -> int:
@@ -198,9 +198,9 @@ class SynchronousMaintainer(Maintainer):
         columns, other = self._runs.columns, self._runs.states(plain=False)
         values = {name: self.values(name) for name in columns.names()}
         expected = {name: columns.values(other, name) for name in values}
-        found = first_difference(values, expected, self.share + _ROUNDING)
-        if found is not None:
-            name, at = found
+        difference = first_difference(values, expected, self.share + _ROUNDING)
+        if difference is not None:
+            name, at = difference
             raise AssertionError(
                 f"vertex {at} has {name} = {values[name][at]}, from scratch {expected[name][at]}"
             )

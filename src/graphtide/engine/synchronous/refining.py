@@ -200,9 +200,9 @@ class Refining:
 
     def _settle(self) -> tuple[Int32, Int64]:
         stored, size = self._version.stored, int(self._touched.size[0])
-        found = np.empty((size + 1, 1 + self._runs.widths[0]), np.int64)
+        rows = np.empty((size + 1, 1 + self._runs.widths[0]), np.int64)
         given = stored.histories, self._touched, stored.results.view, self._runs.widths
-        changed = found[: settle_results(*given, found)]
+        changed = rows[: settle_results(*given, rows)]
         return changed[:, 0].astype(np.int32), changed[:, 1:].copy()
 
     def _settle_all(self, work: Work) -> tuple[Int32, Int64]:

@@ -53,12 +53,12 @@ def field_changes(
     columns: Columns, vertices: NDArray[np.int32], old: Words, new: Words
 ) -> dict[str, Change]:
     """What changed, field by field."""
-    found = {}
+    by_field = {}
     for name in columns.names():
         before, after = columns.values(old, name), columns.values(new, name)
         moved = differs(before, after)
-        found[name] = Change(vertices[moved], before[moved], after[moved])
-    return found
+        by_field[name] = Change(vertices[moved], before[moved], after[moved])
+    return by_field
 
 
 def typed_parameters(program: VertexProgram, values: tuple[Any, ...]) -> dict[str, Any]:

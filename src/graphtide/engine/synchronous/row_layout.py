@@ -26,9 +26,9 @@ class Extent:
         """The extent behind an item of so many words an element."""
         if not isinstance(size, str):
             return Extent(self.constant + words * (1 if size is None else size), self.times)
-        found = dict(self.times)
-        found[size] = found.get(size, 0) + words
-        return Extent(self.constant, tuple(found.items()))
+        times = dict(self.times)
+        times[size] = times.get(size, 0) + words
+        return Extent(self.constant, tuple(times.items()))
 
     def source(self, parameter: Callable[[str], str]) -> str:
         """As text of a kernel."""
@@ -87,8 +87,8 @@ def columns_of(
     items: Sequence[tuple[StateField | Accumulator, int]],
 ) -> tuple[tuple[Column, ...], Extent]:
     """Items with so many words an element, one behind the other, and where they end."""
-    found, offset = [], Extent()
+    columns, offset = [], Extent()
     for item, words in items:
-        found.append(Column(item, offset, words))
+        columns.append(Column(item, offset, words))
         offset = offset.plus(words, item.size)
-    return tuple(found), offset
+    return tuple(columns), offset

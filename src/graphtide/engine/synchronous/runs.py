@@ -139,8 +139,8 @@ class SynchronousRuns:
     def states_of(self, work: Work) -> Int64:
         """The rows of states in it; not a copy."""
         vertices, width = len(work.changed), self.widths[0]
-        found: Int64 = work.states.whole[: vertices * width].reshape(vertices, width)
-        return found
+        states: Int64 = work.states.whole[: vertices * width].reshape(vertices, width)
+        return states
 
     def fresh(self) -> Version:
         """Run from scratch on the version that the graph is at, and keep it."""

@@ -92,8 +92,8 @@ def pull(
     for way in range(2):
         if (way == 0 and forward()) or (way == 1 and backward()):
             visit = (vertex, iteration, way == 0)
-            found, some = pull_along(context, histories, agenda, visit)
-            upcoming, watched = min(upcoming, found), watched or some
+            soonest, some = pull_along(context, histories, agenda, visit)
+            upcoming, watched = min(upcoming, soonest), watched or some
     return upcoming, watched
 
 
@@ -152,10 +152,10 @@ def accumulate(
         else:
             touched.note[place, FLAGS] |= DOUBTED
     if not trusted:
-        found, some = pull(context, histories, agenda, vertex, iteration)
+        soonest, some = pull(context, histories, agenda, vertex, iteration)
         if not corrected:
             ended = touched.note[place, FLAGS] & ENDED != 0
-            upcoming, watched = found, some or reversible() or ended
+            upcoming, watched = soonest, some or reversible() or ended
     for step in range(sums_words):
         histories.whole[state_words + step] = agenda.sums.whole[at + step]
     return upcoming, watched

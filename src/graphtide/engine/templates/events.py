@@ -21,16 +21,16 @@ def standing(
     context: Context, histories: Histories, desk: Desk, vertex: int, time: int
 ) -> tuple[Any, int]:
     """The value of a vertex after so many iterations, and its entry of exactly that one if any."""
-    found, exact, passed = initial(vertex, context.read), NOTHING, 0
+    value, exact, passed = initial(vertex, context.read), NOTHING, 0
     at = histories.head[vertex]
     while at != NOTHING and histories.time[at] <= time:
-        found = histories.value[at]
+        value = histories.value[at]
         if histories.time[at] == time:
             exact = at
         at = histories.following[at]
         passed += 1
     desk.counts[PASSED] += passed
-    return found, exact
+    return value, exact
 
 
 @joined_kernel

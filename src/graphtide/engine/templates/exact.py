@@ -74,7 +74,7 @@ def tell_neighbours(
 def tell_along(
     context: Context, histories: Histories, agenda: Agenda, desk: Desk, told: Any
 ) -> None:
-    """The same along one direction."""
+    """Visit those whom a changed entry may concern, along one direction."""
     slabs, news = told
     vertex, time, had, old, has, new = news
     start = slabs.start[vertex]
@@ -163,7 +163,7 @@ def seed_edges(
 
 @joined_kernel
 def seed_arc(context: Context, histories: Histories, agenda: Agenda, desk: Desk, arc: Any) -> None:
-    """The same for one way along one edge: one event an entry of the source."""
+    """Plan visits for one way along one changed edge: one event an entry of the source."""
     source, target, edge, inserted = arc
     time, value = 0, initial(source, context.read)
     at = histories.head[source]

@@ -35,8 +35,8 @@ READ = ORDERS + 1
 @joined_kernel
 def kept_at(words: Int64) -> FixpointState:
     """The state."""
-    found: FixpointState = state_at(words, STATE, VALUE)
-    return found
+    state: FixpointState = state_at(words, STATE, VALUE)
+    return state
 
 
 @joined_kernel

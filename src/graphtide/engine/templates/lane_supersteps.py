@@ -60,7 +60,7 @@ def run_lane_superstep(
             vertex = number if everybody else work.listed[number]
             gather(context, work, vertex, vertex * sums_count())
     changed, moved = 0, 0
-    told = (iteration, 1, course.tolerance)
+    setting = (iteration, 1, course.tolerance)
     for number in range(count):
         vertex = number if everybody else work.listed[number]
         at = 0
@@ -68,7 +68,7 @@ def run_lane_superstep(
             gather(context, work, vertex, at)
         else:
             at = vertex * sums_count()
-        changes, moves = update_state(context, vertex, work, at, told)
+        changes, moves = update_state(context, vertex, work, at, setting)
         if changes != 0:
             work.changed[changed] = vertex
             changed += 1

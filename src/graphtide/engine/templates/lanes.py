@@ -235,7 +235,7 @@ def run_round(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
             vertex = number if everybody else work.listed[number]
             gather(context, work, vertex, vertex * sums_count() * LANES)
     changed, moved, restless = 0, 0, 0
-    told = (iteration, active, course.tolerance)
+    setting = (iteration, active, course.tolerance)
     for number in range(count):
         vertex = number if everybody else work.listed[number]
         at = 0
@@ -243,7 +243,7 @@ def run_round(context: LaneContext, work: LaneWork, course: LaneCourse) -> None:
             gather(context, work, vertex, at)
         else:
             at = vertex * sums_count() * LANES
-        changes, moves = update_state(context, vertex, work, at, told)
+        changes, moves = update_state(context, vertex, work, at, setting)
         if changes != 0:
             work.changed[changed] = vertex
             changed += 1

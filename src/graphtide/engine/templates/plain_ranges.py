@@ -6,12 +6,10 @@ Slabs stand for compressed rows here (`engine.lean.plain`). What is kept true is
 from __future__ import annotations
 
 from graphtide.engine.templates.synchronous import (
-    backward,
-    forward,
     gather,
     hoisted,
     initial_state,
-    list_along,
+    list_targets,
     make_parcel,
     moved,
     state_width,
@@ -20,7 +18,7 @@ from graphtide.engine.templates.synchronous import (
 )
 from graphtide.kernels.jit import bare_kernel
 from graphtide.kernels.lean.records import Span, Told
-from graphtide.kernels.synchronous.records import EVERYBODY, Context, Work
+from graphtide.kernels.synchronous.records import Context, Work
 from graphtide.kernels.synchronous.row_histories import same_words
 
 
@@ -73,22 +71,5 @@ def update_range(context: Context, work: Work, span: Span, told: Told) -> tuple[
 
 @bare_kernel
 def list_changed(context: Context, work: Work, changed: int, iteration: int, most: int) -> int:
-    """List the changed and those they tell; EVERYBODY beyond a quarter of the vertices, or if
-    more than `most` edges would be looked at. By one thread.
-    """
-    size, looked = 0, 0
-    for number in range(changed):
-        vertex = work.changed[number]
-        if work.mark[vertex] != iteration:
-            work.mark[vertex] = iteration
-            work.listed[size] = vertex
-            size += 1
-        if forward():
-            size = list_along(context.graph.out, work, vertex, size, iteration)
-            looked += context.graph.out.live[vertex]
-        if backward():
-            size = list_along(context.graph.into, work, vertex, size, iteration)
-            looked += context.graph.into.live[vertex]
-        if 4 * size > len(work.changed) or looked > most:
-            return EVERYBODY
-    return size
+    """List the changed and those they tell, or EVERYBODY, as `list_targets` does. By one thread."""
+    return list_targets(context, work, changed, iteration, most)

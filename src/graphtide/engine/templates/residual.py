@@ -93,8 +93,8 @@ def context_at(words: Int64) -> Context:
 @joined_kernel
 def kept_at(words: Int64) -> ResidualState:
     """The state."""
-    found: ResidualState = state_at(words, ADJACENCY)
-    return found
+    state: ResidualState = state_at(words, ADJACENCY)
+    return state
 
 
 @joined_kernel

@@ -107,7 +107,7 @@ def ask_for_later(graph: Adjacency, queue: Int32, done: int, size: int) -> None:
 
 @joined_kernel
 def ask_for_slab(slabs: Slabs, queue: Int32, done: int, size: int) -> None:
-    """The same in one direction: the first lines of a slab, the rest being read in sequence."""
+    """Ask for the first lines of slabs in one direction; the rest is read in sequence."""
     if done + NEAR < size:
         prefetch(slabs.start, queue[done + NEAR])
         prefetch(slabs.live, queue[done + NEAR])
@@ -184,7 +184,7 @@ def ask_for_next(graph: Adjacency, heap: Keyed, size: int) -> None:
 
 @joined_kernel
 def ask_for_best(slabs: Slabs, heap: Keyed, size: int) -> None:
-    """The same in one direction."""
+    """Ask for the slab of the best of a heap, and for where those after it begin."""
     if size == 0:
         return
     for place in range(min(size, 5)):

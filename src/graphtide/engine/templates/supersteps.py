@@ -13,18 +13,16 @@ from __future__ import annotations
 
 from graphtide.engine.templates.own_targets import list_own_targets
 from graphtide.engine.templates.synchronous import (
-    gather,
     hoisted,
     make_parcels,
+    pass_over,
     reads_iteration,
-    update_one,
 )
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel
 from graphtide.kernels.synchronous.records import (
     ACTIVE,
     EVERYBODY,
-    GATHERED,
     ITERATION,
     Context,
     Course,
@@ -51,23 +49,4 @@ def run_superstep(
     size = EVERYBODY
     if 0 <= 4 * active <= len(work.changed) and not reads_iteration():
         size = list_own_targets(reach, work, active, owned, iteration)
-    everybody = size == EVERYBODY
-    count = owned if everybody else size
-    if hoisted():
-        make_parcels(context, work, active, size)
-    active, moves, looked = 0, 0, 0
-    if not hoisted():
-        for number in range(count):
-            looked += gather(context, work, number if everybody else work.listed[number])
-    for number in range(count):
-        vertex = number if everybody else work.listed[number]
-        if hoisted():
-            looked += gather(context, work, vertex)
-        changes, moves_far = update_one(context, work, vertex, iteration, course.tolerance)
-        if changes:
-            work.changed[active] = vertex
-            active += 1
-            moves += moves_far
-    course.counts[0] = moves
-    course.progress[ITERATION], course.progress[ACTIVE] = iteration, active
-    course.progress[GATHERED] += looked
+    course.counts[0] = pass_over(context, work, course, size, owned)

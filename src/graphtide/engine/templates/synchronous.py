@@ -249,8 +249,10 @@ def list_along(slabs: Slabs, work: Work, vertex: int, size: int, iteration: int)
 
 
 @inner_kernel
-def list_targets(context: Context, work: Work, active: int, iteration: int) -> int:
-    """List the changed and those they tell, or nobody where all may as well gather."""
+def list_targets(context: Context, work: Work, active: int, iteration: int, most: int) -> int:
+    """List the changed and those they tell; EVERYBODY beyond a quarter of the vertices, or if
+    more than `most` edges would be looked at: all may as well gather then.
+    """
     vertices = len(work.changed)
     size, looked = 0, 0
     for number in range(active):
@@ -265,7 +267,7 @@ def list_targets(context: Context, work: Work, active: int, iteration: int) -> i
         if backward():
             size = list_along(context.graph.into, work, vertex, size, iteration)
             looked += context.graph.into.live[vertex]
-        if 4 * size > vertices or looked > 4 * vertices:
+        if 4 * size > vertices or looked > most:
             return EVERYBODY
     return size
 
@@ -296,14 +298,15 @@ def update_one(
 
 
 @inner_kernel
-def run_round(context: Context, work: Work, course: Course) -> int:
-    """Run the iteration after the last; `course.progress` tells of it. Returns how many moved."""
+def pass_over(context: Context, work: Work, course: Course, size: int, vertices: int) -> int:
+    """Gather and update those that are listed, or the first so many vertices for EVERYBODY.
+
+    The iteration is the one after the last; `course.progress` tells of it, and `work.changed` who
+    changed. Returns how many moved.
+    """
     iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
-    size = EVERYBODY
-    if 0 <= 4 * active <= len(work.changed) and not reads_iteration():
-        size = list_targets(context, work, active, iteration)
     everybody = size == EVERYBODY
-    count = len(work.changed) if everybody else size
+    count = vertices if everybody else size
     if hoisted():
         make_parcels(context, work, active, size)
     active, moves, looked = 0, 0, 0
@@ -319,10 +322,21 @@ def run_round(context: Context, work: Work, course: Course) -> int:
             work.changed[active] = vertex
             active += 1
             moves += moves_far
-    course.counts[iteration] = moves
     course.progress[ITERATION], course.progress[ACTIVE] = iteration, active
-    course.progress[PENDING] = size
     course.progress[GATHERED] += looked
+    return moves
+
+
+@inner_kernel
+def run_round(context: Context, work: Work, course: Course) -> int:
+    """Run the iteration after the last; `course.progress` tells of it. Returns how many moved."""
+    iteration, active = course.progress[ITERATION] + 1, course.progress[ACTIVE]
+    vertices, size = len(work.changed), EVERYBODY
+    if 0 <= 4 * active <= vertices and not reads_iteration():
+        size = list_targets(context, work, active, iteration, 4 * vertices)
+    moves = pass_over(context, work, course, size, vertices)
+    course.counts[iteration] = moves
+    course.progress[PENDING] = size
     return moves
 
 

@@ -39,8 +39,8 @@ def gap(name: str, returns: Any, filling: Any) -> Any:
 
     def typed(_: Any, *given: Any) -> Any:
         signature = result(*map(_plain, given))
-        told = repr((name, signature))
-        symbol = f"graphtide_gap_{name}_{hashlib.sha256(told.encode()).hexdigest()[:20]}"
+        text = repr((name, signature))
+        symbol = f"graphtide_gap_{name}_{hashlib.sha256(text.encode()).hexdigest()[:20]}"
 
         def emit(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             target.active_code_library.gaps[symbol] = name, signature
@@ -52,9 +52,9 @@ def gap(name: str, returns: Any, filling: Any) -> Any:
     taken = inspect.signature(filling.py_func).parameters.values()
     vars(typed)["__signature__"] = inspect.Signature([context, *taken])
     typed.__name__ = typed.__qualname__ = name
-    found: Any = intrinsic(typed)
-    found.filling = filling
-    return found
+    opening: Any = intrinsic(typed)
+    opening.filling = filling
+    return opening
 
 
 def _type_of(returns: Any) -> Any:
@@ -66,8 +66,8 @@ def _type_of(returns: Any) -> Any:
 
 def _plain(given: Any) -> Any:
     """The type of an argument, whole numbers being of one kind: a gap is filled once."""
-    found: Any = _types.unliteral(given)
-    return _types.int64 if isinstance(found, _types.Integer) else found
+    plain: Any = _types.unliteral(given)
+    return _types.int64 if isinstance(plain, _types.Integer) else plain
 
 
 def _call(target: Any, builder: Any, symbol: str, signature: Any, arguments: Any) -> Any:
@@ -75,10 +75,10 @@ def _call(target: Any, builder: Any, symbol: str, signature: Any, arguments: Any
     convention, result = target.call_conv, signature.return_type
     kind = convention.get_function_type(result, signature.args)
     called = _emitting.get_or_insert_function(builder.module, kind, symbol)
-    status, found = convention.call_function(builder, called, result, signature.args, arguments)
+    status, value = convention.call_function(builder, called, result, signature.args, arguments)
     with _emitting.if_unlikely(builder, status.is_error):
         convention.return_status_propagate(builder, status)
-    return found
+    return value
 
 
 class ClosingCache(KernelCache):
@@ -98,14 +98,14 @@ class ClosingCache(KernelCache):
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """What was closed for these types, now or earlier."""
-        found = super().load_overload(signature, target)
-        if found is None:
+        compiled = super().load_overload(signature, target)
+        if compiled is None:
             with event.trigger_event(
                 "numba:compile", data={"dispatcher": self._opened, "args": signature}
             ):
-                found = self._closed(signature, target)
-            self.save_overload(signature, found)
-        return found
+                compiled = self._closed(signature, target)
+            self.save_overload(signature, compiled)
+        return compiled
 
     def _closed(self, signature: Any, target: Any) -> Any:
         self._opened.compile(signature)
@@ -152,15 +152,15 @@ def _renamed(module: Any, described: Any, mark: str) -> Any:
     not need. LLVM keeps one table of names for the whole process, and what is a module's own is in
     it too: a kernel loaded later that calls a function of that name would call this one.
     """
-    found = copy.copy(described)
-    found.mangled_name = f"{described.mangled_name}_{mark}"
-    found.env_name = f"{described.env_name}_{mark}"
-    module.get_global_variable(described.env_name).name = found.env_name
-    own = hashlib.sha256(found.mangled_name.encode()).hexdigest()[:20]
+    renamed = copy.copy(described)
+    renamed.mangled_name = f"{described.mangled_name}_{mark}"
+    renamed.env_name = f"{described.env_name}_{mark}"
+    module.get_global_variable(described.env_name).name = renamed.env_name
+    own = hashlib.sha256(renamed.mangled_name.encode()).hexdigest()[:20]
     for function in module.functions:
         if function.name == described.llvm_cpython_wrapper_name:
-            function.name = found.llvm_cpython_wrapper_name
+            function.name = renamed.llvm_cpython_wrapper_name
         elif not function.is_declaration:
             function.name = f"{function.name}_{own}"
             function.linkage = "internal"
-    return found
+    return renamed

@@ -55,17 +55,17 @@ class KernelCache:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """What was compiled for these types; None if there is nothing of use."""
         target.refresh()
-        found = self._found(self._folder, signature, target.codegen().magic_tuple())
-        shipped = shipped_code(self._kernels) if found is None else None
+        code = self._found(self._folder, signature, target.codegen().magic_tuple())
+        shipped = shipped_code(self._kernels) if code is None else None
         if shipped is not None:
-            found = self._found(shipped.folder / self._package, signature, shipped.magic)
-        return None if found is None else self.rebuilt(target, found)
+            code = self._found(shipped.folder / self._package, signature, shipped.magic)
+        return None if code is None else self.rebuilt(target, code)
 
     def _found(self, folder: Path, signature: Any, magic: Any) -> Any:
         """What a folder has for these types and this processor."""
         key = self._key(signature, magic)
-        found = _read(folder / self._file(key))
-        return None if found is None or found[0] != key else found[1]
+        stored = _read(folder / self._file(key))
+        return None if stored is None or stored[0] != key else stored[1]
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled, where that can be: it is in memory in any case."""

@@ -33,15 +33,15 @@ class Shipped(NamedTuple):
 def shipped_code(kernels: str) -> Shipped | None:
     """What fits this process; `kernels` is the digest of the kernels' sources."""
     try:
-        told = json.loads((FOLDER / MANIFEST).read_text("utf-8"))
+        manifest = json.loads((FOLDER / MANIFEST).read_text("utf-8"))
     except (OSError, ValueError):
         return None
     wanted = {"kernels": kernels, "numba": numba.__version__, "python": list(sys.version_info[:2])}
-    if any(told.get(name) != value for name, value in wanted.items()):
+    if any(manifest.get(name) != value for name, value in wanted.items()):
         return None
-    if told["magic"][0] != llvm.get_process_triple() or not _has_features(told["needs"]):
+    if manifest["magic"][0] != llvm.get_process_triple() or not _has_features(manifest["needs"]):
         return None
-    return Shipped(FOLDER, tuple(told["magic"]))
+    return Shipped(FOLDER, tuple(manifest["magic"]))
 
 
 def _has_features(needed: list[str]) -> bool:

@@ -84,13 +84,13 @@ def find_ids(table: Int64, count: int, ids: Int64, numbers: Int32) -> int:
     """
     missing = 0
     for at in range(len(ids)):
-        item, found = ids[at], FREE
+        item, number = ids[at], FREE
         if len(table) > 0:
             if at + NEAR < len(ids):
                 prefetch(table, 2 * first_place(table, ids[at + NEAR]))
-            found = table[2 * place_of(table, item) + 1]
+            number = table[2 * place_of(table, item) + 1]
         elif 0 <= item < count:
-            found = item
-        numbers[at] = found
-        missing += found == FREE
+            number = item
+        numbers[at] = number
+        missing += number == FREE
     return missing

@@ -67,7 +67,7 @@ def _find_leaders(blocks: Blocks, leaders: Int64) -> None:
 
 @lean_kernel
 def _place(blocks: Blocks, vertex: int) -> int:
-    values, found = blocks.values, 1
+    values, place = blocks.values, 1
     mine = values[vertex]
     for block in range(len(blocks.greatest)):
         if blocks.greatest[block] < mine:
@@ -76,8 +76,8 @@ def _place(blocks: Blocks, vertex: int) -> int:
         for other in range(start, min(start + (1 << blocks.shift), len(values))):
             earlier = other < vertex and not _before(mine, values[other])
             if earlier or _before(values[other], mine):
-                found += 1
-    return found
+                place += 1
+    return place
 
 
 @lean_kernel

@@ -63,9 +63,9 @@ def evaluate_later(agenda: Agenda, touched: Touched, place: int, now: int, itera
 @inner_kernel
 def take_waiting(agenda: Agenda) -> int:
     """The first of those who wait, out of the heap; its place."""
-    found = agenda.waiting[0] & 0xFFFFFFFF
+    place = agenda.waiting[0] & 0xFFFFFFFF
     agenda.sizes[WAITING] = number_pop(agenda.waiting, agenda.sizes[WAITING])
-    return int(found)
+    return int(place)
 
 
 @inner_kernel

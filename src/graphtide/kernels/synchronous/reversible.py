@@ -149,10 +149,10 @@ def odd_part(value: int) -> tuple[int, int]:
 @inner_kernel
 def inverse_of_odd(value: int) -> int:
     """What an odd number is multiplied with to give 1, where 64 bits wrap around."""
-    found = value
+    inverse = value
     for _ in range(5):
-        found *= 2 - value * found
-    return found
+        inverse *= 2 - value * inverse
+    return inverse
 
 
 @inner_kernel
