@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 
 import graphtide as gt
-from graphtide.model.errors import GraphtideError
+from graphtide.model.errors import GraphtideError, InputError
 
 
 def graph() -> gt.Graph:
