@@ -254,3 +254,14 @@ def test_an_edge_that_concerns_nobody_costs_no_look_at_edges() -> None:
     assert kept_of(graph).engine.looked == 0
     graph.advance(insert=[(3, 105)])
     assert kept_of(graph).engine.looked > 0
+
+
+def test_a_rollback_puts_the_edge_back_that_an_answer_came_by() -> None:
+    """Another edge takes over in one batch; without it, the first one must count again."""
+    graph = gt.Graph([0, 1], [1, 2])
+    query = graph.query("near", Q.Hops(0, 5))
+    graph.advance(insert=[(0, 1)], delete=[0])
+    graph.rollback()
+    graph.advance(delete=[0])
+    assert query.table().to_pylist() == [{"id": 0, "hops": 0}]
+    query.verify()
