@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.cells import visible
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
@@ -299,7 +300,7 @@ class Run(SaysWhere):
         done = f"{len(self):,} of {len(self.views):,} views"
         state = done if not self.finished else f"{len(self.views):,} views"
         state += "" if self.kept else " without results"
-        return (
+        return visible(
             f"<run '{self.name}': {self.program} on {self.collection}, {state}, "
             f"{self.seconds:.3g} s>"
         )

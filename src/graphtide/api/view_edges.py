@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from graphtide.model.cells import VALUES
+from graphtide.model.cells import VALUES, visible
 from graphtide.model.delta import EdgeIds
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.wording import shortened
@@ -60,7 +60,8 @@ class ViewEdges(SaysWhere):
         return self.to_arrow().to_pandas()
 
     def __repr__(self) -> str:
-        return f"<view '{self.name}': {len(self):,} edges where {shortened(self.predicate)}>"
+        where = visible(shortened(self.predicate))
+        return f"<view '{visible(self.name)}': {len(self):,} edges where {where}>"
 
     def _repr_html_(self) -> str:
         title = f"view '{self.name}': {len(self):,} edges where {self.predicate}"

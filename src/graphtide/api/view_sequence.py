@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.cells import visible
 from graphtide.model.delta import Delta
 from graphtide.model.errors import NotFoundError
 from graphtide.model.schema import closest
@@ -144,7 +145,7 @@ class ViewSequence(Sequence[OneView]):
     def __repr__(self) -> str:
         totals = self.plan.totals
         return (
-            f"<collection '{self.name}' on {self.graph}: {len(self):,} views, "
+            f"<collection '{visible(self.name)}' on {self.graph}: {len(self):,} views, "
             f"{self.plan.kind} of {self.differences:,} differences "
             f"({totals.given:,} in the given order)>"
         )

@@ -141,3 +141,11 @@ def test_a_missing_value_is_not_called_a_number_with_a_fraction(kind: int | bool
     with pytest.raises(InputError, match="the rows give a missing value"):
         graph.advance(insert=[("a", "b", None)])
     assert graph.num_edges == 1
+
+
+def test_names_that_would_colour_a_terminal_are_shown_with_their_escapes() -> None:
+    views = graph().collection("red\x1b[31m", {"bell\x07": "true"})
+    run = views.run(gt.algorithms.WCC, progress=False)
+    for shown in (views, views[0], run):
+        assert repr(shown).isprintable()
+        assert "\\x" in repr(shown)

@@ -276,3 +276,14 @@ def test_an_edge_means_to_each_search_what_its_own_labels_say() -> None:
     graph.rollback()
     for query in asked:
         query.verify()
+
+
+def test_a_rollback_puts_the_edge_back_that_an_answer_came_by() -> None:
+    """Another edge takes over in one batch; without it, the first one must count again."""
+    graph = gt.Graph([0, 1], [1, 2])
+    query = graph.query("near", Q.Hops(0, 5))
+    graph.advance(insert=[(0, 1)], delete=[0])
+    graph.rollback()
+    graph.advance(delete=[0])
+    assert query.table().to_pylist() == [{"id": 0, "hops": 0}]
+    query.verify()
