@@ -11,6 +11,7 @@ import pytest
 import graphtide as gt
 from graphtide.engine.queries import states
 from graphtide.model.errors import LimitError
+from graphtide.run.durable.records import SET
 from tests.examples import repeats
 from tests.live.graphs import graph_of, leave
 from tests.live.query_campaign import play
@@ -65,7 +66,7 @@ def test_what_does_not_fit_at_a_start_begins_when_the_budget_allows_for_it(tmp_p
     answers = [len(query) for query in graph.queries.values()]
     assert graph._writer is not None
     settings = {"budget": graph.query_bytes // 3, "patience": 1.0}
-    graph._writer.remember("set", settings=settings)
+    graph._writer.remember(SET, settings=settings)
     leave(graph)
     with pytest.warns(RuntimeWarning, match="could not begin"):
         graph = gt.live(tmp_path / "g")
