@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from graphtide.engine.lean import offers, parts
-from graphtide.engine.lean.runs import lean_values
+from graphtide.engine.lean.runs import LeanRun
+from graphtide.engine.lean.workers import Workers
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.vertex_data import VertexData
 from graphtide.kernels.graph.compressed import LeanGraph, compress
 from graphtide.plan.programs import VertexProgram
 from tests.compiled import interpreted
@@ -31,6 +33,20 @@ def small_parts(work: int = 3, few: int = 1) -> Iterator[None]:
         patch.setattr(offers, "FEW", few)
         patch.setattr(offers, "NEAREST", 2 * few)
         yield
+
+
+def lean_values(
+    lean: LeanGraph,
+    program: VertexProgram,
+    parameters: tuple[Any, ...],
+    *,
+    workers: int = 1,
+    vertex_data: VertexData | None = None,
+    settles: bool = False,
+) -> dict[str, Any]:
+    """The result of every vertex of a lean graph, by so many threads."""
+    with Workers(workers) as threads:
+        return LeanRun(lean, program, parameters, vertex_data, settles=settles).values(threads)
 
 
 def lean_of(resident: ResidentGraph) -> LeanGraph:

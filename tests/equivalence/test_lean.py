@@ -12,7 +12,7 @@ import pytest
 from graphtide import algorithms
 from graphtide.engine.lean import runs
 from graphtide.engine.lean.components import component_labels
-from graphtide.engine.lean.runs import COMPONENTS, OFFERS, ROUNDS, LeanRun, lean_values
+from graphtide.engine.lean.runs import COMPONENTS, OFFERS, ROUNDS, LeanRun
 from graphtide.engine.lean.workers import Workers
 from graphtide.engine.synchronous import ending
 from graphtide.kernels.graph.compressed import CompressedRows, LeanGraph, compress
@@ -26,7 +26,7 @@ from tests.equivalence.lane_programs import LANE_PROGRAMS
 from tests.equivalence.summing_programs import SUMMING
 from tests.equivalence.test_synchronous import agree, parameters_for
 from tests.examples import repeats
-from tests.lean_graphs import same_bits, small_parts, values_by_all
+from tests.lean_graphs import lean_values, same_bits, small_parts, values_by_all
 from tests.oracle.programs import run
 from tests.unit.programs.sources import read
 

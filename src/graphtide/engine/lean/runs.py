@@ -115,17 +115,3 @@ class LeanRun:
                 f"{self._program.name} still changes after {MOST_ITERATIONS:,} iterations",
                 hint="give it a number of iterations, or a tolerance",
             )
-
-
-def lean_values(
-    lean: LeanGraph,
-    program: VertexProgram,
-    parameters: tuple[Any, ...],
-    *,
-    workers: int = 1,
-    vertex_data: VertexData | None = None,
-    settles: bool = False,
-) -> dict[str, NDArray[Any]]:
-    """The result of every vertex of a lean graph, by so many threads."""
-    with Workers(workers) as threads:
-        return LeanRun(lean, program, parameters, vertex_data, settles=settles).values(threads)
