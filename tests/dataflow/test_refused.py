@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import graphtide as gt
-from graphtide.dataflow import Dataflow, total
+from graphtide.dataflow import Dataflow, col, total
 from graphtide.engine.dataflow import machine as machines
 from graphtide.kernels.dataflow import join, layout, merging, reduce, run, sorting
 from graphtide.model.errors import InputError, LimitError
@@ -146,6 +146,28 @@ def test_a_dataflow_goes_on_behind_a_sum_that_was_too_large(workers: int) -> Non
     assert output.records() == {(1, 6): 1, (2, 7): 1}
     flow.advance_to(6)
     assert output.changes()[-2:] == [((2, 7), 5, -1), ((2, 9), 5, 1)]
+
+
+def test_a_loop_that_merged_what_failed_with_what_was_there_goes_on() -> None:
+    """Every round adds a batch to the traces of the loop, and small ones are merged at once."""
+    flow = Dataflow(memory=MEMORY)
+    edges = flow.input("edges", src=int, dst=int)
+    start = flow.input("start", node=int)
+    reached = start.iterate(
+        lambda seen: seen.join_map(edges, on={"node": "src"}, node=col.dst).concat(start).distinct()
+    )
+    output = reached.map(key=0, node=col.node).aggregate("key", sum=total("node")).output()
+    edges.insert([(at, at + 1) for at in range(5)])
+    start.insert([(0,)])
+    flow.advance()
+    edges.insert([(at, at + 1) for at in range(5, 20)] + [(20, 1 << 62), (20, 1 << 62 | 1)])
+    with pytest.raises(LimitError, match="64 bits"):
+        flow.advance()
+    assert output.records() == {(0, sum(range(6))): 1}
+    edges.insert([(5, 6), (2, 7)])
+    edges.remove([(3, 4)])
+    flow.advance()
+    assert output.records() == {(0, 0 + 1 + 2 + 3 + 7): 1}
 
 
 def test_a_dataflow_goes_on_behind_a_function_that_failed() -> None:
