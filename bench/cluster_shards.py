@@ -64,7 +64,7 @@ def superstep(graph: gt.CatalogGraph, workers: int, turns: int) -> float:
     """
     _rank(graph, FEW, workers)
     took = [(_rank(graph, FEW, workers), _rank(graph, MANY, workers)) for _ in range(turns)]
-    few, many = map(min, zip(*took, strict=True))
+    few, many = min(few for few, _ in took), min(many for _, many in took)
     return (many - few) / (MANY - FEW)
 
 
