@@ -6,8 +6,9 @@ READY := $(VENV)/.ready
 # Without the last option xdist starts a crashed process again and again, or waits for it for ever.
 ONCE := --max-worker-restart=0
 FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
-# What is interpreted compiles nothing that tests of a file would share.
-EVENLY := $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
+# What is interpreted compiles nothing that tests of a file would share, so that it can be dealt out
+# to the last test: it steps back for the others, and fills both cores when they are done.
+EVENLY := nice -n 10 $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py tests/damage/test_derived.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
