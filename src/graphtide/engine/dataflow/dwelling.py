@@ -6,6 +6,7 @@ their trace in the first machine; whoever holds one keeps its versions from bein
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -32,7 +33,7 @@ from graphtide.plan.dataflow import DataflowPlan, Import, Input, Reduce
 
 
 @dataclass
-class Dwelling:
+class Dwelling(ABC):
     """Settings of the machines, and who dwells there."""
 
     coordinates: int = 1
@@ -212,9 +213,9 @@ class Dwelling:
         """How the words of versions are divided."""
         return int(self.machine.words[layout.VERSION_SHAPE])
 
+    @abstractmethod
     def _forget_fed(self, ports: set[int]) -> None:
         """Drop what waits for ports that are no more."""
-        raise NotImplementedError
 
     def _reschedule(self) -> None:
         for worker, machine in enumerate(self.crew.machines):
