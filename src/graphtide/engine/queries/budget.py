@@ -7,7 +7,7 @@ while it still has the smaller one, so that a copy counts twice as long as there
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -95,3 +95,13 @@ class GrantedArray(GrowingArray):
         self.room.resize(length, refcheck=False)
         self._budget.give(before - self.room.nbytes)
         self.length = length
+
+
+def one_more(columns: Sequence[GrantedArray]) -> int:
+    """Give columns of one length a place more, all or none of them; the number of the place."""
+    place = columns[0].length
+    for column in columns:
+        column.reserve(place + 1)
+    for column in columns:
+        column.resize(place + 1)
+    return place

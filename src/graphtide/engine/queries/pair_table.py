@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.queries.budget import Budget, GrantedArray
+from graphtide.engine.queries.budget import Budget, GrantedArray, one_more
 from graphtide.engine.queries.searches import Search
 from graphtide.kernels.queries.concerns import A_PATH, Pairs
 
@@ -79,12 +79,7 @@ class PairTable:
     def enter(self, pair: tuple[int, int], search: Search, shape: int) -> None:
         """Have a slot for a pair, which has no answer yet."""
         if not self._free:
-            slot = self._columns[0].length
-            for column in self._columns:
-                column.reserve(slot + 1)
-            for column in self._columns:
-                column.resize(slot + 1)
-            self._free.append(slot)
+            self._free.append(one_more(self._columns))
         self._slots[pair] = slot = self._free.pop()
         given = {SEARCH: pair[0], START: search.start, TARGET: pair[1], COST: np.inf}
         given |= {LIMIT: np.inf, FIRST: 0, LENGTH: 0, KEEPS: A_PATH, SHAPE: shape}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.queries.budget import Budget, GrantedArray
+from graphtide.engine.queries.budget import Budget, GrantedArray, one_more
 from graphtide.engine.queries.fixpoint import Fixpoints
 from graphtide.engine.queries.searches import Search
 from graphtide.kernels.graph.flips import Delta
@@ -118,11 +118,7 @@ class ValueTable:
 
     def _new_slot(self) -> int:
         if not self._free:
-            slot = self._columns[0].length
-            for column in self._columns:
-                column.reserve(slot + 1)
-            for column in self._columns:
-                column.resize(slot + 1)
+            slot = one_more(self._columns)
             self._columns[SEARCH].view[slot] = -1
             self._free.append(slot)
         return self._free[-1]
