@@ -5,8 +5,8 @@
 
 *Orders*: the differences of community removals as planned and in random orders (Graphsurge, table
 4.3). *Refinement*: programs of sums after batches of edges, beside starting anew (GraphBolt,
-table 5 and figure 6), and triangles in the same way. No figure has a bar: they are there to be
-read beside the papers'.
+table 5 and figure 6), and triangles in the same way. *Reuse* (GraphBolt, table 1): `papers_reuse`.
+No figure has a bar: they are there to be read beside the papers'.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 import graphtide as gt
 from bench import data
 from bench.figures import Figure, print_figures
+from bench.papers_reuse import reuse
 from bench.runs_collections import removals
 from bench.runs_graphs import EdgeTable, read_edges
 from bench.streams import Batch, Input, Size, batches, real_input, rmat_input
@@ -45,7 +46,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small inputs: a smoke test only")
     quick = parser.parse_args().quick
-    print_figures("beside the papers", [*orders(), *refinement(quick), *triangles(quick)])
+    figures = [*orders(), *refinement(quick), *triangles(quick), *reuse(_trust(quick))]
+    print_figures("beside the papers", figures)
 
 
 def orders() -> Iterator[Figure]:
@@ -87,7 +89,8 @@ def triangles(quick: bool) -> Iterator[Figure]:
 def refinement(quick: bool) -> Iterator[Figure]:
     """How many times faster a batch is than starting anew, and the edges that it looks at.
 
-    Ranks go along an edge one way in an iteration, the other programs both ways.
+    Ranks go along an edge one way in an iteration, the other programs both ways. Who trusts whom
+    with a weight is also who rates what: every vertex is a user, and again an item.
     """
     given = _trust(quick)
     if given is None:
@@ -97,6 +100,11 @@ def refinement(quick: bool) -> Iterator[Figure]:
         for way, options in WAYS.items():
             section = f"{given.name}: {str(program).partition('(')[0]}, {way}"
             yield from _refined(given, program, options, section)
+    rated = replace(given, dst=given.dst + given.vertices, vertices=2 * given.vertices)
+    for way, options in WAYS.items():
+        section = f"{given.name} as ratings: CollaborativeFiltering, {way}"
+        program = gt.algorithms.CollaborativeFiltering()
+        yield from _refined(rated, program, options, section)
 
 
 def _refined(given: Input, program: Any, options: dict[str, Any], section: str) -> Iterator[Figure]:
