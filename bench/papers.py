@@ -5,8 +5,9 @@
 
 *Orders*: the differences of community removals as planned and in random orders (Graphsurge, table
 4.3). *Refinement*: programs of sums after batches of edges, beside starting anew (GraphBolt,
-table 5 and figure 6), and triangles in the same way. *Reuse* (GraphBolt, table 1): `papers_reuse`.
-No figure has a bar: they are there to be read beside the papers'.
+table 5 and figure 6), and triangles in the same way. *Reuse* (GraphBolt, table 1):
+`papers_reuse`; ranks beside Differential Dataflow (its section 5.4): `papers_ranks`. No figure has
+a bar: they are there to be read beside the papers'.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 import graphtide as gt
 from bench import data
 from bench.figures import Figure, print_figures
+from bench.papers_ranks import ranks
 from bench.papers_reuse import reuse
 from bench.runs_collections import removals
 from bench.runs_graphs import EdgeTable, read_edges
@@ -46,8 +48,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small inputs: a smoke test only")
     quick = parser.parse_args().quick
-    figures = [*orders(), *refinement(quick), *triangles(quick), *reuse(_trust(quick))]
-    print_figures("beside the papers", figures)
+    trust = _trust(quick)
+    figures = [*orders(), *refinement(quick), *triangles(quick), *reuse(trust)]
+    print_figures("beside the papers", [*figures, *ranks(trust, quick)])
 
 
 def orders() -> Iterator[Figure]:

@@ -15,6 +15,9 @@ use crate::tally::Tally;
 type Pairs<'scope> = VecCollection<'scope, u32, (u32, u32)>;
 type WeightedEdges<'scope> = VecCollection<'scope, u32, (u32, (u32, u32))>;
 
+const SHARES: isize = 1_000_000;
+const ROUNDS: usize = 10;
+
 /// Count results, and know when they are complete.
 pub fn observe(results: Pairs<'_>, probe: &ProbeHandle<u32>, tally: Tally) -> Release {
     results
@@ -52,6 +55,27 @@ pub fn components(edges: Pairs<'_>, vertices: u32) -> Pairs<'_> {
 /// The edges inside strongly connected components.
 pub fn strong_components(edges: Pairs<'_>) -> Pairs<'_> {
     scc::strongly_connected_at(edges, |label| *label as u64)
+}
+
+/// (vertex, rank) after ten rounds, in whole shares: the integers of the Python side's `page_rank`.
+pub fn ranks(edges: Pairs<'_>) -> Pairs<'_> {
+    let nodes = edges.clone().flat_map(|(from, to)| [from, to]).distinct();
+    let degrees = edges.clone().map(|(from, _)| from).count().arrange_by_key();
+    let edges = edges.arrange_by_key();
+    let base = nodes.clone().explode(|node| Some((node, SHARES / 6)));
+    let mut ranks = nodes.map(|node| (node, SHARES));
+    for _ in 0..ROUNDS {
+        // What a vertex receives is added up as differences, which no operator has to keep apart.
+        ranks = ranks
+            .arrange_by_key()
+            .join_core(degrees.clone(), |node, rank, degree| Some((*node, rank * 5 / 6 / degree)))
+            .arrange_by_key()
+            .join_core(edges.clone(), |_, share, to| Some((*to, *share)))
+            .explode(|(to, share)| Some((to, share)))
+            .concat(base.clone())
+            .count();
+    }
+    ranks.map(|(node, rank)| (node, rank as u32))
 }
 
 /// No algorithm: the edges by source, as any operator would keep them.

@@ -33,7 +33,7 @@ use crate::tally::Tally;
 #[global_allocator]
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const ALGORITHMS: &str = "bfs, shortest_paths, components, strong_components, triangles, arrange";
+const ALGORITHMS: &str = "bfs, shortest_paths, components, strong_components, ranks, triangles, arrange";
 
 /// What a dataflow needs after every batch to let go of the past.
 pub type Release = Box<dyn FnMut(u32)>;
@@ -63,6 +63,9 @@ fn main() {
         }),
         "strong_components" => run(stream, workers, unweighted, |edges, probe, tally| {
             algorithms::observe(algorithms::strong_components(edges), probe, tally)
+        }),
+        "ranks" => run(stream, workers, unweighted, |edges, probe, tally| {
+            algorithms::observe(algorithms::ranks(edges), probe, tally)
         }),
         "triangles" => run(stream, workers, unweighted, |edges, probe, tally| {
             algorithms::observe(triangles::triangles(edges), probe, tally)
