@@ -123,7 +123,8 @@ def test_a_file_with_a_wrong_line_is_named(tmp_path: Path) -> None:
         (lambda rules: rules.insert("egde", [(1, 2)]), "did you mean 'edge'"),
         (lambda rules: rules.facts("edge"), "edge is not put out"),
         (lambda rules: rules.insert("edge", [(1, "a")]), "cannot hold str values, such as 'a'"),
-        (lambda rules: gt.datalog(CLOSURE, once=True).advance(), "no setting 'once'"),
+        (lambda rules: gt.datalog(CLOSURE, once=True), "no setting 'once'"),
+        (lambda rules: gt.datalog(CLOSURE, edge=[(1, 2)]), r'insert\("edge", rows\)'),
     ],
 )
 def test_what_cannot_be_done_says_so(act: object, what: str) -> None:

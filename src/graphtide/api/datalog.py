@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from graphtide.run.rules.queries import Indexes, StandingQuery
     from graphtide.run.rules.standing import StandingRules
 
+_SETTINGS = {"memory", "effort", "fuel", "most_rounds", "debug", "workers"}
+
 
 def datalog(
     text: str | PathLike[str],
@@ -80,6 +82,7 @@ class Datalog(StaysInDataflow, SaysWhere):
         self.program = program
         self._magic = magic
         self._settings = dict(settings or {})
+        _check_settings(self._settings, self.relations)
         self._standing: StandingRules | None = None
         self._making = Lock()
         self._indexes: Indexes | None = None
@@ -222,14 +225,16 @@ class Datalog(StaysInDataflow, SaysWhere):
     def _made(self) -> StandingRules:
         from graphtide.run.rules.standing import StandingRules
 
-        known = {"memory", "effort", "fuel", "most_rounds", "debug", "workers"}
-        unknown = set(self._settings) - known
-        if unknown:
-            raise InputError(
-                f"gt.datalog has no setting '{sorted(unknown)[0]}'",
-                hint="it takes facts, memory, effort, fuel, most_rounds, debug and workers",
-            )
         return StandingRules(self.program, self._settings, magic=self._magic)
+
+
+def _check_settings(settings: Mapping[str, Any], relations: Mapping[str, Any]) -> None:
+    """Refuse an unknown setting, which may be the facts of a relation in the wrong place."""
+    for name in sorted(set(settings) - _SETTINGS):
+        hint = "it takes facts, magic, memory, effort, fuel, most_rounds, debug and workers"
+        if name in relations:
+            hint = f'insert them: rules.insert("{name}", rows), then rules.advance()'
+        raise InputError(f"gt.datalog has no setting '{name}'", hint=hint)
 
 
 class DatalogQuery(StaysInDataflow):
