@@ -73,7 +73,7 @@ def _medians_in_turns(
 ) -> list[float]:
     """Median seconds of a batch on each graph, a few batches on one and then on the next.
 
-    One graph after the other, a machine that is busy meanwhile made the second 1.96 times as dear.
+    One graph after the other, whatever else the machine does meanwhile counts for one of them.
     """
     seconds: list[list[float]] = [[] for _ in lives]
     for start in range(0, len(group), TURN):
