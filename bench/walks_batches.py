@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import graphtide as gt
 from bench import plain_triangles
 from bench.figures import Figure
-from bench.maintained import WARM_UP, Rows, median_batch
+from bench.maintained import WARM_UP, Rows, median_batch, time_batches
 from bench.peers import AbsentError
 from bench.streams import Batch, Size, batches
 from bench.timing import clock, without_collector
@@ -27,6 +28,7 @@ from bench.walks_inputs import CLUSTERING, TRIANGLES, Pairs, Walk, scattered_pai
 
 SIZES = (Size(1, 0, 300), Size(25, 25, 100), Size(500, 500, 30))
 OVER_PLAIN, BESIDE_A_HUB = 2.0, 1.5
+TURN = 10
 MILLISECONDS: dict[int, float] = {1: 0.03}
 """By how many edges a batch inserts."""
 
@@ -49,18 +51,35 @@ def batch_figures(pairs: Pairs, sizes: tuple[Size, ...], *, build: bool) -> Iter
 def hub_figures(neighbours: int, rounds: int) -> Iterator[Figure]:
     """An edge between two vertices that a hub is beside, over the same edge without the hub."""
     base = scattered_pairs(neighbours)
-    sizes = Size(1, 0, rounds), Size(1, 1, rounds)
-    groups = list(batches(base.given, sizes, WARM_UP))
+    both = base, with_hub(base)
+    lives = [each.graph().maintain(TRIANGLES.find()) for each in both]
+    kept = [_loaded(each) for each in both]
+    sizes, differing = (Size(1, 0, rounds), Size(1, 1, rounds)), 0
     section = f"a hub of {neighbours:,} neighbours"
-    without, beside = (in_turns(TRIANGLES, each, groups) for each in (base, with_hub(base)))
-    for at, size in enumerate(sizes):
-        few, many = without[0].seconds[at], beside[0].seconds[at]
+    for size, group in zip(sizes, batches(base.given, sizes, WARM_UP), strict=True):
+        few, many = _medians_in_turns(lives, both, group)
         note = f"{_text(many)}, without the hub {_text(few)}"
         name = f"triangles, {size}, times the same without the hub"
         yield Figure(name, many / few, "at most", BESIDE_A_HUB, "x", note, section)
-    differing = sum(_differing(*both) for both in (without, beside))
+        for live, loop, each in zip(lives, kept, both, strict=True):
+            _median_plain(loop, each, group)
+            differing += int((live[TRIANGLES.field] != loop.found).sum())
     name = "triangles, values that differ from a plain loop"
     yield Figure(name, differing, "at most", 0, "", f"{len(sizes)} versions of both", section)
+
+
+def _medians_in_turns(
+    lives: list[gt.Live], graphs: tuple[Pairs, ...], group: list[Batch]
+) -> list[float]:
+    """Median seconds of a batch on each graph, a few batches on one and then on the next.
+
+    One graph after the other, whatever else the machine does meanwhile counts for one of them.
+    """
+    seconds: list[list[float]] = [[] for _ in lives]
+    for start in range(0, len(group), TURN):
+        for live, pairs, mine in zip(lives, graphs, seconds, strict=True):
+            mine += time_batches(live, [_rows(pairs, each) for each in group[start : start + TURN]])
+    return [statistics.median(mine[min(WARM_UP, len(mine) - 1) :]) for mine in seconds]
 
 
 def in_turns(walk: Walk, pairs: Pairs, groups: list[list[Batch]]) -> tuple[Timed, Timed]:

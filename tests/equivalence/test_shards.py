@@ -98,7 +98,7 @@ def check_random_program(seed: str) -> int:
     known = graph_of(whole.whole, case.seed)._known
     try:
         compiled = compiled_program(bound, "exact")
-        parameters = checked_parameters(compiled, known, known.resident.live_edges())
+        parameters = checked_parameters(compiled, known)
     except GraphtideError as error:
         judge.check_refusal(error, None, whole.whole)
         return 0

@@ -5,17 +5,39 @@ from __future__ import annotations
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import graphtide as gt
-from graphtide.algorithms import BFS
+from graphtide.algorithms import BFS, Triangles
+from graphtide.engine.walks.rounds_run import RoundsRun
 from graphtide.model.errors import InputError, LockedError, NotFoundError
 from graphtide.run.durable import checkpoints
 from tests.live.graphs import START, begun, check, check_hops, graph_of, leave, rows_of
 from tests.oracle.live_graph import EdgeList, given, random_batch
+
+
+@gt.program
+class Levels:
+    """How many steps of two edges each a vertex is from a root."""
+
+    root: gt.Vertex
+    level: int = 99
+    least = gt.Min(int)
+
+    def initialize(self, v):
+        v.level = 0 if v == self.root else 99
+
+    def traverse(self, u):
+        for v in u.neighbours:
+            for w in v.neighbours:
+                w.least(u.level + 1)
+
+    def update(self, v):
+        v.level = min(v.level, v.least)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -306,6 +328,26 @@ def test_a_graph_that_runs_for_long_takes_no_more_room(
         assert max(size[0] for size in half) < 1000
         assert max(size[2] for size in half) == 0
     assert max(size[1] for size in sizes[150:]) < 1.3 * max(size[1] for size in sizes[:150])
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("program", [Triangles, Levels(root=0)], ids=["terms", "rounds"])
+def test_walks_on_a_graph_that_runs_for_long_keep_nothing_to_undo(
+    tmp_path: Path, program: Any
+) -> None:
+    """Neither logs of advances, nor copies of histories that changed."""
+    graph, _ = begun(tmp_path / "g")
+    live = graph.register("walks", program)
+    results = live._kept.maintainer
+    rows = []
+    graph.advance(insert=[(one, 0, 1.0, "b") for one in range(1, 6)])
+    for at in range(40):
+        graph.advance(insert=[(at % 5, 7, 1.0, "b")], delete=[(at % 5, 7)] if at > 4 else None)
+        assert (len(results._done), len(results.walks._done)) == (0, 0)
+        run = results.walks._run
+        rows.append(run._stored.histories.used[0] if isinstance(run, RoundsRun) else 0)
+    live.verify()
+    assert max(rows[20:]) <= max(rows[:20])
 
 
 def test_a_rollback_takes_back_edges_that_another_one_brought_back(tmp_path: Path) -> None:

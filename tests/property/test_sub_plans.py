@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,6 +105,22 @@ def test_a_chain_of_small_steps_on_a_large_graph_stays_whole():
 def test_small_runs_do_not_pay():
     sizes = sizes_of([at - 1 for at in range(50)], [100] * 50, [1000] * 50)
     assert not paying(choose_cutting(step_costs(sizes, scratch=False), 2))
+
+
+def test_threads_do_not_pay_where_python_makes_small_steps_one_by_one():
+    """A walk program without each of many edges: threads would take turns at Python's lock."""
+    count = 20_000
+    sizes = sizes_of([-1, *[0] * (count - 1)], [20_000, *[1] * (count - 1)], [20_000] * count)
+    costs = step_costs(sizes, scratch=False, dearer=10.0, one_by_one=True)
+    assert not paying(choose_cutting(costs, 2))
+    assert paying(choose_cutting(replace(costs, locked=0.0), 2))
+    assert cutting_for_slots(step_costs(sizes, scratch=True, one_by_one=True), 8).workers == 8
+
+
+def test_threads_pay_where_large_steps_are_made_one_by_one():
+    steps = 1000
+    sizes = sizes_of([at - 1 for at in range(steps)], [20_000] * steps, [100_000] * steps)
+    assert paying(choose_cutting(step_costs(sizes, scratch=False, one_by_one=True), 2))
 
 
 def test_cuts_prefer_steps_that_are_loaded_from_nothing():

@@ -41,7 +41,7 @@ def compact_copy(
     for way, bits in _WAYS.items():
         room = 0
         if way in form.ways:
-            room = graph.live * (2 if way == "both" and not form.upward else 1)
+            room = graph.live + 1 if form.upward else graph.live * (2 if way == "both" else 1)
         start, end = np.zeros(count, np.int64), np.zeros(count, np.int64)
         found = Neighbours(start, end, np.empty(room, np.int32))
         if room:

@@ -82,7 +82,11 @@ def list_neighbours(words: Int64, ways: int, number: Int32, found: Neighbours) -
 
 @bare_kernel
 def list_upward(words: Int64, number: Int32, vertex: Int32, found: Neighbours) -> None:
-    """List the neighbours of a greater number, whatever the direction, in one pass by number."""
+    """List the neighbours of a greater number, whatever the direction, in one pass by number.
+
+    `neighbour` has room for one more than there are: others are written too, and then overwritten.
+    Half of all entries are others, in no order, so that the processor would guess wrong often.
+    """
     walking, size = walking_at(words, 0), 0
     for at in range(len(vertex)):
         if at + FAR < len(vertex):
@@ -94,9 +98,8 @@ def list_upward(words: Int64, number: Int32, vertex: Int32, found: Neighbours) -
             begin = slabs.start[vertex[at]]
             for place in range(begin, begin + slabs.live[vertex[at]]):
                 other = number[slabs.neighbour[place]]
-                if other > at:
-                    found.neighbour[size] = other
-                    size += 1
+                found.neighbour[size] = other
+                size += 1 if other > at else 0
         found.end[at] = size
 
 

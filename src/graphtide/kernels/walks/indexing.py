@@ -4,8 +4,12 @@ visited.
 
 from __future__ import annotations
 
-from graphtide.kernels.graph.adjacency import Adjacency
-from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from typing import Any
+
+import numpy as np
+
+from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.jit import bare_kernel, joined_kernel
 from graphtide.kernels.prefetch import prefetch
 from graphtide.kernels.walks.pairs import FREE, direction_of, first_place, put_word, word_of
 from graphtide.kernels.walks.records import (
@@ -24,53 +28,44 @@ from graphtide.kernels.walks.records import (
     walking_at,
 )
 
-AHEAD, FIRST = 4, 8
-"""So many vertices ahead, the places of so many of its pairs are asked for: every pair waits for
-memory otherwise."""
+AHEAD = 16
+"""The place of the pair that comes so many later is asked for: every pair waits for memory
+otherwise. Asked for by vertex, pairs of vertices with few edges still waited."""
 
 
 @bare_kernel
 def index_all(words: Int64, needs: int) -> None:
     """Enter all live edges of a graph into an empty index. O(vertices + edges)."""
     walking = walking_at(words, 0)
-    graph, index, counts = walking.graph, walking.pairs, walking.counts
-    for source in range(min(AHEAD, len(graph.out.live))):
-        ask_for_first(graph, index, source)
-    for source in range(len(graph.out.live)):
-        if source + AHEAD < len(graph.out.live):
-            ask_for_first(graph, index, source + AHEAD)
-        index_edges_of(graph, index, counts, source, needs)
+    slabs, index, counts = walking.graph.out, walking.pairs, walking.counts
+    reached = 0, 0, np.int64(0)
+    for _ in range(AHEAD):
+        reached = ask_for_next(slabs, index, reached)
+    for source in range(len(slabs.live)):
+        begin = slabs.start[source]
+        for place in range(begin, begin + slabs.live[source]):
+            reached = ask_for_next(slabs, index, reached)
+            ends = source, slabs.neighbour[place]
+            enter_edge(index, counts, ends, slabs.edge[place], needs)
     counts[PARALLEL] = counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]
 
 
 @joined_kernel
-def ask_for_first(graph: Adjacency, index: PairIndex, source: int) -> None:
-    """Ask for the places of the first pairs of a vertex."""
-    begin = graph.out.start[source]
-    for place in range(begin, begin + min(graph.out.live[source], FIRST)):
-        ask_for_pair(graph, index, source, place)
+def ask_for_next(slabs: Slabs, index: PairIndex, reached: Any) -> Any:
+    """Ask for the place of the next pair, and say how far that came.
 
-
-@joined_kernel
-def ask_for_pair(graph: Adjacency, index: PairIndex, source: int, place: int) -> None:
-    """Ask for the place of the pair that an entry of a slab stands for."""
-    word = word_of(source, graph.out.neighbour[place])
+    `reached` is the next vertex, and of the one before it how many entries are left, from where.
+    """
+    vertex, left, place = reached
+    while left == 0:
+        if vertex == len(slabs.live):
+            return vertex, left, place
+        left, place = int(slabs.live[vertex]), np.int64(slabs.start[vertex])
+        vertex += 1
+    word = word_of(vertex - 1, slabs.neighbour[place])
     prefetch(index.table, first_place(index.table, word))
-
-
-@inner_kernel
-def index_edges_of(
-    graph: Adjacency, index: PairIndex, counts: Int64, source: int, needs: int
-) -> None:
-    """Enter the live edges that leave a vertex."""
-    begin = graph.out.start[source]
-    end = begin + graph.out.live[source]
-    for place in range(begin, end):
-        if place + FIRST < end:
-            ask_for_pair(graph, index, source, place + FIRST)
-        enter_edge(
-            index, counts, (source, graph.out.neighbour[place]), graph.out.edge[place], needs
-        )
+    prefetch(index.marks, slabs.edge[place])
+    return vertex, left - 1, place + 1
 
 
 @joined_kernel

@@ -163,7 +163,7 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
 def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
     compiled, began = request.compiled, perf_counter()
     known = load_whole(stored, compiled.needed)
-    parameters = checked_parameters(compiled, known, known.resident.live_edges())
+    parameters = checked_parameters(compiled, known)
     prepared = PreparedProgram(compiled, known.resident, parameters, known.ids)
     ready, worked = perf_counter(), thread_time()
     values = {name: np.asarray(column) for name, column in prepared.scratch().items()}

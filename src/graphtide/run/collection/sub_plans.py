@@ -156,13 +156,15 @@ class Joined:
 
 def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) -> StepCosts:
     """What the steps of a run are predicted to take."""
-    dearer = DEARER[prepared.compiled.choice.mode]
+    mode, scratch = prepared.compiled.choice.mode, strategy == "scratch"
     sizes = program_sizes(steps, prepared)
-    return step_costs(sizes, scratch=strategy == "scratch", dearer=dearer)
+    one_by_one = scratch or mode != "fixpoint"  # The others are followed in stretches.
+    return step_costs(sizes, scratch=scratch, dearer=DEARER[mode], one_by_one=one_by_one)
 
 
 def cutting_for_slots(costs: StepCosts, slots: int) -> Cutting:
     """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before."""
+    costs = replace(costs, locked=0.0)  # Each slot has a Python of its own.
     found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT, more=SPARK_MORE)
     pays = found.alone >= found.together + SPARK_SECONDS
     return found if pays else choose_cutting(costs, 1)

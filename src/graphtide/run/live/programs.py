@@ -7,6 +7,8 @@ from datetime import date
 from itertools import chain
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
@@ -53,9 +55,16 @@ def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
     return compiled_vertex_program(bound, mode)
 
 
-def checked_parameters(compiled: Compiled, known: KnownEdges, edges: Int32) -> tuple[Any, ...]:
-    """The program's parameters with vertices by number; refuses edges that it cannot take."""
+def checked_parameters(
+    compiled: Compiled, known: KnownEdges, edges: Int32 | None = None
+) -> tuple[Any, ...]:
+    """The program's parameters with vertices by number; refuses edges that it cannot take.
+
+    Of the live edges, unless others are given. Who reads no property takes all, unseen.
+    """
     needed = compiled.needed
+    if edges is None:
+        edges = known.resident.live_edges() if needed.properties else np.empty(0, np.int32)
     needed.check_columns(known.resident.properties, known.edge_columns.types)
     columns = known.columns(needed.properties, edges)
     needed.check_rows(columns, lambda at: known.text(int(edges[at])))
@@ -68,7 +77,7 @@ def begin_maintained(
 ) -> tuple[Maintained, Pairs | None]:
     """A maintainer of the program, its edges and parameters checked, and its pairs by number."""
     resident = known.resident
-    parameters = checked_parameters(compiled, known, resident.live_edges())
+    parameters = checked_parameters(compiled, known)
     maintainer = compiled.maintainer(resident, parameters, knobs)
     vertices = 1 + max(_named(compiled.bound, parameters), default=-1)
     kept = Maintained(
