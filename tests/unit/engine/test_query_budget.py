@@ -217,6 +217,22 @@ def test_a_path_that_there_is_no_room_to_look_for() -> None:
     assert query.path(vertex) == path
 
 
+def test_a_batch_whose_log_lacks_room_leaves_all_as_it_was() -> None:
+    """One row loses all its entries: it could not be filled again within such a budget."""
+    graph = gt.Graph([0], [1])
+    queries = [graph.query(f"q{at}", Q.Hops(0, at + 1)) for at in range(300)]
+    engine = graph._queries().engine
+    engine.states.fixpoints.trim()
+    engine.budget.most = engine.budget.used + 1_000
+    with pytest.raises(LimitError, match="more than their budget"):
+        graph.advance(delete=[0])
+    assert all(len(query) == 2 for query in queries)
+    graph.set_budget(None)
+    graph.advance(delete=[0])
+    gone = [{"id": 1, "old": 1, "new": None}]
+    assert all(query.changes().to_pylist() == gone for query in queries)
+
+
 @pytest.mark.parametrize("kept_by", [{}, {"budget": 60_000}, {"queries": Q.Histories()}])
 def test_queries_that_come_and_go_leave_nothing_behind(kept_by: dict[str, object]) -> None:
     """Whatever they asked for: automata, codes of labels, and keys are there for the next ones."""
