@@ -250,6 +250,29 @@ def test_queries_that_come_and_go_leave_nothing_behind(kept_by: dict[str, object
     graph.queries["stays"].verify()
 
 
+def test_labels_that_only_queries_name_go_with_the_last_of_them() -> None:
+    """Whoever asks for ever new labels fills no memory, and no label is taken for another."""
+    graph = gt.Graph([0, 1], [1, 2], kind=["a", "b"], budget=400_000)
+    stays = graph.query("stays", Q.Regular("late/a?", 1, label="kind"))
+    taken = graph.query_bytes
+    for at in range(40):
+        for name in ("one", "two"):
+            graph.query(name, Q.Regular("x" * 10_000 + str(at), 0, label="kind"))
+        assert graph.query_bytes - taken > 10_000
+        graph.drop_query("one")
+        assert graph.query_bytes - taken > 10_000
+        graph.drop_query("two")
+        assert graph.query_bytes - taken < 5_000
+    with pytest.raises(LimitError):
+        graph.query("long", Q.Regular("x" * 400_000, 0, label="kind"))
+    graph.advance(insert=pa.table({"src": [1, 0], "dst": [0, 2], "kind": ["other", "late"]}))
+    assert len(stays) == 0
+    graph.advance(insert=pa.table({"src": [1], "dst": [0], "kind": ["late"]}))
+    assert stays.table().to_pylist() == [{"id": 0, "hops": 1}, {"id": 1, "hops": 2}]
+    graph.drop_query("stays")
+    graph.query("again", Q.Regular("late", 1, label="kind")).verify()
+
+
 def test_labels_come_out_of_the_budget() -> None:
     """Their dictionary takes more than all columns where each edge has a label of its own."""
     ends, kinds = np.arange(200), [f"label {at}" for at in range(200)]
