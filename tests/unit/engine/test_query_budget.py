@@ -253,7 +253,9 @@ def test_queries_that_come_and_go_leave_nothing_behind(kept_by: dict[str, object
 def test_labels_that_only_queries_name_go_with_the_last_of_them() -> None:
     """Whoever asks for ever new labels fills no memory, and no label is taken for another."""
     graph = gt.Graph([0, 1], [1, 2], kind=["a", "b"], budget=400_000)
+    graph.query("goes", Q.Regular("early", 1, label="kind"))
     stays = graph.query("stays", Q.Regular("late/a?", 1, label="kind"))
+    graph.drop_query("goes")
     taken = graph.query_bytes
     for at in range(40):
         for name in ("one", "two"):
