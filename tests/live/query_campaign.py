@@ -79,7 +79,7 @@ class Played:
             (
                 pick.randrange(self.vertices),
                 pick.randrange(self.vertices),
-                pick.choice(LABELS),
+                pick.choice((*LABELS, "d", "e")),  # Of which queries name three.
                 pick.choice(self.costs),
                 max(0, self.latest + pick.randrange(-KEEP - 3, 4)),
             )

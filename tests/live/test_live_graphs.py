@@ -261,6 +261,17 @@ def test_moments_missing_numbers_and_truth_values_come_back(tmp_path: Path) -> N
         gt.live(tmp_path / "g", gt.Graph([1], [2])) if graph.close() is None else None
 
 
+def test_what_a_live_graph_cannot_begin_with(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot begin with list"):
+        gt.live(tmp_path / "graph", [(1, 2)])  # type: ignore[arg-type]
+    start = gt.Graph([1], [2], at=[0])
+    with pytest.raises(InputError, match="time is given without keep"):
+        gt.live(tmp_path / "graph", start, time="at")
+    assert not (tmp_path / "graph").exists()
+    with gt.live(tmp_path / "graph", start) as graph:
+        assert "2 vertices, 1 edge;" in repr(graph)
+
+
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="is not there"):
         gt.live(tmp_path / "g")

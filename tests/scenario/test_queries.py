@@ -245,6 +245,6 @@ def test_histories_keep_what_they_are_told_and_have_no_budget() -> None:
         gt.Graph([1], [2], queries=by_histories, budget="1 GB")
     graph = gt.Graph([1], [2], queries=by_histories)
     graph.query("far", gt.queries.Path(1, 2))
-    assert graph.explain().startswith("1 queries, kept by histories, join on demand\n")
+    assert graph.explain().startswith("1 query, kept by histories, join on demand\n")
     with pytest.raises(InputError, match="have no budget"):
         graph.set_budget("1 GB")

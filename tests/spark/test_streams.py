@@ -81,6 +81,8 @@ def test_a_stream_that_fails_and_goes_on(tmp_path: Path, spark: SparkSession) ->
     stream = stream_of(spark, tmp_path / "in", f"{SCHEMA}, op string")
     with pytest.raises(InputError, match="'op', which edges do not have"):
         graph.follow(stream)
+    with pytest.raises(InputError, match="trigger cannot be 'now'"):
+        graph.follow(stream, operation="op", trigger="now")
     follower = graph.follow(stream, operation="op")
     with pytest.raises(InputError, match="10 rows are wrong in the batch 1"):
         follower.wait(300)

@@ -14,6 +14,7 @@ from graphtide.run.durable.live_store import LiveStore, is_live
 from graphtide.run.durable.shape import shape_of
 from graphtide.run.durable.state import LiveState
 from graphtide.run.durable.tables import tables_of
+from graphtide.run.memory_graph import MemoryGraph
 from graphtide.store.commit import find_pointer, open_committed
 from graphtide.store.graph import stored_graph
 
@@ -41,6 +42,7 @@ def open_live(
     folder: Path, name: str, start: Graph | None, keep: Any, time: str | None, *, readonly: bool
 ) -> LiveGraph:
     """The same for a folder of the catalog."""
+    _check_given(start, keep, time)
     if not readonly and not is_live(folder):
         _create(folder, name, start, keep, time)
     graph = LiveGraph._opened(folder, name, readonly=readonly)
@@ -50,6 +52,16 @@ def open_live(
         graph.close()
         raise
     return graph
+
+
+def _check_given(start: Any, keep: Any, time: str | None) -> None:
+    if start is not None and not isinstance(start, MemoryGraph):
+        raise InputError(
+            f"a live graph cannot begin with {type(start).__name__}",
+            hint="give a graph: gt.Graph(src, dst), gt.Graph.from_frame(frame)",
+        )
+    if time is not None and keep is None:
+        raise InputError("time is given without keep", hint="say how long: keep='7 days'")
 
 
 def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str | None) -> None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 
-def counted(number: int, what: str) -> str:
-    """So many of a thing: `1 view`, `2 views`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def counted(number: int, what: str, many: str | None = None) -> str:
+    """So many of a thing: `1 view`, `2 views`; `many` is what several are called, if not so."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def graph_size(vertices: int, edges: int, between: str = ", ") -> str:
+    """How large a graph is: `2 vertices, 1 edge`."""
+    return f"{counted(vertices, 'vertex', 'vertices')}{between}{counted(edges, 'edge')}"
 
 
 def shortened(text: str, width: int = 80) -> str:

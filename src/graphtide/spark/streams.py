@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from graphtide.model.errors import GraphtideError
+from graphtide.model.errors import GraphtideError, InputError
 from graphtide.spark.addresses import writing_path
 from graphtide.spark.failures import translate, translated
 from graphtide.spark.session import is_connect
@@ -96,7 +96,15 @@ def _writer(stream: DataFrame, checkpoint: Path | str, trigger: str | None) -> D
     writer = stream.writeStream.option("checkpointLocation", place)
     if trigger == AVAILABLE_NOW:
         return writer.trigger(availableNow=True)
-    return writer if trigger is None else writer.trigger(processingTime=trigger)
+    if trigger is None:
+        return writer
+    try:
+        return writer.trigger(processingTime=trigger)
+    except PySparkException:
+        raise InputError(
+            f"trigger cannot be {trigger!r}",
+            hint=f"give a period such as '10 seconds', or '{AVAILABLE_NOW}'",
+        ) from None
 
 
 def _rows(batch: DataFrame) -> pa.Table:

@@ -217,6 +217,22 @@ def test_a_path_that_there_is_no_room_to_look_for() -> None:
     assert query.path(vertex) == path
 
 
+def test_a_batch_whose_log_lacks_room_leaves_all_as_it_was() -> None:
+    """One row loses all its entries: it could not be filled again within such a budget."""
+    graph = gt.Graph([0], [1])
+    queries = [graph.query(f"q{at}", Q.Hops(0, at + 1)) for at in range(300)]
+    engine = graph._queries().engine
+    engine.states.fixpoints.trim()
+    engine.budget.most = engine.budget.used + 1_000
+    with pytest.raises(LimitError, match="more than their budget"):
+        graph.advance(delete=[0])
+    assert all(len(query) == 2 for query in queries)
+    graph.set_budget(None)
+    graph.advance(delete=[0])
+    gone = [{"id": 1, "old": 1, "new": None}]
+    assert all(query.changes().to_pylist() == gone for query in queries)
+
+
 @pytest.mark.parametrize("kept_by", [{}, {"budget": 60_000}, {"queries": Q.Histories()}])
 def test_queries_that_come_and_go_leave_nothing_behind(kept_by: dict[str, object]) -> None:
     """Whatever they asked for: automata, codes of labels, and keys are there for the next ones."""
@@ -232,6 +248,31 @@ def test_queries_that_come_and_go_leave_nothing_behind(kept_by: dict[str, object
     assert max(taken) - taken[0] < 20_000
     graph.query("last", Q.Regular("a/b", 0, label="kind")).verify()
     graph.queries["stays"].verify()
+
+
+def test_labels_that_only_queries_name_go_with_the_last_of_them() -> None:
+    """Whoever asks for ever new labels fills no memory, and no label is taken for another."""
+    graph = gt.Graph([0, 1], [1, 2], kind=["a", "b"], budget=400_000)
+    graph.query("goes", Q.Regular("early", 1, label="kind"))
+    stays = graph.query("stays", Q.Regular("late/a?", 1, label="kind"))
+    graph.drop_query("goes")
+    taken = graph.query_bytes
+    for at in range(40):
+        for name in ("one", "two"):
+            graph.query(name, Q.Regular("x" * 10_000 + str(at), 0, label="kind"))
+        assert graph.query_bytes - taken > 10_000
+        graph.drop_query("one")
+        assert graph.query_bytes - taken > 10_000
+        graph.drop_query("two")
+        assert graph.query_bytes - taken < 5_000
+    with pytest.raises(LimitError):
+        graph.query("long", Q.Regular("x" * 400_000, 0, label="kind"))
+    graph.advance(insert=pa.table({"src": [1, 0], "dst": [0, 2], "kind": ["other", "late"]}))
+    assert len(stays) == 0
+    graph.advance(insert=pa.table({"src": [1], "dst": [0], "kind": ["late"]}))
+    assert stays.table().to_pylist() == [{"id": 0, "hops": 1}, {"id": 1, "hops": 2}]
+    graph.drop_query("stays")
+    graph.query("again", Q.Regular("late", 1, label="kind")).verify()
 
 
 def test_labels_come_out_of_the_budget() -> None:

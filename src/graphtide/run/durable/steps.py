@@ -22,6 +22,9 @@ from graphtide.run.live.vertex_columns import column_between
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import uninterrupted
 
+Ends = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""The numbers of the vertices that edges leave, and of those that they enter."""
+
 
 class Counts(NamedTuple):
     """How many vertices and edges are known, those that have left included."""
@@ -46,10 +49,13 @@ def current_shape(graph: MemoryGraph, before: Shape) -> Shape:
 def record_of(graph: MemoryGraph, before: Counts, shape: Shape, facts: dict[str, Any]) -> Record:
     """What the last advance, which began with so many vertices and edges, has come to."""
     now, done = counts_of(graph), graph._versions.last
+    # Every row that came is an edge of its own, in their order: the delta has its ends at hand.
+    came = now.edges - before.edges
+    ends = done.delta.sources[:came], done.delta.targets[:came]
     return Record(
         {"kind": BATCH, **facts},
         vertex_rows(graph, before.vertices, now.vertices, shape),
-        edge_rows(graph, before.edges, now.edges, shape),
+        edge_rows(graph, before.edges, now.edges, shape, ends),
         np.ascontiguousarray(graph._outside(done.delta.deleted), np.int32),
         None if done.changed is None else changed_rows(graph, done.changed.numbers, shape),
     )
@@ -87,13 +93,15 @@ def vertex_rows(graph: MemoryGraph, first: int, stop: int, shape: Shape) -> pa.R
     return _batch(columns, shape.vertices)
 
 
-def edge_rows(graph: MemoryGraph, first: int, stop: int, shape: Shape) -> pa.RecordBatch | None:
-    """The edges from one number to another."""
+def edge_rows(
+    graph: MemoryGraph, first: int, stop: int, shape: Shape, ends: Ends | None = None
+) -> pa.RecordBatch | None:
+    """The edges from one number to another; their ends are looked up unless they are given."""
     if first == stop:
         return None
     numbers = np.arange(first, stop)
     seen = {name: column_between(graph._kept, name, first, stop) for name in shape.seen}
-    return _edge_rows(graph, numbers, seen, shape)
+    return _edge_rows(graph, numbers, seen, shape, ends)
 
 
 def chosen_edges(graph: MemoryGraph, numbers: NDArray[Any], shape: Shape) -> dict[str, Any]:
@@ -107,10 +115,14 @@ def chosen_edges(graph: MemoryGraph, numbers: NDArray[Any], shape: Shape) -> dic
 
 
 def _edge_rows(
-    graph: MemoryGraph, numbers: NDArray[Any], seen: dict[str, Any], shape: Shape
+    graph: MemoryGraph,
+    numbers: NDArray[Any],
+    seen: dict[str, Any],
+    shape: Shape,
+    ends: Ends | None = None,
 ) -> pa.RecordBatch:
     inside = inside_numbers(graph, numbers)
-    sources, targets = graph._resident.ends(inside)
+    sources, targets = graph._resident.ends(inside) if ends is None else ends
     columns: dict[str, Any] = {"_src": pa.array(sources), "_dst": pa.array(targets), **seen}
     properties = graph._resident.properties
     for name in shape.edge_types:

@@ -6,6 +6,7 @@ from graphtide.engine.histories.engine import HistoryEngine
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.lang.paths import unparse_path
 from graphtide.model.memory import in_words
+from graphtide.model.wording import counted
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery
 
@@ -23,11 +24,11 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
         + (f"{starts:,} starts" if starts > 1 else "one start"),
         f"cost: {_cost(query)}",
         f"mode: {_mode(kept, query)}",
-        f"automaton: {query.searches[0].automaton.states:,} states"
+        f"automaton: {counted(query.searches[0].automaton.states, 'state')}"
         + (f", {states:,} for all starts" if starts > 1 else ""),
         f"state: {_state(kept, query)}",
         f"a batch: {_milliseconds(kept, query)} ms of its own, in the mean",
-        f"all {len(kept.queries):,} queries: {kept.nbytes:,} bytes",
+        f"all {counted(len(kept.queries), 'query', 'queries')}: {kept.nbytes:,} bytes",
     ]
     return "\n".join(lines)
 
@@ -41,13 +42,14 @@ def explain_queries(kept: KeptQueries) -> str:
     """A line for each query, and what all of them take."""
     engine, count = kept.engine, len(kept.queries)
     lines = [
-        f"{count:,} queries, {_limit(engine)}",
+        f"{counted(count, 'query', 'queries')}, {_limit(engine)}",
         f"in use: {in_words(kept.nbytes)}{_share(engine)}",
         f"a batch: {1e3 * engine.times.mean:.3f} ms, the mean of {engine.times.followed:,}",
     ]
     if isinstance(engine, QueryEngine):
         dropped = sum(_dropped(engine, query) > 0 for query in kept.queries.values())
-        lines.insert(2, f"without their state: {dropped:,} queries, {dropped / max(count, 1):.0%}")
+        told = counted(dropped, "query", "queries")
+        lines.insert(2, f"without their state: {told}, {dropped / max(count, 1):.0%}")
         lines += _landmarks(kept, engine)
     return "\n".join([*lines, *(_line(kept, query) for query in kept.queries.values())])
 
@@ -66,7 +68,7 @@ def _landmarks(kept: KeptQueries, engine: QueryEngine) -> list[str]:
     more = ", ..." if len(landmarks.vertices) > _SHOWN else ""
     return [
         f"landmarks: {len(landmarks.vertices):,} by {landmarks.settings.choice} ({first}{more}), "
-        f"{in_words(landmarks.nbytes)}, begun {landmarks.begun:,} times"
+        f"{in_words(landmarks.nbytes)}, begun {counted(landmarks.begun, 'time')}"
     ]
 
 
@@ -93,7 +95,7 @@ def _line(kept: KeptQueries, query: KeptQuery) -> str:
     again = sum(record.again for record in records)
     seconds = sum(record.seconds for record in records)
     took = f", {1e3 * seconds / again:.3f} ms each" if again else ""
-    return f"{told}; computed anew {again:,} times{took}"
+    return f"{told}; computed anew {counted(again, 'time')}{took}"
 
 
 def _milliseconds(kept: KeptQueries, query: KeptQuery) -> str:
@@ -131,7 +133,8 @@ def _state(kept: KeptQueries, query: KeptQuery) -> str:
     engine, numbers = kept.engine, kept.numbers_of(query)
     entries, size = sum(map(engine.entries, numbers)), query_bytes(kept, query)
     if isinstance(engine, QueryEngine):
-        told, dropped = f"{entries:,} entries, {size:,} bytes", _dropped(engine, query)
+        told = f"{counted(entries, 'entry', 'entries')}, {size:,} bytes"
+        dropped = _dropped(engine, query)
         return told if not dropped else f"{told}, {dropped / len(numbers):.0%} dropped"
     parts = [f"{entries:,} differences"]
     if not engine.settings.join_on_demand:

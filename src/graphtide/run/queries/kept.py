@@ -151,12 +151,20 @@ class KeptQueries:
         if kind.weight is not None and kind.weight not in self.conditions.properties:
             check_costs(self.known, kind.weight)
         query = KeptQuery(name, kind, [], [], [], self._version)
-        query.find(self._vertices, self.labels)
+        self._find(query)
         self._start(query)
         self.queries[name] = query
         if kind.weight is not None:
             self.conditions = QueryConditions({*self.conditions.properties, kind.weight})
         return query
+
+    def _find(self, query: KeptQuery) -> None:
+        """Find what a query names, with room for the labels that nobody has named before."""
+        engine = self.engine
+        if isinstance(engine, QueryEngine):
+            engine.room.within(lambda: query.find(self._vertices, self.labels))
+        else:
+            query.find(self._vertices, self.labels)
 
     def move(self, known: KnownEdges, version: int) -> None:
         """Let all queries stand where vertices and edges have other numbers; `begin` comes next.
@@ -277,6 +285,7 @@ class KeptQueries:
             for number in query.numbers:
                 self._engine.remove(number)
         query.numbers = []
+        query.forget(self.labels)
 
     def _check_new(self, name: str, kind: QueryKind) -> None:
         if not isinstance(name, str) or not name:

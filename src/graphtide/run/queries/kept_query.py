@@ -55,6 +55,12 @@ class KeptQuery:
             for asked, ends in asked_for
         ]
 
+    def forget(self, labels: EdgeLabels) -> None:
+        """Name the labels of its paths no more."""
+        for asked in self.kind.asked:
+            if self.kind.label is not None:
+                labels.forget(self.kind.label, automaton_of(asked.path).letters.labels)
+
 
 def _numbers(asked: Asked, vertices: GraphVertices) -> list[int] | None:
     if asked.targets is None:
@@ -70,7 +76,7 @@ def _labels(
     if not named or kind.label is None:
         return (), None
     labels.check(kind.label)
-    return tuple(labels.code(kind.label, item) for item in named), kind.label
+    return labels.name(kind.label, named), kind.label
 
 
 def check_costs(known: KnownEdges, name: str) -> None:

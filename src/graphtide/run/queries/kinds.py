@@ -129,6 +129,10 @@ class Paths(QueryKind):
         self._check()
         _step(direction)
 
+    def __repr__(self) -> str:
+        given = f"{self.pairs_asked!r}, weight={self.weight!r}, bound={self.bound!r}"
+        return f"Paths({given}, direction={self.direction!r})"
+
     @property
     def asked(self) -> tuple[Asked, ...]:
         """One search for each source."""

@@ -2,13 +2,15 @@
 
 Programs do not read texts of edges, so that a graph keeps them in a table for views; queries need
 them at hand for every edge. Each property that a query names gets a column of codes by inside
-number, made once and kept from then on; a code stands for the same label throughout.
+number, made once and kept from then on; a code stands for the same label throughout. A label that
+no edge has had goes with the last query that names it.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -36,6 +38,14 @@ _IN_DICT = 150
 """What a label takes besides its own bytes: its code, and its place in a dict that has doubled."""
 
 
+@dataclass
+class _Named:
+    """What a label takes in memory, and how many searches name it."""
+
+    nbytes: int
+    searches: int = 0
+
+
 class EdgeLabels:
     """Codes of labels by property; `kept` is the table that views read, as it is now."""
 
@@ -44,6 +54,10 @@ class EdgeLabels:
         self._budget = Budget()
         self._kept = kept
         self._codes: dict[str, dict[Label, int]] = {}
+        self._only_named: dict[tuple[str, Label], _Named] = {}
+        """Labels that searches name and no edge has had yet."""
+        self._given_back = 0
+        """How many codes have gone: no other label gets one of these."""
         self._columns: dict[str, Int32] = {}
         self._in_dicts = 0
 
@@ -57,10 +71,30 @@ class EdgeLabels:
         budget.take(self.nbytes)
         self._budget = budget
 
-    def code(self, name: str, label: Label) -> int:
-        """The code of a label of a property, be it on an edge or not."""
+    def name(self, name: str, labels: Sequence[Label]) -> tuple[int, ...]:
+        """The codes of labels of a property for a search, on edges or not, until `forget`."""
         known = self._codes.setdefault(name, {})
-        return known.setdefault(label, len(known) + 1)
+        fresh = [label for label in labels if label not in known]
+        self._take(fresh)
+        for label in fresh:
+            known[label] = len(known) + self._given_back + 1
+            self._only_named[name, label] = _Named(_size(label))
+        for label in labels:
+            if (name, label) in self._only_named:
+                self._only_named[name, label].searches += 1
+        return tuple(known[label] for label in labels)
+
+    def forget(self, name: str, labels: Sequence[Label]) -> None:
+        """A search names labels no more: those that no other does, and no edge had, go."""
+        for label in labels:
+            named = self._only_named.get((name, label))
+            if named is not None:
+                named.searches -= 1
+                if not named.searches:
+                    del self._only_named[name, label], self._codes[name][label]
+                    self._given_back += 1
+                    self._in_dicts -= named.nbytes
+                    self._budget.give(named.nbytes)
 
     def column(self, name: str) -> Int32:
         """The codes of all edges, with the room that the graph has for edges."""
@@ -127,22 +161,33 @@ class EdgeLabels:
 
     def _coded(self, name: str, edges: NDArray[Any]) -> list[int]:
         """The codes of edges; new labels get one where the budget allows for them."""
-        known = self._codes.setdefault(name, {})
-        before = len(known)
+        known, labels = self._codes.setdefault(name, {}), self.values(name, edges)
+        before, first = len(known), self._given_back + 1
         codes = [
-            NO_LABEL if label is None else known.setdefault(label, len(known) + 1)
-            for label in self.values(name, edges)
+            NO_LABEL if label is None else known.setdefault(label, first + len(known))
+            for label in labels
         ]
         fresh = list(islice(reversed(known), len(known) - before))
-        nbytes = sum(map(sys.getsizeof, fresh)) + _IN_DICT * len(fresh)
         try:
-            self._budget.take(nbytes)
+            self._take(fresh)
         except LacksRoomError:
             for label in fresh:
                 del known[label]
             raise
-        self._in_dicts += nbytes
+        if self._only_named:
+            for had in set(labels):
+                self._only_named.pop((name, had), None)  # type: ignore[arg-type]
         return codes
+
+    def _take(self, labels: Sequence[Label]) -> None:
+        nbytes = sum(map(_size, labels))
+        self._budget.take(nbytes)
+        self._in_dicts += nbytes
+
+
+def _size(label: Label) -> int:
+    """What a label takes with its code."""
+    return sys.getsizeof(label) + _IN_DICT
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import pyarrow as pa
 
-from graphtide.model.wording import counted
+from graphtide.model.wording import counted, graph_size
 from graphtide.run.catalog.listings import Listing, schema_table
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.collection.arranged_views import plan_table
@@ -50,7 +50,7 @@ class Answer(Generic[Thing]):
 def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """A graph that has just been loaded or is looked at."""
     text = (
-        f"graph '{stored.name}': {stored.vertices:,} vertices and {stored.edges:,} edges"
+        f"graph '{stored.name}': {graph_size(stored.vertices, stored.edges, ' and ')}"
         f" ({stored.source})"
     )
     if stored.number:
@@ -63,7 +63,7 @@ def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Mad
 def view_answer(stored: StoredCollection, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """A single view."""
     view, graph = stored.views[0], stored.facts.graph
-    text = f"view '{stored.name}' on {graph}: {view.size:,} edges"
+    text = f"view '{stored.name}' on {graph}: {counted(view.size, 'edge')}"
     row = (stored.name, graph, view.size, view.predicate)
     table = table_of(("view", "graph", "edges", "predicate"), [row])
     return Answer(text, table, SingleView(stored), notes)
