@@ -266,7 +266,9 @@ class Graph(MemoryGraph, SaysWhere):
         from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
 
         asked = AskedRun(program, mode, strategy, verify, grid, progress, workers)
-        return Run(run_in_memory(asked, lambda: arranged(self._snapshot(), versions, order)))
+        return Run(
+            run_in_memory(asked, lambda needed: arranged(self._snapshot(), versions, order, needed))
+        )
 
     @overload
     def view(self, where: str, /) -> MemoryView[Self]: ...
