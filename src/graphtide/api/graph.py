@@ -16,6 +16,7 @@ from graphtide.engine.queries.landmark_settings import Landmarks, given_landmark
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
 from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.wording import sized
 from graphtide.run.html import titled_html
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.programs import compiled_program
@@ -334,13 +335,12 @@ class Graph(MemoryGraph, SaysWhere):
         names = [*user_names(self._names).properties, *self._columns.edges.column_names]
         properties = ", ".join(dict.fromkeys(names)) or "none"
         return (
-            f"<graph in memory: {self.num_vertices:,} vertices, {self.num_edges:,} edges; "
+            f"<graph in memory: {sized(self.num_vertices, self.num_edges)}; "
             f"edge properties {properties}; version {self.version}>"
         )
 
     def _repr_html_(self) -> str:
         title = (
-            f"graph in memory: {self.num_vertices:,} vertices, {self.num_edges:,} edges, "
-            f"version {self.version}"
+            f"graph in memory: {sized(self.num_vertices, self.num_edges)}, version {self.version}"
         )
         return titled_html(title, self.edges(), VALUES)

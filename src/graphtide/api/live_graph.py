@@ -18,6 +18,7 @@ from graphtide.api.follows_streams import FollowsStreams
 from graphtide.api.graph import Graph
 from graphtide.api.live_changes import ChangingGraph
 from graphtide.model.errors import InputError
+from graphtide.model.wording import sized
 from graphtide.run.durable.given import GivenBatch
 from graphtide.run.durable.live_store import LiveStore
 from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
@@ -230,8 +231,8 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     def __repr__(self) -> str:
         state = "closed" if self._closed else "readonly" if self.readonly else "open"
         return (
-            f"<live graph in {self.folder}: {self.num_vertices:,} vertices, "
-            f"{self.num_edges:,} edges; version {self.version}, {state}>"
+            f"<live graph in {self.folder}: {sized(self.num_vertices, self.num_edges)}; "
+            f"version {self.version}, {state}>"
         )
 
 

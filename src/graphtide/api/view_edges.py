@@ -10,7 +10,7 @@ import pyarrow as pa
 from graphtide.model.cells import VALUES, visible
 from graphtide.model.delta import EdgeIds
 from graphtide.model.elsewhere import SaysWhere
-from graphtide.model.wording import shortened
+from graphtide.model.wording import counted, shortened
 from graphtide.run.collection.arranged_views import ArrangedViews
 from graphtide.run.html import titled_html
 from graphtide.store.collection import StoredView
@@ -61,10 +61,10 @@ class ViewEdges(SaysWhere):
 
     def __repr__(self) -> str:
         where = visible(shortened(self.predicate))
-        return f"<view '{visible(self.name)}': {len(self):,} edges where {where}>"
+        return f"<view '{visible(self.name)}': {counted(len(self), 'edge')} where {where}>"
 
     def _repr_html_(self) -> str:
-        title = f"view '{self.name}': {len(self):,} edges where {self.predicate}"
+        title = f"view '{self.name}': {counted(len(self), 'edge')} where {self.predicate}"
         return titled_html(title, self.head(), VALUES, total=len(self))
 
     @abstractmethod

@@ -14,6 +14,7 @@ from graphtide.cli.options import GlobalOptions
 from graphtide.cli.printing import FIRST_ROWS
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
+from graphtide.model.wording import counted
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -133,7 +134,7 @@ def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) 
         _write(invocation, options, edges)
     if options.rows is not None or (options.csv is None and options.parquet is None):
         shown = edges.first(_FIRST_EDGES if options.rows is None else options.rows)
-        text = f"{edges.title}: {edges.size:,} edges"
+        text = f"{edges.title}: {counted(edges.size, 'edge')}"
         if shown.num_rows < edges.size:
             text += f", the first {shown.num_rows:,}"
         invocation.printer.answer(Answer(text, shown), rows=None, style=VALUES)
@@ -153,7 +154,7 @@ def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> No
     for path, write in ((options.csv, write_csv), (options.parquet, write_parquet)):
         if path is not None:
             write(table, path)
-            text = f"{edges.title}: {edges.size:,} edges written to {path}"
+            text = f"{edges.title}: {counted(edges.size, 'edge')} written to {path}"
             invocation.printer.answer(Answer(text))
 
 

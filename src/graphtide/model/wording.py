@@ -8,6 +8,12 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def sized(vertices: int, edges: int, joined: str = ", ") -> str:
+    """How large a graph is: `2 vertices, 1 edge`."""
+    ends = "1 vertex" if vertices == 1 else f"{vertices:,} vertices"
+    return f"{ends}{joined}{counted(edges, 'edge')}"
+
+
 def shortened(text: str, width: int = 80) -> str:
     """One line of at most so many characters."""
     line = " ".join(text.split())

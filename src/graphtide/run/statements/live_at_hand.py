@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphtide.lang.diagnostics import Span, language_error
+from graphtide.model.wording import sized
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.durable.live_store import is_live
 from graphtide.run.durable.reader import read_committed
@@ -48,5 +49,5 @@ def told_state(graph: Any) -> str:
     """Which version a live graph is at, and how large it is."""
     return (
         f"live graph '{graph._name}' is at version {graph.version:,}: "
-        f"{graph.num_vertices:,} vertices and {graph.num_edges:,} edges"
+        f"{sized(graph.num_vertices, graph.num_edges, ' and ')}"
     )
