@@ -119,7 +119,7 @@ def windows_in_hand(order: Any) -> RunInHand:
     versions = {f"from-{at}": (edge >= 90 * at) & (edge < 90 * at + 900) for at in range(12)}
     graph = gt.Graph(src, dst, vertices=150)
     chosen = compiled_program(gt.algorithms.PageRank, "auto")
-    return RunInHand(chosen, arranged(graph._snapshot(), versions, order))
+    return RunInHand(chosen, arranged(graph._snapshot(), versions, order, chosen.needed))
 
 
 @pytest.mark.compiled

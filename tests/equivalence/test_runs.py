@@ -121,8 +121,8 @@ def listed(value: Any) -> list[Any]:
 
 def in_hand(given: RunCase, program: Any, order: Any) -> RunInHand:
     graph = given.graph()
-    versions = arranged(graph._snapshot(), given.versions, order)
-    return RunInHand(compiled_program(program, "auto"), versions)
+    compiled = compiled_program(program, "auto")
+    return RunInHand(compiled, arranged(graph._snapshot(), given.versions, order, compiled.needed))
 
 
 def finished_values(hand: RunInHand, base: Any, parts: PartsInMemory) -> dict[str, Any]:

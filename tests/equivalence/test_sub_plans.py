@@ -39,8 +39,9 @@ from tests.equivalence.test_runs import (
 
 
 def in_hand(given: RunCase, program: Any, order: Any, workers: Workers) -> RunInHand:
-    versions = arranged(given.graph()._snapshot(), given.versions, order)
-    return RunInHand(compiled_program(program, "auto"), versions, workers)
+    compiled = compiled_program(program, "auto")
+    versions = arranged(given.graph()._snapshot(), given.versions, order, compiled.needed)
+    return RunInHand(compiled, versions, workers)
 
 
 def walked(hand: RunInHand, parts: Parts, **how: Any) -> dict[str, Any]:
@@ -226,8 +227,8 @@ def test_the_error_of_the_first_sub_plan_is_told(monkeypatch: pytest.MonkeyPatch
         return changes
 
     monkeypatch.setattr(States, "follow", lie)
-    chain = arranged(graph._snapshot(), versions, "manual")
     compiled = compiled_program(gt.algorithms.BFS(source=0), "auto")
+    chain = arranged(graph._snapshot(), versions, "manual", compiled.needed)
     hand = RunInHand(compiled, chain, Workers(1, "differential", (4,)))
     with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
         hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
@@ -246,7 +247,7 @@ def test_every_third_view_is_verified_wherever_the_plan_is_cut(
     )
     compiled = compiled_program(gt.algorithms.WCC(), "auto")
     for cuts in ((), (4,), (2, 3, 7)):
-        chain = arranged(graph._snapshot(), versions, "manual")
+        chain = arranged(graph._snapshot(), versions, "manual", compiled.needed)
         hand = RunInHand(compiled, chain, Workers(1, "differential", cuts))
         hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
         assert sorted(compared) == ["upto-2", "upto-5", "upto-8"]

@@ -83,18 +83,6 @@ def _best_split(reach, mask, node):
     return best
 
 
-def best_stones(points, parents, terminals, weights):
-    """The least cost of a tree over all places of its stones, every version tried for each."""
-    stones = len(points) - terminals
-    everywhere = range(1 << len(weights))
-    best = float("inf")
-    for placed in product(everywhere, repeat=stones):
-        here = list(points[:terminals]) + list(placed)
-        cost = sum(price(here[above], here[at], weights) for at, above in enumerate(parents) if at)
-        best = min(best, cost)
-    return best
-
-
 def reassemble(steps):
     """The set of classes of each step, from its parent's: steps are (parent, inserted, deleted)."""
     versions = []

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from graphtide.optimize.ascent import raise_bound
 from graphtide.optimize.distances import distances_between, view_distances
-from graphtide.optimize.parsimony import place_stones
 from graphtide.optimize.tree import (
     Tree,
     bypass_idle_stones,
@@ -78,25 +77,6 @@ def test_raised_bounds_stay_below_every_tour_and_chain(matrix):
     for found in (1, 2, 5):
         assert raise_bound(distance, "tour", found * tour, 1.0) <= tour
         assert raise_bound(distance, "chain", found * chain, 1.0) <= chain
-
-
-@settings(deadline=None, max_examples=examples(40))
-@given(trees(fewest=3, most=6), st.integers(1, 3), st.integers(0, 2**32 - 1))
-def test_stones_are_placed_best_for_the_shape_of_the_tree(parents, classes, seed):
-    random = np.random.default_rng(seed)
-    terminals = max(1, len(parents) - int(random.integers(0, 3)))
-    points = random.random((len(parents), classes)) < 0.5
-    points[0] = False
-    weights = random.integers(1, 9, classes)
-    tree = Tree(parents, np.arange(len(parents)))
-    placed = np.vstack([points[:terminals], place_stones(points, tree, terminals)])
-    plain = [slow.versions_of(row[:, None].tolist())[0] for row in placed]
-    paid = sum(
-        slow.price(plain[above], plain[at], weights.tolist())
-        for at, above in enumerate(parents.tolist())
-        if at
-    )
-    assert paid == slow.best_stones(plain, parents.tolist(), terminals, weights.tolist())
 
 
 @quick

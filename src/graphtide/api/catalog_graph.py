@@ -16,7 +16,7 @@ from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.cells import COUNTS
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.schema import GraphSchema
-from graphtide.model.wording import graph_size
+from graphtide.model.wording import sized
 from graphtide.optimize.planner import Order
 from graphtide.plan.predicates import EVERYTHING
 from graphtide.run.append.append import AppendRequest, append_to_graph
@@ -255,13 +255,13 @@ class CatalogGraph(SaysWhere):
 
     def __repr__(self) -> str:
         return (
-            f"<graph '{self.name}': {graph_size(self.num_vertices, self.num_edges)}; "
+            f"<graph '{self.name}': {sized(self.num_vertices, self.num_edges)}; "
             f"edge properties {_listed(self.schema.edge)}; "
             f"vertex properties {_listed(self.schema.vertex)}>"
         )
 
     def _repr_html_(self) -> str:
-        title = f"graph '{self.name}': {graph_size(self.num_vertices, self.num_edges)}"
+        title = f"graph '{self.name}': {sized(self.num_vertices, self.num_edges)}"
         return titled_html(title, schema_table(self._stored), COUNTS, rows=None)
 
 

@@ -16,7 +16,7 @@ from graphtide.engine.queries.landmark_settings import Landmarks, given_landmark
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
 from graphtide.model.elsewhere import SaysWhere
-from graphtide.model.wording import graph_size
+from graphtide.model.wording import sized
 from graphtide.run.html import titled_html
 from graphtide.run.live.modes import Knobs, Mode
 from graphtide.run.live.programs import compiled_program
@@ -267,7 +267,9 @@ class Graph(MemoryGraph, SaysWhere):
         from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
 
         asked = AskedRun(program, mode, strategy, verify, grid, progress, workers)
-        return Run(run_in_memory(asked, lambda: arranged(self._snapshot(), versions, order)))
+        return Run(
+            run_in_memory(asked, lambda needed: arranged(self._snapshot(), versions, order, needed))
+        )
 
     @overload
     def view(self, where: str, /) -> MemoryView[Self]: ...
@@ -333,13 +335,12 @@ class Graph(MemoryGraph, SaysWhere):
         names = [*user_names(self._names).properties, *self._columns.edges.column_names]
         properties = ", ".join(dict.fromkeys(names)) or "none"
         return (
-            f"<graph in memory: {graph_size(self.num_vertices, self.num_edges)}; "
+            f"<graph in memory: {sized(self.num_vertices, self.num_edges)}; "
             f"edge properties {properties}; version {self.version}>"
         )
 
     def _repr_html_(self) -> str:
         title = (
-            f"graph in memory: {graph_size(self.num_vertices, self.num_edges)}, "
-            f"version {self.version}"
+            f"graph in memory: {sized(self.num_vertices, self.num_edges)}, version {self.version}"
         )
         return titled_html(title, self.edges(), VALUES)

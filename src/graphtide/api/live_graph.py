@@ -18,7 +18,7 @@ from graphtide.api.follows_streams import FollowsStreams
 from graphtide.api.graph import Graph
 from graphtide.api.live_changes import ChangingGraph
 from graphtide.model.errors import InputError
-from graphtide.model.wording import graph_size
+from graphtide.model.wording import sized
 from graphtide.run.durable.given import GivenBatch
 from graphtide.run.durable.live_store import LiveStore
 from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
@@ -231,7 +231,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     def __repr__(self) -> str:
         state = "closed" if self._closed else "readonly" if self.readonly else "open"
         return (
-            f"<live graph in {self.folder}: {graph_size(self.num_vertices, self.num_edges)}; "
+            f"<live graph in {self.folder}: {sized(self.num_vertices, self.num_edges)}; "
             f"version {self.version}, {state}>"
         )
 

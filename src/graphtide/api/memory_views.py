@@ -158,7 +158,7 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
 
         compiled = compiled_program(program, mode)
         workers = Workers(None, asked_only=True)
-        return RunInHand(compiled, self._made.versions(), workers).explain(self.plan)
+        return RunInHand(compiled, self._made.versions(compiled.needed), workers).explain(self.plan)
 
     def _view(self, position: int) -> MemoryView[MadeGraph]:
         return MemoryView(self._made, position, self._make_graph)

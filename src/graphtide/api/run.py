@@ -17,6 +17,7 @@ from graphtide.model.cells import visible
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.model.wording import counted
 from graphtide.run.catalog.spark_results import results_to_spark
 from graphtide.run.collection import leaders, summaries, tables, worker_rows
 from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
@@ -297,8 +298,8 @@ class Run(SaysWhere):
         return summaries.explain_run(self._contents)
 
     def __repr__(self) -> str:
-        done = f"{len(self):,} of {len(self.views):,} views"
-        state = done if not self.finished else f"{len(self.views):,} views"
+        done = f"{len(self):,} of {counted(len(self.views), 'view')}"
+        state = done if not self.finished else counted(len(self.views), "view")
         state += "" if self.kept else " without results"
         return visible(
             f"<run '{self.name}': {self.program} on {self.collection}, {state}, "

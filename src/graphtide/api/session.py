@@ -17,6 +17,7 @@ from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.wording import counted
 from graphtide.run.catalog import making, requests
 from graphtide.run.catalog.build import CollectionRequest
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
@@ -199,7 +200,7 @@ class Session(Workspace, SaysWhere):
 
     def __repr__(self) -> str:
         return (
-            f"<graphtide session in {self.catalog.root}: {len(self.graphs())} graphs, "
+            f"<graphtide session in {self.catalog.root}: {counted(len(self.graphs()), 'graph')}, "
             f"{len(self.catalog.collections())} views and collections>"
         )
 

@@ -20,6 +20,7 @@ from graphtide.model.cells import visible
 from graphtide.model.delta import Delta
 from graphtide.model.errors import NotFoundError
 from graphtide.model.schema import closest
+from graphtide.model.wording import counted
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.arranged_views import ArrangedViews, plan_table
 from graphtide.run.html import collection_html
@@ -145,14 +146,14 @@ class ViewSequence(Sequence[OneView]):
     def __repr__(self) -> str:
         totals = self.plan.totals
         return (
-            f"<collection '{visible(self.name)}' on {self.graph}: {len(self):,} views, "
-            f"{self.plan.kind} of {self.differences:,} differences "
+            f"<collection '{visible(self.name)}' on {self.graph}: {counted(len(self), 'view')}, "
+            f"{self.plan.kind} of {counted(self.differences, 'difference')} "
             f"({totals.given:,} in the given order)>"
         )
 
     def _repr_html_(self) -> str:
         title = (
-            f"collection '{self.name}' on {self.graph}: {len(self):,} views, "
-            f"{self.plan.kind} of {self.differences:,} differences"
+            f"collection '{self.name}' on {self.graph}: {counted(len(self), 'view')}, "
+            f"{self.plan.kind} of {counted(self.differences, 'difference')}"
         )
         return collection_html(title, self.plan, self.to_arrow())

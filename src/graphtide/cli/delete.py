@@ -12,7 +12,7 @@ import typer
 from graphtide.cli.invocation import Invocation
 from graphtide.cli.options import GlobalOptions
 from graphtide.model.errors import InputError, NotFoundError, StoreError
-from graphtide.model.wording import counted, graph_size
+from graphtide.model.wording import counted, sized
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -71,7 +71,7 @@ def _healthy(session: Session, options: DeleteOptions) -> str:
     name = options.name
     if options.what is Kind.GRAPH:
         graph = session.graph(name)
-        return f"graph '{name}' of {graph_size(graph.num_vertices, graph.num_edges, ' and ')}"
+        return f"graph '{name}' of {sized(graph.num_vertices, graph.num_edges, ' and ')}"
     if options.what is Kind.RUN:
         finished, views = finished_views(open_run(session.catalog, name))
         return f"run '{name}' with the results of {finished:,} of {views:,} views"
@@ -79,10 +79,8 @@ def _healthy(session: Session, options: DeleteOptions) -> str:
     if kind not in (options.what.value, None):
         raise InputError(f"'{name}' is a {kind}", hint=f"graphtide delete {kind} {name}")
     collection = session.collection(name)
-    size = (
-        counted(len(collection[0]), "edge") if kind == "view" else counted(len(collection), "view")
-    )
-    return f"{kind} '{name}' on {collection.graph} of {size}"
+    held = (len(collection[0]), "edge") if kind == "view" else (len(collection), "view")
+    return f"{kind} '{name}' on {collection.graph} of {counted(*held)}"
 
 
 def _ask(described: str) -> None:

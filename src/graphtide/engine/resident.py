@@ -21,6 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from graphtide.engine.edge_data import EdgeData, NoEdgeData
 from graphtide.engine.growing import GrowingArray, GrowingSlabs, with_spare
+from graphtide.engine.growing_pairs import GrowingPairs
 from graphtide.engine.vertex_data import NoData, VertexData
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Adjacency, live_edges, revive_all
@@ -37,7 +38,6 @@ from graphtide.kernels.graph.batches import (
 )
 from graphtide.kernels.graph.flips import Delta, flip_arrays
 from graphtide.kernels.graph.matching import Batch
-from graphtide.kernels.graph.pair_tables import NONE, edges_within, enter_edges, places_for
 from graphtide.kernels.graph.records import REAL, TRUTH, WHOLE, KnownGraph
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
@@ -46,15 +46,6 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 _TYPES = {"i": WHOLE, "f": REAL, "b": TRUTH}
-_AT_ONCE = 256
-
-LOOKED_SHARE = 16
-"""A table of pairs is made once looks through slabs have gone through one entry for so many edges.
-
-On RMAT 18 that is after some 2,000 deleted rows; making it takes 0.2 s and 18 bytes an edge, once,
-and saves 0.6 microseconds a row from then on. A road network, where a look goes through two
-entries, hardly ever gets one.
-"""
 
 
 class ResidentGraph:
@@ -86,8 +77,7 @@ class ResidentGraph:
         self._into = GrowingSlabs(vertices, sorted_dst, sorted_src, spare=grows)
         self._tops = np.array([self._out.top, self._into.top])
         self._taken = np.zeros(0, np.uint8)
-        self._pairs = np.empty(0, np.int64)
-        self._looked = 0
+        self._pairs = GrowingPairs()
         self._block: Block | None = None
         self._progress = np.zeros(FIRST + 1, np.int64)
         self._room = with_spare(len(src))
@@ -203,7 +193,8 @@ class ResidentGraph:
         if self._block is None:
             if len(self._taken) * 8 < len(self.adjacency.out.slot):
                 self._taken = np.zeros(len(self.adjacency.out.slot) // 8 + 1, np.uint8)
-            known = KnownGraph(self.adjacency, self._taken, self._tops, self._pairs, self._types)
+            pairs = self._pairs.table
+            known = KnownGraph(self.adjacency, self._taken, self._tops, pairs, self._types)
             self._block = Block(known, *(column.room for column in self._columns.values()))
         return self._block.words
 
@@ -221,6 +212,7 @@ class ResidentGraph:
         for column in self._by_edge():
             column.resize(edges)
         self.edges = edges
+        self._pairs.forget(edges)
         if vertices != self.vertices:
             self._resize(vertices)
 
@@ -230,7 +222,7 @@ class ResidentGraph:
         `table` leads from ids to vertex numbers. What cannot be done as a whole is not done.
         """
         first, progress = self.edges, self._progress
-        self._make_ready(first + len(delta.inserted))
+        self._make_ready(len(delta.inserted), len(delta.deleted))
         progress[LOOKED], progress[ROW], progress[APPENDED], progress[FIRST] = 0, -1, 0, first
         while (ended := bring_in(self.words, table, *batch, *delta, progress)) == LACKING:
             row = int(progress[ROW])
@@ -242,26 +234,17 @@ class ResidentGraph:
                 raise
             self._renew()
         looked, _, appended, _ = progress.tolist()
-        self._looked += looked
+        self._pairs.looked += looked
         if ended == DONE:
             self._take_up(appended, len(delta.inserted) - len(delta.deleted))
         return ended
 
-    def _make_ready(self, edges: int) -> None:
-        """Have room for so many edges, and a table of pairs if that pays."""
-        if edges > self._room:
-            self._reserve(edges)
-        if len(self._pairs):
-            if edges > edges_within(len(self._pairs)):
-                self._find_pairs(edges)
-        elif self._looked * LOOKED_SHARE > self.edges:
-            self._find_pairs(edges)
-
-    def _find_pairs(self, edges: int) -> None:
-        """Make a table of pairs with places for so many edges. O(edges)."""
-        pairs = np.full(places_for(edges), NONE, np.int64)
-        enter_edges(self.words, pairs, self.edges, np.empty(_AT_ONCE, np.int64))
-        self._pairs, self._block = pairs, None
+    def _make_ready(self, inserted: int, deleted: int) -> None:
+        """Have room for more edges, and go on with a table of pairs if that pays."""
+        if self.edges + inserted > self._room:
+            self._reserve(self.edges + inserted)
+        if self._pairs.make_ready(self.words, self.edges, inserted, deleted):
+            self._block = None
 
     def _take_up(self, appended: int, more: int) -> None:
         """A batch has been brought in."""

@@ -8,9 +8,9 @@ def counted(number: int, what: str, many: str | None = None) -> str:
     return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
-def graph_size(vertices: int, edges: int, between: str = ", ") -> str:
+def sized(vertices: int, edges: int, joined: str = ", ") -> str:
     """How large a graph is: `2 vertices, 1 edge`."""
-    return f"{counted(vertices, 'vertex', 'vertices')}{between}{counted(edges, 'edge')}"
+    return f"{counted(vertices, 'vertex', 'vertices')}{joined}{counted(edges, 'edge')}"
 
 
 def shortened(text: str, width: int = 80) -> str:

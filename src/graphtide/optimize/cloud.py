@@ -1,8 +1,8 @@
 """The versions that a tree may use, with all distances among them.
 
 Kept true: `distance` is always exact for `points`, and the first `terminals` points (the empty
-version and the views) never move. Stones come, go and are moved behind them, and only distances
-that changed are worked out again.
+version and the views) never move. Stones come and go behind them, and only distances that changed
+are worked out again.
 """
 
 from __future__ import annotations
@@ -50,14 +50,6 @@ class Cloud:
             return self
         distance = self.distance[np.ix_(points, points)]
         return replace(self, points=self.points[points], distance=distance)
-
-    def with_moved_stones(self, placed: Points) -> Cloud:
-        """The stones at new places, of which those on a known point are left out."""
-        moved = (placed != self.points[self.terminals :]).any(axis=1)
-        if not moved.any():
-            return self
-        stayed = np.concatenate([np.ones(self.terminals, dtype=np.bool_), ~moved])
-        return self.keeping(np.flatnonzero(stayed)).with_stones(placed[moved])
 
 
 def cloud_of_views(matrix: ViewMatrix, distance: Distances) -> Cloud:

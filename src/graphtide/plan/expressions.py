@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 from graphtide.plan.by_bits import ByBits
 
@@ -87,11 +87,7 @@ class Text:
     """A text that the program names, to compare others with."""
 
     value: str
-
-    @property
-    def type(self) -> ValueType:
-        """A text."""
-        return TEXT
+    type: ClassVar[ValueType] = TEXT
 
 
 @dataclass(frozen=True)
@@ -139,11 +135,7 @@ class VertexFact:
 
     vertex: Vertex
     fact: Fact
-
-    @property
-    def type(self) -> ValueType:
-        """All facts are ints."""
-        return INT
+    type: ClassVar[ValueType] = INT
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +158,7 @@ class Member:
 
     vertex: Vertex
     parameter: str
-
-    @property
-    def type(self) -> ValueType:
-        """A truth value."""
-        return BOOL
+    type: ClassVar[ValueType] = BOOL
 
 
 @dataclass(frozen=True)
@@ -178,11 +166,7 @@ class PairSource:
     """The source of the pairs that a parameter lists, of those whose turn it is."""
 
     parameter: str
-
-    @property
-    def type(self) -> ValueType:
-        """The number of a vertex."""
-        return INT
+    type: ClassVar[ValueType] = INT
 
 
 @dataclass(frozen=True)
@@ -200,11 +184,7 @@ class Distinct:
     """True where all these vertices are different; only in walks that are not unrolled."""
 
     vertices: tuple[Vertex | PathItems, ...]
-
-    @property
-    def type(self) -> ValueType:
-        """A truth value."""
-        return BOOL
+    type: ClassVar[ValueType] = BOOL
 
 
 @dataclass(frozen=True)
@@ -239,11 +219,7 @@ class Joined:
     source: Vertex
     target: Vertex
     way: Literal["out", "in", "both"]
-
-    @property
-    def type(self) -> ValueType:
-        """A truth value."""
-        return BOOL
+    type: ClassVar[ValueType] = BOOL
 
 
 @dataclass(frozen=True)
@@ -267,10 +243,7 @@ class Local:
 class Iteration:
     """The number of the iteration, 1 in the first; only in `update`."""
 
-    @property
-    def type(self) -> ValueType:
-        """An int."""
-        return INT
+    type: ClassVar[ValueType] = INT
 
 
 @dataclass(frozen=True)
@@ -310,11 +283,7 @@ class Compare:
     operator: Literal["<", "<=", ">", ">=", "==", "!="]
     left: Expression
     right: Expression
-
-    @property
-    def type(self) -> ValueType:
-        """A truth value."""
-        return BOOL
+    type: ClassVar[ValueType] = BOOL
 
 
 @dataclass(frozen=True)
@@ -323,11 +292,7 @@ class Boolean:
 
     operator: Literal["and", "or"]
     terms: tuple[Expression, ...]
-
-    @property
-    def type(self) -> ValueType:
-        """A truth value."""
-        return BOOL
+    type: ClassVar[ValueType] = BOOL
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ from graphtide.plan.programs import (
 from graphtide.plan.walk_unrolling import unrolled
 from graphtide.plan.walks import WalkProgram
 
+MOST_ITERATIONS = 10_000_000
+"""Runs that are kept count who moved in each iteration: 80 MB for so many."""
+
 _MOST_TOLD = 6
 _MOMENTS = (ParameterKind.DATE, ParameterKind.TIMESTAMP)
 
@@ -219,6 +222,12 @@ def _check_settings(bound: BoundProgram | BoundWalk) -> None:
     program = bound.program
     if isinstance(program.iterations, str) and (bound.iterations or 0) < 0:
         _refuse(bound, program.iterations, "the number of iterations", "0 or more")
+    if (bound.iterations or 0) > MOST_ITERATIONS:
+        raise InputError(
+            f"{program.name}: {bound.iterations:,} iterations are more than a run counts",
+            hint=f"give at most {MOST_ITERATIONS:,}; a program that has no number of iterations "
+            "runs until nothing changes",
+        )
     if isinstance(program.tolerance, str) and not 0 <= bound.tolerance < math.inf:
         _refuse(bound, program.tolerance, "the tolerance", "0 or more, and finite")
     for item in program.sized:

@@ -16,12 +16,13 @@ from graphtide.kernels.graph.pair_tables import MOST, NONE, edges_within, places
 def graph_of(ends: list[tuple[int, int]]) -> gt.Graph:
     graph = gt.Graph([], [], vertices=9)
     graph.advance(insert=ends)
-    graph._resident._find_pairs(len(ends))
+    graph._resident._pairs.looked = 1 << 20
+    graph._resident._make_ready(len(ends), 0)
     return graph
 
 
 def entered(graph: gt.Graph) -> int:
-    return int((graph._resident._pairs != NONE).sum())
+    return int((graph._resident._pairs.table != NONE).sum())
 
 
 def test_a_quarter_of_the_places_is_free() -> None:
@@ -35,20 +36,37 @@ def test_edges_leave_as_if_they_had_never_come() -> None:
     draw = random.Random(1)
     graph = graph_of([(draw.randrange(9), draw.randrange(9)) for _ in range(150)])
     for count in range(6):
-        before = graph._resident._pairs.copy()
+        before = graph._resident._pairs.table.copy()
         graph.advance(insert=[(draw.randrange(9), draw.randrange(9)) for _ in range(2**count)])
         graph.rollback()
-        assert (graph._resident._pairs == before).all()
+        assert (graph._resident._pairs.table == before).all()
 
 
 def test_a_table_grows_with_its_edges() -> None:
     graph = graph_of([(0, 1), (2, 3)])
-    places = len(graph._resident._pairs)
+    places = len(graph._resident._pairs.table)
     graph.advance(insert=[(at % 9, at // 9) for at in range(81)])
-    assert len(graph._resident._pairs) > places
+    assert len(graph._resident._pairs.table) > places
     assert entered(graph) == 83
     graph.advance(delete=[(at % 9, at // 9) for at in range(81)])
     assert graph.num_edges == 2
+
+
+def test_a_table_in_the_making_forgets_edges_that_are_rolled_back() -> None:
+    graph = gt.Graph([0] * 300, [1] * 300, vertices=9, w=[0] * 300)
+    graph.advance(insert=[(8, 8, 0)] * 4 + [(2, 3, 1)] + [(8, 8, 0)] * 95)
+    pairs = graph._resident._pairs
+    pairs.looked = 1 << 20
+    while pairs._entered <= 305:
+        pairs.make_ready(graph._resident.words, 400, 0, 0)
+    graph.rollback()
+    graph.advance(insert=[(2, 3, 2)])
+    while not len(pairs.table):
+        graph._resident._make_ready(0, 0)
+    with pytest.raises(gt.GraphtideError, match="not there"):
+        graph.advance(delete=[(2, 3, 1)])
+    graph.advance(delete=[(2, 3, 2)])
+    assert graph.edges()["edge"].to_pylist() == list(range(300))
 
 
 def test_only_so_many_parallel_edges_are_entered() -> None:

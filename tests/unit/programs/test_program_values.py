@@ -54,6 +54,7 @@ def test_vertices_stay_as_the_user_names_them() -> None:
         (PageRank, {"damping": float("nan")}, "'damping' cannot be nan", "a number"),
         (PageRank, {"damping": False}, "'damping' cannot be False", "a number"),
         (PageRank, {"iterations": -1}, "the number of iterations", "0 or more"),
+        (PageRank, {"iterations": 10**12}, "1,000,000,000,000 iterations are more", "at most 10"),
         (PageRank, {"tolerance": -1}, "the tolerance", "finite"),
         (PageRank, {"tolerance": float("inf")}, "the tolerance", "finite"),
         (Votes, {"labels": 0}, "the size of votes", "1 or more"),

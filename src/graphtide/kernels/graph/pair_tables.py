@@ -95,14 +95,14 @@ def leave_pair(pairs: Int64, hashed: int, edge: int) -> None:
 
 
 @bare_kernel
-def enter_edges(words: Int64, pairs: Int64, edges: int, hashes: Int64) -> None:
-    """Enter the edges 0 to `edges` - 1 of the graph that a block begins with, in this order.
+def enter_edges(words: Int64, pairs: Int64, start: int, stop: int, hashes: Int64) -> None:
+    """Enter the edges `start` to `stop` - 1 of the graph that a block begins with, in this order.
 
     `hashes` is room for some: their places are asked for before the first of them is entered.
     """
     graph = adjacency_at(words, 0)
-    for first in range(0, edges, len(hashes)):
-        last = min(first + len(hashes), edges)
+    for first in range(start, stop, len(hashes)):
+        last = min(first + len(hashes), stop)
         for edge in range(first, last):
             hashed = pair_hash(source_of(graph, edge), destination_of(graph, edge))
             prefetch(pairs, hashed & (len(pairs) - 1))

@@ -33,6 +33,7 @@ from graphtide.run.collection.start import (
 )
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.collection.versions import Versions
+from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import Compiled, compiled_program
 from graphtide.run.live.result_rows import GraphVertices, PairRows
@@ -70,7 +71,7 @@ class AskedRun:
 
 
 def run_in_memory(
-    asked: AskedRun, make: Callable[[], Versions], collection: str | None = None
+    asked: AskedRun, make: Callable[[Conditions], Versions], collection: str | None = None
 ) -> RunContents:
     """Run a program over the versions that are made once all else has been checked.
 
@@ -86,7 +87,7 @@ def run_in_memory(
     with shown(f"run {title}", enabled=asked.progress) as report:
         report("arranging the versions")
         settings = RunSettings(verify=asked.verify, report=report)
-        return _run_versions(make(), compiled, asked, settings, collection)
+        return _run_versions(make(compiled.needed), compiled, asked, settings, collection)
 
 
 def _run_versions(
@@ -174,13 +175,13 @@ def _mask(edges: Snapshot, name: str, version: Any) -> NDArray[np.bool_]:
     return mask
 
 
-def arranged(edges: Snapshot, given: GivenVersions, order: Order) -> Versions:
+def arranged(edges: Snapshot, given: GivenVersions, order: Order, needed: Conditions) -> Versions:
     """Versions as users give them, as a plan over the classes of their edges, which are copies."""
     named = _named(given)
     items = list(named.items())
     of_edge, views = row_classes(len(items), len(edges), lambda at: _mask(edges, *items[at]))
     plan = plan_collection(views, order=order)
     kept = np.flatnonzero(of_edge >= 0)
-    known = edges.resident(kept)
+    known = edges.resident(kept, needed)
     grouped = group_edges(known.resident.numbers, of_edge[kept], views.classes)
     return Versions(plan, tuple(named), known, grouped)

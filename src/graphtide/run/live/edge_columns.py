@@ -37,8 +37,7 @@ class EdgeColumns:
     @property
     def types(self) -> dict[str, PropertyType]:
         """The columns that programs read as codes or moments, with what they hold."""
-        found = {name: property_type(self.table.column(name)) for name in self.table.column_names}
-        return {name: kind for name, kind in found.items() if kind in CODED_TYPES.values()}
+        return coded_types(self.table)
 
     def values(self, name: str, type_: ValueType, first: int, stop: int) -> NDArray[np.int64]:
         """Codes of texts, or numbers of moments."""
@@ -65,3 +64,9 @@ class EdgeColumns:
             first, stop = 0, stop - first
         there = column.slice(first, stop - first)
         return pa.concat_arrays([*there.chunks, pa.nulls(stop - first - len(there), column.type)])
+
+
+def coded_types(table: pa.Table) -> dict[str, PropertyType]:
+    """The columns of edges that programs read as codes or moments, with what they hold."""
+    found = {name: property_type(table.column(name)) for name in table.column_names}
+    return {name: kind for name, kind in found.items() if kind in CODED_TYPES.values()}

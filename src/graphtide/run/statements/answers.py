@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import pyarrow as pa
 
-from graphtide.model.wording import counted, graph_size
+from graphtide.model.wording import counted, sized
 from graphtide.run.catalog.listings import Listing, schema_table
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.collection.arranged_views import plan_table
@@ -50,8 +50,7 @@ class Answer(Generic[Thing]):
 def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """A graph that has just been loaded or is looked at."""
     text = (
-        f"graph '{stored.name}': {graph_size(stored.vertices, stored.edges, ' and ')}"
-        f" ({stored.source})"
+        f"graph '{stored.name}': {sized(stored.vertices, stored.edges, ' and ')} ({stored.source})"
     )
     if stored.number:
         text += f"; after {counted(stored.number, 'append')}"
@@ -80,7 +79,7 @@ def collection_text(stored: StoredCollection) -> str:
     lines = [
         f"collection '{stored.name}' on {stored.facts.graph}: "
         f"{counted(len(stored.views), 'view')}, made in {stored.facts.seconds:.1f} s",
-        f"  plan: {stored.plan.kind}, {differences:,} differences"
+        f"  plan: {stored.plan.kind}, {counted(differences, 'difference')}"
         + (f", {stored.plan.stones} stepping stones" if stored.plan.stones else ""),
         f"  in the given order: {totals.given:,}; best chain: {_number(totals.chain)}; "
         f"tree: {_number(totals.tree)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphtide.lang.diagnostics import Span, language_error
-from graphtide.model.wording import graph_size
+from graphtide.model.wording import sized
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.durable.live_store import is_live
 from graphtide.run.durable.reader import read_committed
@@ -47,5 +47,7 @@ def committed(space: Workspace, name: str) -> Replay:
 
 def told_state(graph: Any) -> str:
     """Which version a live graph is at, and how large it is."""
-    size = graph_size(graph.num_vertices, graph.num_edges, " and ")
-    return f"live graph '{graph._name}' is at version {graph.version:,}: {size}"
+    return (
+        f"live graph '{graph._name}' is at version {graph.version:,}: "
+        f"{sized(graph.num_vertices, graph.num_edges, ' and ')}"
+    )

@@ -15,6 +15,7 @@ from graphtide.optimize.planner import Order
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.named_views import kept_views, listed_views
 from graphtide.run.collection.versions import Versions
+from graphtide.run.live.conditions import Conditions
 from graphtide.run.views.classes import edge_classes
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import GroupedEdges, StoredView, group_edges
@@ -45,9 +46,9 @@ class ViewsInMemory:
         """The edges of a view by number, sorted."""
         return self.grouped_edges.of_view(self.plan, view)
 
-    def versions(self) -> Versions:
-        """What a run visits, with a graph of its own. O(edges)."""
-        known = self.snapshot.resident(self._rows)
+    def versions(self, needed: Conditions) -> Versions:
+        """What a run visits, with a graph of its own that has what the program reads. O(edges)."""
+        known = self.snapshot.resident(self._rows, needed)
         names = tuple(view.name for view in self.views)
         return Versions(self.plan, names, known, self._grouped(known.resident.numbers))
 

@@ -123,7 +123,7 @@ class KeptRows:
             raise InputError(
                 f"insert: the property '{name}' holds values of type {kind}, and the rows give "
                 "others",
-                hint="give values of the same type",
+                hint=f"give values of the same type; a row is ({', '.join(self._names.all)})",
             )
         if len(column) != rows:
             raise InputError(f"the columns of insert differ in length: {name} {len(column):,}")

@@ -19,6 +19,8 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.schema import GraphSchema, Property
 from graphtide.plan.predicates import PropertyRef
 from graphtide.plan.signatures import EDGE_NUMBER, VERTEX_NUMBER
+from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.edge_columns import coded_types
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import VertexIds, id_column
@@ -133,14 +135,22 @@ class Snapshot:
         edges = _taken(kept, self.numbers[rows])
         return KnownEdges(graph, ids, names, self.simple, own, edges)
 
-    def resident(self, rows: NDArray[Any]) -> KnownEdges:
-        """Some edges as a graph of their own for a run, none of them live."""
-        properties = {name: column[rows] for name, column in self.properties.items()}
-        ends = self.src[rows], self.dst[rows]
-        graph = ResidentGraph(len(self.ids), *ends, properties, live=False)
+    def resident(self, rows: NDArray[Any], needed: Conditions) -> KnownEdges:
+        """Some edges as a graph of their own for a run, none of them live.
+
+        It has the properties that the program reads; InputError where edges lack one of them.
+        """
         edges, vertices = self.columns
-        named = self.ids.copy(), self.names, self.simple
-        return KnownEdges(graph, *named, vertices, edges, self.numbers[rows])
+        needed.check_columns(self.properties, coded_types(edges))
+        read = {
+            name: self.properties[name][rows]
+            for name in needed.properties
+            if name in self.properties
+        }
+        graph = ResidentGraph(len(self.ids), self.src[rows], self.dst[rows], read, live=False)
+        names = ColumnNames(self.names.src, self.names.dst, tuple(read))
+        ids = self.ids.copy()
+        return KnownEdges(graph, ids, names, self.simple, vertices, edges, self.numbers[rows])
 
     @cached_property
     def _ids(self) -> pa.Array:
