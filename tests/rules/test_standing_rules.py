@@ -238,6 +238,39 @@ def test_an_aggregate_compares_its_own_values_with_those_around_it() -> None:
     assert rules.facts("less") == [(1, 0), (2, 1)]
 
 
+def test_functions_and_aggregates_may_stand_in_atoms_and_in_heads_that_are_asked_for() -> None:
+    rules = gt.datalog("""
+        .decl word(x: symbol, n: number)
+        .decl long(x: symbol)
+        long(x) :- word(x, strlen(x)).
+        .decl near(x: symbol)
+        near(x) :- word(x, n), word(cat(x, "s"), n + 1), word(_, strlen(x)).
+        .decl often(x: symbol)
+        often(x) :- word(x, count : { word(x, _) }).
+        .decl again(x: symbol, n: number)
+        again(cat(x, x), strlen(x) + n) :- long(x), word(x, n).
+        .decl beside(x: symbol)
+        beside(y) :- word(y, 7), word(x, strlen(x)), contains("u", x).
+        .output long, near, often, again, beside
+    """)
+    rules.insert("word", [("a", 1), ("as", 2), ("tea", 2), ("tea", 4), ("cup", 7)])
+    assert rules.facts("long") == [("a",), ("as",)]
+    assert rules.facts("near") == [("a",)]
+    assert rules.facts("often") == [("a",), ("tea",)]
+    assert rules.facts("again") == [("aa", 2), ("asas", 4)]
+    assert rules.facts("beside") == []
+    with rules.query('again("asas", n)') as query:
+        assert query.facts() == [(4,)]
+        rules.insert("word", [("asas", 4), ("tea", 3)])
+        rules.delete("word", [("as", 2)])
+        rules.advance()
+        assert query.facts() == []
+    assert rules.facts("long") == [("a",), ("asas",), ("tea",)]
+    assert rules.facts("often") == [("a",), ("tea",)]
+    with rules.query("again(x, 6)") as query:
+        assert query.facts() == [("teatea",)]
+
+
 def test_symbols_in_files_may_hold_all_but_tabs_and_line_feeds(tmp_path: Path) -> None:
     (tmp_path / "name.facts").write_bytes("a\u2028b\t1\r\nc\x0cd\re\t2\n\t3".encode())
     rules = gt.datalog(".decl name(x: symbol, n: number) .input name .output name", facts=tmp_path)
