@@ -271,6 +271,25 @@ def test_functions_and_aggregates_may_stand_in_atoms_and_in_heads_that_are_asked
         assert query.facts() == [("teatea",)]
 
 
+def test_atoms_meet_by_values_that_are_computed() -> None:
+    rules = gt.datalog("""
+        .decl day(n: number, name: symbol)
+        .decl next(x: symbol, y: symbol)
+        next(x, y) :- day(n, x), day(n + 1, y).
+        .decl named(n: number)
+        named(n) :- day(n, x), day(m, _), m * 2 = n + 1, m = strlen(x).
+        .output next, named
+    """)
+    rules.insert("day", [(n, "d" * (n + 1)) for n in range(50)])
+    assert len(rules.facts("next")) == 49
+    assert rules.facts("named") == []
+    assert "joins day, then day by n [49 rows]" in rules.explain()
+    rules.insert("day", [(3, "xx")])
+    assert rules.facts("named") == []
+    rules.advance()
+    assert rules.facts("named") == [(3,)]
+
+
 def test_symbols_in_files_may_hold_all_but_tabs_and_line_feeds(tmp_path: Path) -> None:
     (tmp_path / "name.facts").write_bytes("a\u2028b\t1\r\nc\x0cd\re\t2\n\t3".encode())
     rules = gt.datalog(".decl name(x: symbol, n: number) .input name .output name", facts=tmp_path)
