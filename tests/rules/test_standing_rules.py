@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -224,6 +225,20 @@ def test_numbers_divide_towards_zero_and_not_by_it() -> None:
     ]  # fmt: skip
 
 
+def test_floats_divide_by_zero_and_have_powers_where_these_are_floats() -> None:
+    rules = gt.datalog("""
+        .decl pair(x: float, y: float)
+        .decl divided(x: float)
+        divided(x / y) :- pair(x, y).
+        .decl power(x: float, y: float, z: float)
+        power(x, y, x ^ y) :- pair(x, y).
+        .output divided, power
+    """)
+    rules.insert("pair", [(1.0, 0.0), (-4.0, 0.5), (0.0, -1.0)])
+    assert rules.facts("divided") == [(-8.0,), (0.0,), (float("inf"),)]
+    assert rules.facts("power") == [(1.0, 0.0, 1.0)]
+
+
 def test_an_aggregate_compares_its_own_values_with_those_around_it() -> None:
     rules = gt.datalog("""
         .decl edge(x: number, y: number)
@@ -294,6 +309,17 @@ def test_symbols_in_files_may_hold_all_but_tabs_and_line_feeds(tmp_path: Path) -
     (tmp_path / "name.facts").write_bytes("a\u2028b\t1\r\nc\x0cd\re\t2\n\t3".encode())
     rules = gt.datalog(".decl name(x: symbol, n: number) .input name .output name", facts=tmp_path)
     assert rules.facts("name") == [("", 3), ("a\u2028b", 1), ("c\x0cd\re", 2)]
+
+
+def test_texts_of_numpy_are_plain_texts_and_halves_of_characters_are_in_no_table() -> None:
+    rules = gt.datalog(".decl name(x: symbol) .output name")
+    rules.insert("name", [(np.str_("a"),)])
+    rules.insert("name", [("\ud800",)])
+    assert [type(x) for (x,) in rules.facts("name")] == [str, str]
+    with pytest.raises(InputError, match="half of a character"):
+        rules.table("name")
+    with pytest.raises(InputError, match="leave such records out"):
+        rules.insert("name", {"x": ["a", None]})
 
 
 def test_digits_are_plain_digits(tmp_path: Path) -> None:
