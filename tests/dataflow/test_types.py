@@ -115,6 +115,17 @@ def test_a_number_that_does_not_fit_is_an_error(build: Any) -> None:
         put(large, build, a=int)
 
 
+def test_nothing_is_among_no_values() -> None:
+    rows = [(1,), (None,)]
+    assert put(rows, lambda given: given.filter(col.a.among()), a=int | None) == {}
+    assert len(put(rows, lambda given: given.filter(~col.a.among()), a=int | None)) == 2
+
+
+def test_days_that_python_does_not_have_are_told_by_their_numbers() -> None:
+    later = put([(DAY(9999, 12, 31),)], lambda given: given.map(a=col.a + 1), a=DAY)
+    assert later == {((DAY(9999, 12, 31) - DAY(1970, 1, 1)).days + 1,): 1}
+
+
 def test_nulls_of_coarser_decimals_fit_among_finer_ones() -> None:
     """A null has no digits that could grow too many."""
     rows = [(1, None), (None, None), (2, Decimal("1.50")), (None, Decimal("0.25"))]

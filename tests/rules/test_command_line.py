@@ -45,6 +45,18 @@ def test_relations_are_written(rules: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "seen.csv").read_text() == "a\nb\n"
 
 
+def test_symbols_that_no_line_can_hold_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rules.dl"
+    for symbol, settings in ("a\\tb", ""), ("a\\nb", ""), ("a;b", '(delimiter=";")'):
+        path.write_text(f'.decl t(x: symbol) t("{symbol}"). .output t{settings}')
+        result = graphtide("run", path, "-D", tmp_path / "out")
+        assert result.exit_code == 1
+        assert "a line cannot hold a fact of t" in result.stderr
+        assert not (tmp_path / "out").exists()
+    path.write_text('.decl t(x: symbol) t("a"). .output t(delimiter="")')
+    assert "a delimiter has a character at least" in graphtide("run", path, "-D", tmp_path).stderr
+
+
 def test_facts_that_are_not_there_are_named(rules: Path) -> None:
     result = graphtide("run", rules, "--facts", rules.parent)
     assert result.exit_code == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -225,6 +226,20 @@ def test_numbers_divide_towards_zero_and_not_by_it() -> None:
     ]  # fmt: skip
 
 
+def test_floats_divide_by_zero_and_have_powers_where_these_are_floats() -> None:
+    rules = gt.datalog("""
+        .decl pair(x: float, y: float)
+        .decl divided(x: float)
+        divided(x / y) :- pair(x, y).
+        .decl power(x: float, y: float, z: float)
+        power(x, y, x ^ y) :- pair(x, y).
+        .output divided, power
+    """)
+    rules.insert("pair", [(1.0, 0.0), (-4.0, 0.5), (0.0, -1.0)])
+    assert rules.facts("divided") == [(-8.0,), (0.0,), (float("inf"),)]
+    assert rules.facts("power") == [(1.0, 0.0, 1.0)]
+
+
 def test_an_aggregate_compares_its_own_values_with_those_around_it() -> None:
     rules = gt.datalog("""
         .decl edge(x: number, y: number)
@@ -239,10 +254,73 @@ def test_an_aggregate_compares_its_own_values_with_those_around_it() -> None:
     assert rules.facts("less") == [(1, 0), (2, 1)]
 
 
+def test_functions_and_aggregates_may_stand_in_atoms_and_in_heads_that_are_asked_for() -> None:
+    rules = gt.datalog("""
+        .decl word(x: symbol, n: number)
+        .decl long(x: symbol)
+        long(x) :- word(x, strlen(x)).
+        .decl near(x: symbol)
+        near(x) :- word(x, n), word(cat(x, "s"), n + 1), word(_, strlen(x)).
+        .decl often(x: symbol)
+        often(x) :- word(x, count : { word(x, _) }).
+        .decl again(x: symbol, n: number)
+        again(cat(x, x), strlen(x) + n) :- long(x), word(x, n).
+        .decl beside(x: symbol)
+        beside(y) :- word(y, 7), word(x, strlen(x)), contains("u", x).
+        .output long, near, often, again, beside
+    """)
+    rules.insert("word", [("a", 1), ("as", 2), ("tea", 2), ("tea", 4), ("cup", 7)])
+    assert rules.facts("long") == [("a",), ("as",)]
+    assert rules.facts("near") == [("a",)]
+    assert rules.facts("often") == [("a",), ("tea",)]
+    assert rules.facts("again") == [("aa", 2), ("asas", 4)]
+    assert rules.facts("beside") == []
+    with rules.query('again("asas", n)') as query:
+        assert query.facts() == [(4,)]
+        rules.insert("word", [("asas", 4), ("tea", 3)])
+        rules.delete("word", [("as", 2)])
+        rules.advance()
+        assert query.facts() == []
+    assert rules.facts("long") == [("a",), ("asas",), ("tea",)]
+    assert rules.facts("often") == [("a",), ("tea",)]
+    with rules.query("again(x, 6)") as query:
+        assert query.facts() == [("teatea",)]
+
+
+def test_atoms_meet_by_values_that_are_computed() -> None:
+    rules = gt.datalog("""
+        .decl day(n: number, name: symbol)
+        .decl next(x: symbol, y: symbol)
+        next(x, y) :- day(n, x), day(n + 1, y).
+        .decl named(n: number)
+        named(n) :- day(n, x), day(m, _), m * 2 = n + 1, m = strlen(x).
+        .output next, named
+    """)
+    rules.insert("day", [(n, "d" * (n + 1)) for n in range(50)])
+    assert len(rules.facts("next")) == 49
+    assert rules.facts("named") == []
+    assert "joins day, then day by n [49 rows]" in rules.explain()
+    rules.insert("day", [(3, "xx")])
+    assert rules.facts("named") == []
+    rules.advance()
+    assert rules.facts("named") == [(3,)]
+
+
 def test_symbols_in_files_may_hold_all_but_tabs_and_line_feeds(tmp_path: Path) -> None:
     (tmp_path / "name.facts").write_bytes("a\u2028b\t1\r\nc\x0cd\re\t2\n\t3".encode())
     rules = gt.datalog(".decl name(x: symbol, n: number) .input name .output name", facts=tmp_path)
     assert rules.facts("name") == [("", 3), ("a\u2028b", 1), ("c\x0cd\re", 2)]
+
+
+def test_texts_of_numpy_are_plain_texts_and_halves_of_characters_are_in_no_table() -> None:
+    rules = gt.datalog(".decl name(x: symbol) .output name")
+    rules.insert("name", [(np.str_("a"),)])
+    rules.insert("name", [("\ud800",)])
+    assert [type(x) for (x,) in rules.facts("name")] == [str, str]
+    with pytest.raises(InputError, match="half of a character"):
+        rules.table("name")
+    with pytest.raises(InputError, match="leave such records out"):
+        rules.insert("name", {"x": ["a", None]})
 
 
 def test_digits_are_plain_digits(tmp_path: Path) -> None:

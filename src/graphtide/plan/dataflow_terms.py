@@ -126,7 +126,9 @@ class Term:
         return operation("coalesce", self, other)
 
     def among(self, *values: TermLike) -> Term:
-        """True where the value is one of these."""
+        """True where the value is one of these; of no values, nowhere."""
+        if not values:
+            return Term(constant(False))
         equal = operation("==", self, values[0])
         for value in values[1:]:
             equal = equal | (self == value)

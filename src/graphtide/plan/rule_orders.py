@@ -4,14 +4,26 @@ Atoms are joined one behind the other. Where the text says no order, an atom wit
 arguments comes first, or else one of the loop that the rule is in, since its changes drive the
 rule, or else the smallest; behind it, always the atom that shares most with what is bound, and the
 smaller one of two that share as much. All other literals stand as early as what they need is bound.
+A test `x = y + 1` binds `x` where `y` is bound first: atoms are then joined by it, where a test
+behind them would go through all pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from graphtide.plan.dataflow_expressions import Column, Constant
-from graphtide.plan.rules import Absent, Literal, Match, Rule, gives, needs
+from graphtide.plan.dataflow_expressions import Column, Constant, Operation
+from graphtide.plan.rules import (
+    Absent,
+    Assign,
+    Literal,
+    Match,
+    Rule,
+    Test,
+    gives,
+    needs,
+    variables_of,
+)
 
 Sizes = Mapping[str, int]
 _UNKNOWN = 1 << 62
@@ -49,6 +61,7 @@ def ordered_body(
 def _take_ready(others: list[Literal], known: set[str], found: list[Literal]) -> None:
     """Take what can be evaluated: cheap tests before what looks into relations."""
     while True:
+        others[:] = [_assigning(item, known) for item in others]
         ready = [item for item in others if needs(item) <= known]
         if not ready:
             return
@@ -56,6 +69,19 @@ def _take_ready(others: list[Literal], known: set[str], found: list[Literal]) ->
         others.remove(ready[0])
         found.append(ready[0])
         known |= gives(ready[0])
+
+
+def _assigning(item: Literal, known: set[str]) -> Literal:
+    """A test whether a variable that is not bound yet equals what is, as its assignment."""
+    condition = item.condition if isinstance(item, Test) else None
+    if not isinstance(condition, Operation) or condition.name != "==":
+        return item
+    one, other = condition.operands
+    for side, value in ((one, other), (other, one)):
+        bound = set(variables_of(value)) <= known
+        if bound and isinstance(side, Column) and side.name not in known:
+            return Assign(side.name, value)
+    return item
 
 
 def _next(

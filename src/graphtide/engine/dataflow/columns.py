@@ -82,8 +82,10 @@ def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
+        missing = "leave such records out; where values may be missing, declare str | None"
         raise InputError(
-            f"Column {name!r} is of type str and cannot hold {value!r}", hint="convert it: str(...)"
+            f"Column {name!r} is of type str and cannot hold {value!r}",
+            hint=missing if value is None else "convert it: str(...)",
         )
     return value
 

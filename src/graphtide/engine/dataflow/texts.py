@@ -38,7 +38,7 @@ class Texts:
         """The code of a text, a new one where it is new."""
         found = self._codes.setdefault(text, len(self._texts))
         if found == len(self._texts):
-            self._texts.append(text)
+            self._texts.append(str(text))  # NumPy's own kind of text would show in records
         return found
 
     def text(self, code: int) -> str:

@@ -25,6 +25,7 @@ from graphtide.plan.rules import (
     Match,
     Test,
     Types,
+    gives,
     needs,
     variables_of,
 )
@@ -73,6 +74,8 @@ class BodyBuilder:
             case Test():
                 condition = given.expression(literal.condition)
                 return replace(given, stage=collection_of(given.stage).filter(condition))
+            case Assign() | Call() | Aggregate() if literal.variable in given.columns:
+                return self._compared(given, literal, later)
             case Assign():
                 return extended(given, literal.variable, given.expression(literal.value))
             case Call():
@@ -181,6 +184,20 @@ class BodyBuilder:
 
     # ---- functions and aggregates
 
+    def _compared(
+        self, given: Bindings, literal: Assign | Call | Aggregate, later: set[str]
+    ) -> Bindings:
+        """The bindings in which a variable is what a literal would give it.
+
+        An atom before the literal has bound it: `road(x, strlen(x))`, or the demand of a query.
+        """
+        variable, other = literal.variable, f" {literal.variable}"
+        self._types[other] = self._types[variable]
+        computed = self._literal(given, replace(literal, variable=other), later)
+        same = col[computed.columns[other]] == col[computed.columns[variable]]
+        kept = {name: of for name, of in computed.columns.items() if name != other}
+        return named(Bindings(collection_of(computed.stage).filter(same), kept))
+
     def _call(self, given: Bindings, literal: Call) -> Bindings:
         """One more column, which a function of Python computes; rows without a value go."""
         known = named(given)
@@ -263,7 +280,5 @@ class BodyBuilder:
 
 
 def _uses(literal: Literal) -> set[str]:
-    """The variables that a literal reads."""
-    if isinstance(literal, Match):
-        return {item.name for item in literal.arguments if isinstance(item, Column)}
-    return needs(literal)
+    """The variables that a literal reads, or compares where they are bound before it."""
+    return needs(literal) | gives(literal)

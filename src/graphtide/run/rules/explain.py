@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from graphtide.model.wording import counted
 from graphtide.plan.dataflow_expressions import Column, Constant
-from graphtide.plan.rules import Absent, Aggregate, Literal, Match
+from graphtide.plan.rules import Absent, Aggregate, Literal, Match, gives
 from graphtide.run.dataflow.counters import operator_counters
 from graphtide.run.dataflow.growing import GrowingFlow
 from graphtide.run.rules.build import BuiltRule, BuiltRules
@@ -42,8 +42,7 @@ def _order(flow: GrowingFlow, built: BuiltRules, item: BuiltRule) -> str:
         step = _step(built, literal, bound, first=not steps)
         if step:
             steps.append(step + _rows(flow, literal, joins))
-        if isinstance(literal, Match):
-            bound |= {one.name for one in literal.arguments if isinstance(one, Column)}
+        bound |= gives(literal)
     return "joins " + ", then ".join(steps) if steps else "one fact"
 
 

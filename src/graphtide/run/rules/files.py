@@ -89,12 +89,29 @@ def facts_as_text(
 ) -> str:
     """Facts as lines, as a file of them has."""
     delimiter = _delimiter(settings)
-    lines = [delimiter.join(map(str, fact)) for fact in sorted(map(tuple, facts))]
+    ordered = sorted(map(tuple, facts))
+    for fact in ordered:
+        _check_line(fact, delimiter, relation)
+    lines = [delimiter.join(map(str, fact)) for fact in ordered]
     if settings.get("headers") == "true":
         lines.insert(0, delimiter.join(relation.names))
     return "".join(f"{line}\n" for line in lines)
 
 
+def _check_line(fact: Sequence[Any], delimiter: str, relation: Relation) -> None:
+    """Refuse a symbol that would be read back as several values, or as several facts."""
+    for value in fact:
+        if isinstance(value, str) and (delimiter in value or "\n" in value):
+            raise InputError(
+                f"a line cannot hold a fact of {relation.name}",
+                where=repr(value),
+                hint=f"values are divided by {delimiter!r}, and facts by line feeds: `.output` "
+                "takes another delimiter; without -D facts are printed",
+            )
+
+
 def _delimiter(settings: dict[str, str]) -> str:
     found = settings.get("delimiter", "\t")
+    if not found:
+        raise InputError("a delimiter has a character at least", hint='the usual one is "\\t"')
     return _ESCAPES.get(found, found)
