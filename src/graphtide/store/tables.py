@@ -27,6 +27,7 @@ from graphtide.store.merged import (
     read_rows,
     vertex_table,
 )
+from graphtide.store.read_edges import READ_EDGES
 
 _OURS = ("_edge", "_src", "_dst", "_label")
 
@@ -123,6 +124,7 @@ def _chosen_rows(
     for name, rows in stored.generation.parts("edges"):
         first, last = np.searchsorted(edges, [start, start + rows])
         if first < last or start == 0:
+            READ_EDGES.add(rows)
             part = put_changed(read_rows(stored, name, columns), changed, start)
             yield part.take(edges[first:last].astype(np.int64) - start)
         start += rows

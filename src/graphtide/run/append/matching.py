@@ -64,7 +64,7 @@ def _between(stored: StoredGraph, src: Int64, dst: Int64) -> EdgeIds:
     named[0, src], named[1, dst] = True, True
     near = np.flatnonzero(named[0, sources] & named[1, targets])
     pairs = sources[near].astype(np.int64) << 32 | targets[near]
-    between = near[np.isin(pairs, src << 32 | dst)].astype(np.int32)
+    between = near[np.isin(pairs, src << 32 | dst)].astype(stored.number_type)
     return np.setdiff1d(between, deleted_edges(stored), assume_unique=True)
 
 

@@ -120,7 +120,7 @@ class _Update:
         began: float,
     ) -> None:
         self._stored, self._request, self._changed, self._began = stored, request, changed, began
-        table = stored.generation.table(EDGES)
+        table = stored.edge_classes()
         edges, classes = (table.column(name).to_numpy() for name in ("_edge", "_class"))
         away = np.isin(edges, np.concatenate([changed.gone, changed.looked_at]))
         known = plan_membership(stored.plan, len(stored.views))
@@ -149,7 +149,9 @@ class _Update:
         )
         sizes = self.matrix.sizes().tolist()
         views = [replace(view, size=size) for view, size in zip(stored.views, sizes, strict=True)]
-        write_collection(commit, facts, views, plan, self.matrix.weights, carried=carried)
+        wide = request.graph.has_wide_numbers
+        weights = self.matrix.weights
+        write_collection(commit, facts, views, plan, weights, carried=carried, wide=wide)
 
     def _planned(self) -> tuple[CollectionPlan, int]:
         """The plan, extended or made anew, and how many edges have changed since it was made."""
@@ -165,7 +167,8 @@ class _Update:
         names = [name for name, _ in generation.parts(EDGES)]
         shares = not self._has_removed and len(names) < _PARTS
         parts = [self._new] if shares else [self._old, self._new]
-        edges = np.concatenate([part[0] for part in parts]).astype(np.int32)
+        edges = np.concatenate([part[0] for part in parts])
+        edges = edges.astype(self._request.graph.number_type, copy=False)
         classes = self._numbers[np.concatenate([part[1] for part in parts])]
         # Generations never have the same number, so no part that is shared has this name.
         name = f"refreshed-{commit.generation}.parquet"

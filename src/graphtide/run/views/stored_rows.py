@@ -52,13 +52,13 @@ class StoredRows:
         return _column(self._vertices, item, has_labels=bool(self._schema.vertex_labels))
 
 
-def ends_of(stored: StoredGraph, vertices: NDArray[np.int32]) -> EdgeIds:
+def ends_of(stored: StoredGraph, vertices: NDArray[np.integer]) -> EdgeIds:
     """The numbers of all edges that begin or end at some vertices, deleted ones included."""
     named = np.zeros(stored.vertices, np.bool_)
     named[vertices] = True
     ends = edge_table(stored, ["_src", "_dst"])
     src, dst = (ends.column(name).to_numpy() for name in ("_src", "_dst"))
-    return np.flatnonzero(named[src] | named[dst]).astype(np.int32)
+    return np.flatnonzero(named[src] | named[dst]).astype(stored.number_type)
 
 
 def _column(table: pa.Table, item: PropertyRef, *, has_labels: bool) -> pa.Array:
