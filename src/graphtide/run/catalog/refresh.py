@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from graphtide.model.disk import disk_errors
+from graphtide.model.edge_numbers import is_wide
 from graphtide.optimize import plan_collection
 from graphtide.optimize.extension import extend_plan, plan_membership
 from graphtide.plan.collection import CollectionPlan, ViewMatrix
@@ -43,7 +44,8 @@ from graphtide.store.graph import StoredGraph
 
 # Beyond this share of changed edges a collection is planned anew: the tree was chosen for others.
 _DRIFT = 0.1
-# Classes times views, beyond which it takes less memory to make a collection again.
+# Classes times views, beyond which it takes less memory to make a collection again. So it does
+# where its edges, which are read here, need wide numbers: Spark makes it then.
 _LARGEST = 200_000_000
 # A collection has at most so many parts before they are written as one.
 _PARTS = 64
@@ -90,7 +92,7 @@ def _update(
     droppable = request.drop_empty - set(kept)
     if [now.get(name) for name in kept] != texts or set(now) - set(kept) - droppable:
         return None
-    if stored.plan.classes * len(kept) > _LARGEST:
+    if stored.plan.classes * len(kept) > _LARGEST or is_wide(int(stored.weights.sum())):
         return None
     predicates = [view.predicate for view in request.views]
     changed = changed_edges(then, request.graph, predicates)
