@@ -152,7 +152,8 @@ def make_views(
             for view, size in zip(request.views, sizes, strict=True)
         ]
         plan = plan_collection(classes.views)
-        write_collection(commit, facts, views, plan, classes.views.weights)
+        wide = stored.has_wide_numbers
+        write_collection(commit, facts, views, plan, classes.views.weights, wide=wide)
     return space.collection(name)  # type: ignore[attr-defined, no-any-return]
 
 

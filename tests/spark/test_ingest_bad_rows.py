@@ -110,9 +110,9 @@ def test_shuffled_joins_give_the_same_graph(
 def test_more_rows_than_numbers(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load_module, "MOST_ROWS", 5)
+    monkeypatch.setattr(load_module, "MOST", {"vertices": 5, "edges": 5})
     (tmp_path / "e.csv").write_text("src,dst\n" + "1,2\n" * 6)
-    with pytest.raises(LimitError, match="6 edge rows are more than one graph can hold"):
+    with pytest.raises(LimitError, match="6 rows of edges are more than one graph can hold"):
         load(spark, tmp_path, tmp_path / "e.csv")
     (tmp_path / "e.csv").write_text("src,dst\n1,2\n3,4\n5,6\n")
     with pytest.raises(LimitError, match="6 vertices are more"):

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.graph.adjacency import Slabs, fill_slabs
 from graphtide.kernels.graph.appending import wanted_room
+from graphtide.model.edge_numbers import MOST_NARROW, is_wide
 from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]
-_MOST_ENTRIES = 2**31 - 1
 
 
 def with_spare(count: int) -> int:
     """Room to make for so many at the start; memory that is not written to yet costs nothing."""
-    return min(count + count // 8 + 64, max(count, _MOST_ENTRIES))
+    return min(count + count // 8 + 64, max(count, MOST_NARROW - 1))
 
 
 class GrowingArray:
@@ -147,8 +147,10 @@ def _copied(room: NDArray[Any], used: int) -> NDArray[Any]:
 
 def check_entries(count: int) -> None:
     """Refuse more edges than their numbers can tell apart."""
-    if count > _MOST_ENTRIES:
+    if is_wide(count):
         raise LimitError(
-            f"{count:,} edges are more than one graph in memory can hold",
-            hint="leave out edges, or give the graph to several processes in parts",
+            f"{count:,} edges are more than one graph in memory can hold, which numbers them by 32 "
+            f"bits: fewer than {MOST_NARROW:,}",
+            hint="load them into a catalog: session.load(...); graph.run(program) and runs "
+            "on='shards' take more",
         )

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from graphtide.engine.edge_data import EdgeData, NoEdgeData
-from graphtide.engine.growing import GrowingArray, GrowingSlabs, with_spare
+from graphtide.engine.growing import GrowingArray, GrowingSlabs, check_entries, with_spare
 from graphtide.engine.growing_pairs import GrowingPairs
 from graphtide.engine.vertex_data import NoData, VertexData
 from graphtide.kernels.blocks import Block
@@ -61,6 +61,7 @@ class ResidentGraph:
         live: bool = True,
         grows: bool = False,
     ) -> None:
+        check_entries(len(src))
         order = _by_source(src, vertices)
         self.vertices = vertices
         self.numbers = _inverse(order)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-EdgeIds = NDArray[np.int32]
+EdgeIds = NDArray[Any]
+"""Numbers of edges: int32, and int64 in stored graphs that outgrew it (`edge_numbers`)."""
 
 
 def no_edges() -> EdgeIds:

@@ -62,6 +62,10 @@ class GraphTables(Protocol):
         """How many appends have made this state."""
 
     @property
+    def has_wide_numbers(self) -> bool:
+        """Whether a file of its edges may have numbers of 64 bits."""
+
+    @property
     def is_latest(self) -> bool:
         """Whether all rows are of this state."""
 
@@ -88,7 +92,7 @@ def vertices_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
 def edges_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
     """The edge table: `_edge`, `_src`, `_dst`, `_label` and the properties."""
     path = reading_path(stored.edges_folder(partial(checksums, spark)))
-    schema = edge_table_schema(stored.schema)
+    schema = edge_table_schema(stored.schema, wide=stored.has_wide_numbers)
     rows = spark.read.schema(schema).parquet(path)
     if not stored.is_latest:
         rows = rows.where(F.col("_edge") < stored.numbers)
@@ -135,9 +139,10 @@ def vertex_table_schema(schema: GraphSchema) -> StructType:
     )
 
 
-def edge_table_schema(schema: GraphSchema) -> StructType:
-    """The columns of the edge table, in their order."""
-    fixed = [StructField(name, IntegerType()) for name in ("_edge", "_src", "_dst")]
+def edge_table_schema(schema: GraphSchema, *, wide: bool = False) -> StructType:
+    """The columns of the edge table, in their order; Spark reads narrow numbers as wide ones."""
+    fixed = [StructField("_edge", LongType() if wide else IntegerType())]
+    fixed += [StructField(name, IntegerType()) for name in ("_src", "_dst")]
     fixed.append(StructField("_label", StringType()))
     return StructType(
         fixed + [StructField(item.name, SPARK_TYPES[item.type]) for item in schema.edge]

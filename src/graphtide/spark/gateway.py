@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.checksums import Checksums
+from graphtide.model.delta import EdgeIds
 from graphtide.model.summary import GraphSummary
 from graphtide.plan.grouping import GroupPlan
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
@@ -60,6 +61,10 @@ class CountedTables(GraphTables, Protocol):
 
 class ClassTables(Protocol):
     """What is needed of a stored collection to read its edges."""
+
+    @property
+    def has_wide_numbers(self) -> bool:
+        """Whether a file of its edges may have numbers of 64 bits."""
 
     def edges_folder(self, checksums: Checksums) -> Path:
         """The folder of the edges with their classes, after its files have been compared."""
@@ -182,7 +187,7 @@ class SparkGateway:
         frames = graph_frames(self.session, stored)
         return known_edges(matching_edges(frames, where), frames).drop("_edge")
 
-    def edge_ends(self, stored: CountedTables, edges: NDArray[np.int32]) -> pa.Table:
+    def edge_ends(self, stored: CountedTables, edges: EdgeIds) -> pa.Table:
         """`_src` and `_dst` of some edges by their numbers."""
         return questions.edge_ends(self.private, graph_frames(self.private, stored), edges)
 
@@ -265,7 +270,8 @@ class SparkGateway:
     ) -> DataFrame:
         path = reading_path(collection.edges_folder(self.checksums))
         reader = (session or self.session).read
-        return reader.schema("_edge int, _class int").parquet(path)
+        number = "bigint" if collection.has_wide_numbers else "int"
+        return reader.schema(f"_edge {number}, _class int").parquet(path)
 
 
 def _labelled(table: TableSource) -> object:

@@ -93,7 +93,7 @@ def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table
 
 def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
     """The ends of some edges by their numbers, in no order."""
-    numbers = session.createDataFrame(pa.table({"_edge": pa.array(edges, pa.int32())}))
+    numbers = session.createDataFrame(pa.table({"_edge": edges}))
     ends = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
     with translated("finding the ends of edges"):
         return ends.toArrow()

@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.disk import disk_errors
+from graphtide.model.edge_numbers import number_type
 from graphtide.model.graph_folders import CHANGED, DELETED
 from graphtide.model.schema import GraphSchema
 from graphtide.store.carry import carry_files
@@ -64,10 +66,10 @@ class Appended:
         }
 
 
-def deleted_table(edges: Sequence[int] | EdgeIds, append: int) -> pa.Table:
-    """Edges that the append of that number deletes."""
+def deleted_table(edges: Sequence[int] | EdgeIds, append: int, numbers: int) -> pa.Table:
+    """Edges that the append of that number deletes; the graph has given out so many `numbers`."""
     since = pa.array([append] * len(edges), pa.int64())
-    return pa.table({"_edge": pa.array(edges, pa.int32()), "_append": since})
+    return pa.table({"_edge": np.asarray(edges, number_type(numbers)), "_append": since})
 
 
 def write_append(

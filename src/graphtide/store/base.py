@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.disk import disk_errors
+from graphtide.model.edge_numbers import number_type
 from graphtide.model.graph_folders import DELETED, KEYS
 from graphtide.model.schema import GraphSchema
 from graphtide.model.summary import GraphSummary
@@ -50,7 +51,8 @@ def write_base(
         _write_table(commit.path, "vertices", vertices, 1)
         _write_table(commit.path, "edges", edges, 2)
         if len(deleted):
-            write_part(deleted_table(deleted, number), commit.path / DELETED, append_file(0))
+            told = deleted_table(deleted, number, edges.num_rows)
+            write_part(told, commit.path / DELETED, append_file(0))
         if before is not None:
             write_history(before, commit.path)
     there = edges.num_rows - len(deleted)
@@ -72,7 +74,8 @@ def write_base(
 def _write_table(path: Path, name: str, table: pa.Table, ends: int) -> None:
     """Numbers in front, and behind the ids or ends the label that nothing has."""
     (path / name).mkdir()
-    numbers = pa.array(np.arange(table.num_rows, dtype=np.int32))
+    type_ = np.int32 if name == "vertices" else number_type(table.num_rows)
+    numbers = pa.array(np.arange(table.num_rows, dtype=type_))
     whole = table.add_column(0, KEYS[name], numbers)
     whole = whole.add_column(1 + ends, "_label", pa.nulls(table.num_rows, pa.string()))
     for first in range(0, max(table.num_rows, 1), _PART_ROWS):

@@ -42,6 +42,7 @@ from graphtide.store.read_edges import READ_EDGES
 
 Kind = Literal["view", "collection"]
 EDGES = "edges"
+_WIDE = "wide"
 _CLASSES, _VIEWS, _STEPS = "classes.parquet", "views.parquet", "steps.parquet"
 
 
@@ -82,6 +83,8 @@ class StoredCollection:
     views: tuple[StoredView, ...]
     plan: CollectionPlan
     weights: NDArray[np.int64]
+    has_wide_numbers: bool = False
+    """Whether edges have numbers of 64 bits: the graph did when the collection was written last."""
 
     @property
     def path(self) -> Path:
@@ -95,11 +98,16 @@ class StoredCollection:
     @cached_property
     def grouped_edges(self) -> GroupedEdges:
         """The edges by class, read from disk and grouped on first use. O(edges)."""
-        table = self.generation.table(EDGES)
+        table = self.edge_classes()
         READ_EDGES.add(table.num_rows)
-        edges = table.column("_edge").to_numpy().astype(np.int32, copy=False)
-        classes = table.column("_class").to_numpy().astype(np.int32, copy=False)
+        edges, classes = (table.column(name).to_numpy() for name in ("_edge", "_class"))
         return group_edges(edges, classes, len(self.weights))
+
+    def edge_classes(self) -> pa.Table:
+        """The edges with their classes, as they were written: `_edge` and `_class`. O(edges)."""
+        number = pa.int64() if self.has_wide_numbers else pa.int32()
+        schema = pa.schema([("_edge", number), ("_class", pa.int32())])
+        return self.generation.table(EDGES, schema=schema)
 
     @property
     def grouped_sizes(self) -> GroupedEdges:
@@ -158,17 +166,19 @@ def write_collection(
     *,
     checksums: Checksums = checksums_by_threads,
     carried: Mapping[str, FileFacts] = MappingProxyType({}),
+    wide: bool = False,
 ) -> Path:
     """Write all but the edges, which are already there, and commit. Returns the generation.
 
-    Parts of the edges that are `carried` over from the generation before are not read again.
+    Their numbers may be `wide`. Parts of the edges that are `carried` over from the generation
+    before are not read again.
     """
     path = commit.path
     with disk_errors(commit.what, path):
         pq.write_table(pa.table({"weight": weights}), path / _CLASSES)
         pq.write_table(_views_table(views), path / _VIEWS)
         pq.write_table(_steps_table(plan.steps), path / _STEPS)
-    return commit.finish(_manifest(facts, plan), checksums=checksums, carried=carried)
+    return commit.finish(_manifest(facts, plan, wide=wide), checksums=checksums, carried=carried)
 
 
 def open_collection(catalog: Catalog, name: str) -> StoredCollection:
@@ -198,6 +208,7 @@ def stored_collection(name: str, generation: Generation) -> StoredCollection:
             views=_views_from(generation.table(_VIEWS)),
             plan=_plan_from(generation, len(weights)),
             weights=weights,
+            has_wide_numbers=manifest.get(_WIDE, False),
         )
     except (KeyError, TypeError, ValueError) as error:
         damage = Damage(generation.path / MANIFEST, f"is not that of a collection: {error!r}")
@@ -226,8 +237,9 @@ def collection_names(catalog: Catalog) -> list[str]:
     return [name for name in catalog.collections() if collection_kind(catalog, name) != "view"]
 
 
-def _manifest(facts: CollectionFacts, plan: CollectionPlan) -> Manifest:
+def _manifest(facts: CollectionFacts, plan: CollectionPlan, *, wide: bool) -> Manifest:
     return {
+        **({_WIDE: True} if wide else {}),
         "kind": facts.kind,
         "created": dt.datetime.now(dt.UTC).isoformat(),
         "facts": vars(facts),

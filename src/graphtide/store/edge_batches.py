@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from graphtide.store.files import Damage
 from graphtide.store.graph import StoredGraph
@@ -40,6 +42,17 @@ def edge_batches(
             there[deleted[low:high] - (first - table.num_rows)] = False
             table = table.filter(pa.array(there))
         yield table
+
+
+def end_batches(stored: StoredGraph) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
+    """The ends of all edges, deleted ones included: the first number, sources and destinations."""
+    first = 0
+    for batch in written_batches(stored, "edges", ["_src", "_dst"], BATCH_ROWS):
+        table = batch.slice(0, max(0, stored.numbers - first))
+        READ_EDGES.add(table.num_rows)
+        src, dst = (table.column(name).to_numpy() for name in ("_src", "_dst"))
+        yield first, src, dst
+        first += table.num_rows
 
 
 def written_batches(

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
+from graphtide.model.edge_numbers import is_wide, number_type
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.model.summary import GraphSummary
 from graphtide.store.catalog import Catalog
@@ -72,6 +73,16 @@ class StoredGraph:
     def has_gaps(self) -> bool:
         """Whether the number of an edge is not always its place among the edges."""
         return self.edges < self.numbers
+
+    @property
+    def has_wide_numbers(self) -> bool:
+        """Whether edges are numbered by 64 bits; files of before then are narrow."""
+        return is_wide(self.states[-1].numbers)
+
+    @property
+    def number_type(self) -> Any:
+        """The type of the numbers of its edges."""
+        return number_type(self.states[-1].numbers)
 
     def at(self, state: GraphState) -> StoredGraph:
         """The graph as it was in an earlier state that can still be read."""

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from graphtide.kernels.graph.compressed import (
     CompressedRows,
     LeanGraph,
-    number_type,
     offset_type,
 )
 from graphtide.model.disk import disk_errors
+from graphtide.model.edge_numbers import number_type
 from graphtide.model.errors import DamagedError, InputError
 from graphtide.store.commit import begin, find_pointer, open_committed
 from graphtide.store.files import Damage

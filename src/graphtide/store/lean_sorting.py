@@ -21,7 +21,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.compressed import number_type, offset_type, sorted_by_key
+from graphtide.kernels.graph.compressed import offset_type, sorted_by_key
+from graphtide.model.edge_numbers import number_type
 
 Int32 = NDArray[np.int32]
 BUCKET_EDGES = 1 << 24

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.disk import disk_errors
+from graphtide.model.edge_numbers import number_type
 from graphtide.model.graph_folders import CHANGED, DELETED, KEYS
 from graphtide.store.append import part_name
 from graphtide.store.carry import carry_files
@@ -37,6 +38,7 @@ from graphtide.store.merged import (
     put_changed,
     read_rows,
     table_schema,
+    written_deleted,
 )
 from graphtide.store.states import GraphState, append_file, states_to_json
 
@@ -115,8 +117,9 @@ def _write_table(
 ) -> None:
     (path / table).mkdir()
     schema, first = table_schema(graph, table), 0
+    type_ = np.int32 if table == "vertices" else number_type(graph.numbers - len(gone))
     for rows in _joined(_parts(graph, table, gone)):
-        numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int32))
+        numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=type_))
         rows = rows.set_column(rows.schema.get_field_index(KEYS[table]), KEYS[table], numbers)
         pq.write_table(rows, path / table / part_name(first))
         first += rows.num_rows
@@ -151,6 +154,6 @@ def _joined(parts: Iterator[pa.Table]) -> Iterator[pa.Table]:
 def _write_deleted(path: Path, graph: StoredGraph) -> None:
     """All deleted edges in one file, each with the append that deleted it."""
     names = graph.append_files(DELETED)
-    rows = pa.concat_tables([graph.generation.table(name) for name in names])
+    rows = written_deleted(graph, names)
     (path / DELETED).mkdir()
     pq.write_table(rows.combine_chunks(), path / DELETED / append_file(0))

@@ -51,9 +51,12 @@ def read_rows(stored: StoredGraph, name: str, columns: Sequence[str] | None = No
     """A table, or one file of it, as it was written.
 
     Spark marks columns in which it knows no value to be missing, and rows that are added later may
-    lack one: without these marks, all files have the same columns.
+    lack one: without these marks, all files have the same columns. Where numbers of edges are wide,
+    those of earlier files are read as wide.
     """
-    return without_marks(stored.generation.table(name, columns))
+    wide = stored.has_wide_numbers and name.startswith(("edges", CHANGED["edges"]))
+    schema = table_schema(stored, "edges") if wide else None
+    return without_marks(stored.generation.table(name, columns, schema))
 
 
 def without_marks(table: pa.Table) -> pa.Table:
@@ -66,23 +69,30 @@ def deleted_edges(stored: StoredGraph) -> EdgeIds:
     names = stored.append_files(DELETED)
     if not names:
         return no_edges()
-    rows = pa.concat_tables([stored.generation.table(name) for name in names])
+    rows = written_deleted(stored, names)
     edges, since = (rows.column(name).to_numpy() for name in ("_edge", "_append"))
     return np.sort(edges[since <= stored.number])
+
+
+def written_deleted(stored: StoredGraph, names: Sequence[str]) -> pa.Table:
+    """What some files say of deleted edges: `_edge`, and `_append`, the append that did it."""
+    schema = pa.schema([("_edge", _number_type(stored)), ("_append", pa.int64())])
+    return pa.concat_tables([stored.generation.table(name, schema=schema) for name in names])
 
 
 def live_edges(stored: StoredGraph, most: int | None = None) -> EdgeIds:
     """The numbers of the edges that are there, sorted: all of them, or the first so many."""
     deleted = deleted_edges(stored)
     last = stored.numbers if most is None else min(stored.numbers, most + len(deleted))
-    edges = np.delete(np.arange(last, dtype=np.int32), deleted[: np.searchsorted(deleted, last)])
+    every = np.arange(last, dtype=stored.number_type)
+    edges = np.delete(every, deleted[: np.searchsorted(deleted, last)])
     return edges[:most]
 
 
 class Changed:
     """Rows that appends changed: their numbers, sorted, and the rows in that order."""
 
-    def __init__(self, numbers: NDArray[np.int32], rows: pa.Table) -> None:
+    def __init__(self, numbers: NDArray[np.integer], rows: pa.Table) -> None:
         self.numbers = numbers
         self.rows = rows
 
@@ -121,13 +131,23 @@ def table_schema(stored: StoredGraph, table: TableName) -> pa.Schema:
     parts = stored.generation.parts(table)
     if parts:
         path = stored.generation.file(parts[0][0])
-        return _unmarked(pq.read_schema(path))
+        schema = _unmarked(pq.read_schema(path))
+        return numbered_by(schema, _number_type(stored)) if table == "edges" else schema
     fixed = [("_vertex", pa.int32()), ("_id", ARROW_TYPES[stored.schema.id_type])]
     if table == "edges":
-        fixed = [(name, pa.int32()) for name in ("_edge", "_src", "_dst")]
+        fixed = [("_edge", _number_type(stored)), ("_src", pa.int32()), ("_dst", pa.int32())]
     properties = stored.schema.vertex if table == "vertices" else stored.schema.edge
     named = [(item.name, ARROW_TYPES[item.type]) for item in properties]
     return pa.schema([*fixed, ("_label", pa.string()), *named])
+
+
+def numbered_by(schema: pa.Schema, type_: pa.DataType) -> pa.Schema:
+    """The columns of a table of edges, with numbers of that type."""
+    return schema.set(schema.get_field_index("_edge"), pa.field("_edge", type_))
+
+
+def _number_type(stored: StoredGraph) -> pa.DataType:
+    return pa.int64() if stored.has_wide_numbers else pa.int32()
 
 
 def _unmarked(schema: pa.Schema) -> pa.Schema:

@@ -27,6 +27,7 @@ from graphtide.store.merged import (
     read_rows,
     vertex_table,
 )
+from graphtide.store.read_edges import READ_EDGES
 
 _OURS = ("_edge", "_src", "_dst", "_label")
 
@@ -82,10 +83,13 @@ def edge_bounds(stored: StoredGraph, column: str) -> tuple[Any, Any] | None:
     """Smallest and largest value of a property of the edges.
 
     From the footers of their files, where no edge was deleted or changed. None where a footer does
-    not say, or not exactly: strings may be cut short there, and floats leave out NaN at will.
+    not say, or not exactly: strings may be cut short there, and floats leave out NaN at will; and
+    where so many edges would have to be read that Spark had better do it.
     """
     generation = stored.generation
     if stored.has_gaps or stored.append_files(CHANGED["edges"]) or not stored.is_latest:
+        if stored.has_wide_numbers:
+            return None
         return _exact_bounds(edge_table_rows(stored, None, [column]).column(column))
     low: list[Any] = []
     high: list[Any] = []
@@ -123,6 +127,7 @@ def _chosen_rows(
     for name, rows in stored.generation.parts("edges"):
         first, last = np.searchsorted(edges, [start, start + rows])
         if first < last or start == 0:
+            READ_EDGES.add(rows)
             part = put_changed(read_rows(stored, name, columns), changed, start)
             yield part.take(edges[first:last].astype(np.int64) - start)
         start += rows

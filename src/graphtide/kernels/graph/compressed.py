@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.jit import kernel
+from graphtide.model.edge_numbers import is_wide, number_type
 
 Int32 = NDArray[np.int32]
-MOST_NARROW = 1 << 31
-"""Graphs with fewer edges have narrow offsets and numbers."""
 
 
 class CompressedRows(NamedTuple):
@@ -56,12 +55,7 @@ class LeanGraph(NamedTuple):
 
 def offset_type(edges: int) -> Any:
     """The type of offsets of a graph of so many edges."""
-    return np.uint32 if edges < MOST_NARROW else np.uint64
-
-
-def number_type(edges: int) -> Any:
-    """The type of the numbers of its edges."""
-    return np.int32 if edges < MOST_NARROW else np.int64
+    return np.uint64 if is_wide(edges) else np.uint32
 
 
 @kernel

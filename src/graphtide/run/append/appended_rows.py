@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from graphtide.model.schema import GraphSchema
 from graphtide.run.append.given import GivenRows
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import TableName, table_schema
+from graphtide.store.merged import TableName, numbered_by, table_schema
 
 
 def new_rows(
@@ -21,9 +21,14 @@ def new_rows(
     given: GivenRows | None,
     rows: Sequence[int | None],
 ) -> pa.Table:
-    """Rows of a table: what is fixed, and what was given for the rest; missing where it was not."""
+    """Rows of a table: what is fixed, and what was given for the rest; missing where it was not.
+
+    Numbers of edges have the type that they are given in: they may be wider than earlier ones.
+    """
     taken = None if given is None else given.rows.take(pa.array(rows, pa.int64()))
     schema, columns = table_schema(stored, table), []
+    if table == "edges":
+        schema = numbered_by(schema, fixed["_edge"].type)
     for item in schema:
         name = "label" if item.name == "_label" else item.name
         if item.name in fixed:

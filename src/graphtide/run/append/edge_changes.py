@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 from graphtide.run.append.appended_rows import replaced_rows
 from graphtide.run.append.given import GivenRows, declared_types
@@ -45,7 +46,7 @@ class EdgeChanges:
     ) -> pa.Table:
         """The one edge that each row names by its ends and by `match`, as it is from now on."""
         if given is None:
-            return edge_table_rows(self._stored, np.empty(0, np.int32))
+            return edge_table_rows(self._stored, no_edges())
         names = given.properties(self._declared)
         _check_update(names, match, list(self._declared))
         edges, rows = self._named("update", given, match)
@@ -58,7 +59,7 @@ class EdgeChanges:
                 raise _unclear(given, at, len(left))
             row_of[left[0]] = at
         numbers = sorted(row_of)
-        table = edge_table_rows(self._stored, np.array(numbers, np.int32))
+        table = edge_table_rows(self._stored, np.array(numbers, self._stored.number_type))
         new = [name for name in names if name not in match]
         return replaced_rows(table, given, [row_of[edge] for edge in numbers], new)
 

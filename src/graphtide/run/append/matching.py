@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.model.delta import EdgeIds
+from graphtide.model.delta import EdgeIds, no_edges
+from graphtide.store.edge_batches import end_batches
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import deleted_edges, edge_table
+from graphtide.store.merged import deleted_edges
 from graphtide.store.tables import edge_table_rows
 
 Int64 = NDArray[np.int64]
@@ -58,14 +59,15 @@ class NamedEdges:
 
 def _between(stored: StoredGraph, src: Int64, dst: Int64) -> EdgeIds:
     """The numbers of the edges that are there and go from a `src` to the `dst` beside it."""
-    ends = edge_table(stored, ["_src", "_dst"])
-    sources, targets = (ends.column(name).to_numpy() for name in ("_src", "_dst"))
     named = np.zeros((2, stored.vertices), np.bool_)
     named[0, src], named[1, dst] = True, True
-    near = np.flatnonzero(named[0, sources] & named[1, targets])
-    pairs = sources[near].astype(np.int64) << 32 | targets[near]
-    between = near[np.isin(pairs, src << 32 | dst)].astype(np.int32)
-    return np.setdiff1d(between, deleted_edges(stored), assume_unique=True)
+    between: list[EdgeIds] = [no_edges()]
+    for first, sources, targets in end_batches(stored):
+        near = np.flatnonzero(named[0, sources] & named[1, targets])
+        pairs = sources[near].astype(np.int64) << 32 | targets[near]
+        between.append(first + near[np.isin(pairs, src << 32 | dst)])
+    numbers = np.concatenate(between).astype(stored.number_type)
+    return np.setdiff1d(numbers, deleted_edges(stored), assume_unique=True)
 
 
 def _comparable(key: Sequence[Any]) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from graphtide.model.edge_numbers import MOST_EDGES, number_type
 from graphtide.model.errors import LimitError
 from graphtide.run.append.appended_rows import new_rows, replaced_rows, with_new_labels
 from graphtide.run.append.bad_rows import BadRows
@@ -24,7 +25,7 @@ from graphtide.store.append import Appended, deleted_table
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import vertex_table
 
-_MOST = 2**31 - 1
+_MOST_VERTICES = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def resolve(stored: StoredGraph, given: Given, bad: BadRows) -> Appended:
         schema=with_new_labels(stored.schema, given.edges, given.vertices),
         vertices=_new_vertices(stored, given.vertices, finder, [*rows, *[None] * found_in_edges]),
         edges=edges,
-        deleted=deleted_table(deleted, stored.number + 1),
+        deleted=deleted_table(deleted, stored.number + 1, stored.numbers),
         changed_vertices=changed_vertices,
         changed_edges=changes.updated(given.update, given.match, deleted),
         quarantined=bad.table(),
@@ -111,9 +112,9 @@ def _edges(
         missing = given.rows.column(side)[at].as_py() is None
         bad.add("edge", given, at, f"{'missing' if missing else 'unknown'} {side}")
     numbers = np.array([ends[at] for at in good], np.int32).reshape(-1, 2)
-    first = stored.numbers
+    first, last = stored.numbers, stored.numbers + len(good)
     fixed = {
-        "_edge": pa.array(np.arange(first, first + len(good)), pa.int32()),
+        "_edge": pa.array(np.arange(first, last, dtype=number_type(last))),
         "_src": pa.array(numbers[:, 0]),
         "_dst": pa.array(numbers[:, 1]),
     }
@@ -136,12 +137,12 @@ def _new_vertices(
 
 
 def _check_size(stored: StoredGraph, added: Appended) -> None:
-    for known, new, rows in (
-        (stored.vertices, added.vertices, "vertices"),
-        (stored.numbers, added.edges, "edges"),
+    for known, new, rows, most in (
+        (stored.vertices, added.vertices, "vertices", _MOST_VERTICES),
+        (stored.numbers, added.edges, "edges", MOST_EDGES),
     ):
-        if known + new.num_rows > _MOST:
+        if known + new.num_rows > most:
             raise LimitError(
-                f"{known + new.num_rows:,} {rows} are more than one graph can hold ({_MOST:,})",
+                f"{known + new.num_rows:,} {rows} are more than one graph can hold ({most:,})",
                 hint="split the graph; graph.merge() gives the numbers of deleted edges back",
             )

@@ -81,8 +81,9 @@ def build_collection(
             report("writing", None)
         facts = _facts(request, time.perf_counter() - began)
         stored = listed_views(request.views, kept, views.sizes())
-        checksums = gateway.checksums
-        write_collection(commit, facts, stored, plan, views.weights, checksums=checksums)
+        checksums, wide = gateway.checksums, request.graph.has_wide_numbers
+        given = facts, stored, plan, views.weights
+        write_collection(commit, *given, checksums=checksums, wide=wide)
     return open_collection(catalog, request.name)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.graph_folders import CHANGED, KEYS
@@ -37,7 +36,7 @@ def changed_edges(
     """What has changed between two states of a graph, for views of these predicates."""
     deleted = deleted_edges(now)
     edges = [
-        np.arange(then.numbers, now.numbers, dtype=np.int32),
+        np.arange(then.numbers, now.numbers, dtype=now.number_type),
         changed_numbers(then, now, "edges"),
     ]
     vertices = changed_numbers(then, now, "vertices")
@@ -47,7 +46,7 @@ def changed_edges(
     return ChangedEdges(np.setdiff1d(deleted, deleted_edges(then)), looked_at)
 
 
-def changed_numbers(then: StoredGraph, now: StoredGraph, table: TableName) -> NDArray[np.int32]:
+def changed_numbers(then: StoredGraph, now: StoredGraph, table: TableName) -> EdgeIds:
     """The rows of a table that appends between two states have changed."""
     folder, key = CHANGED[table], KEYS[table]
     names = set(now.append_files(folder)) - set(then.append_files(folder))

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from graphtide.model.disk import disk_errors
+from graphtide.model.edge_numbers import is_wide
 from graphtide.optimize import plan_collection
 from graphtide.optimize.extension import extend_plan, plan_membership
 from graphtide.plan.collection import CollectionPlan, ViewMatrix
@@ -43,7 +44,8 @@ from graphtide.store.graph import StoredGraph
 
 # Beyond this share of changed edges a collection is planned anew: the tree was chosen for others.
 _DRIFT = 0.1
-# Classes times views, beyond which it takes less memory to make a collection again.
+# Classes times views, beyond which it takes less memory to make a collection again. So it does
+# where its edges, which are read here, need wide numbers: Spark makes it then.
 _LARGEST = 200_000_000
 # A collection has at most so many parts before they are written as one.
 _PARTS = 64
@@ -90,7 +92,7 @@ def _update(
     droppable = request.drop_empty - set(kept)
     if [now.get(name) for name in kept] != texts or set(now) - set(kept) - droppable:
         return None
-    if stored.plan.classes * len(kept) > _LARGEST:
+    if stored.plan.classes * len(kept) > _LARGEST or is_wide(int(stored.weights.sum())):
         return None
     predicates = [view.predicate for view in request.views]
     changed = changed_edges(then, request.graph, predicates)
@@ -120,7 +122,7 @@ class _Update:
         began: float,
     ) -> None:
         self._stored, self._request, self._changed, self._began = stored, request, changed, began
-        table = stored.generation.table(EDGES)
+        table = stored.edge_classes()
         edges, classes = (table.column(name).to_numpy() for name in ("_edge", "_class"))
         away = np.isin(edges, np.concatenate([changed.gone, changed.looked_at]))
         known = plan_membership(stored.plan, len(stored.views))
@@ -149,7 +151,9 @@ class _Update:
         )
         sizes = self.matrix.sizes().tolist()
         views = [replace(view, size=size) for view, size in zip(stored.views, sizes, strict=True)]
-        write_collection(commit, facts, views, plan, self.matrix.weights, carried=carried)
+        wide = request.graph.has_wide_numbers
+        weights = self.matrix.weights
+        write_collection(commit, facts, views, plan, weights, carried=carried, wide=wide)
 
     def _planned(self) -> tuple[CollectionPlan, int]:
         """The plan, extended or made anew, and how many edges have changed since it was made."""
@@ -165,7 +169,8 @@ class _Update:
         names = [name for name, _ in generation.parts(EDGES)]
         shares = not self._has_removed and len(names) < _PARTS
         parts = [self._new] if shares else [self._old, self._new]
-        edges = np.concatenate([part[0] for part in parts]).astype(np.int32)
+        edges = np.concatenate([part[0] for part in parts])
+        edges = edges.astype(self._request.graph.number_type, copy=False)
         classes = self._numbers[np.concatenate([part[1] for part in parts])]
         # Generations never have the same number, so no part that is shared has this name.
         name = f"refreshed-{commit.generation}.parquet"

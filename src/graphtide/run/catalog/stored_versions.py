@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphtide.run.collection.stored_graph import load_graph, load_vertices
+from graphtide.run.collection.stored_graph import check_memory, load_graph, load_vertices
 from graphtide.run.collection.versions import Versions
 from graphtide.run.live.programs import Compiled
 from graphtide.store.behind import graph_behind
@@ -18,7 +18,9 @@ def stored_versions(catalog: Catalog, stored: StoredCollection, compiled: Compil
 
 def edgeless_versions(catalog: Catalog, stored: StoredCollection, compiled: Compiled) -> Versions:
     """The same for who only plans: all vertices, sizes of classes, and no edge is read."""
-    known = load_vertices(graph_behind(catalog, stored), compiled.needed)
+    graph = graph_behind(catalog, stored)
+    check_memory(int(stored.weights.sum()), f"the views of '{stored.name}' hold")
+    known = load_vertices(graph, compiled.needed)
     return Versions(stored.plan, _names(stored), known, stored.grouped_sizes)
 
 

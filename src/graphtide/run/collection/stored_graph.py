@@ -13,6 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.delta import EdgeIds
+from graphtide.model.edge_numbers import MOST_NARROW, is_wide
+from graphtide.model.errors import LimitError
 from graphtide.model.schema import PropertyType
 from graphtide.run.collection.made_columns import ENDS, with_ends
 from graphtide.run.collection.stored_vertices import StoredVertices
@@ -24,6 +27,7 @@ from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import GroupedEdges, StoredCollection
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import ARROW_TYPES, edge_table, live_edges, vertex_table
+from graphtide.store.tables import edge_table_rows
 from graphtide.store.vertex_rows import vertices_at
 
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
@@ -34,16 +38,15 @@ def load_graph(
 ) -> tuple[KnownEdges, GroupedEdges]:
     """The graph, none of its edges live, and the edges of each class by their inside numbers."""
     check_columns(stored, needed)
+    check_memory(int(collection.weights.sum()), f"the views of '{collection.name}' hold")
     grouped = collection.grouped_edges
-    wanted = [name for name in needed.properties if name != ENDS]
-    table = edge_table(stored, ["_src", "_dst", *wanted])
-    if ENDS in needed.properties:
-        table = with_ends(table, stored)
     places = grouped.edges
-    if 2 * len(grouped.edges) < stored.numbers:
+    if 2 * len(places) < stored.numbers or stored.has_wide_numbers:
         chosen = np.sort(grouped.edges)
         places = np.searchsorted(chosen, grouped.edges).astype(np.int32)
-        table = table.take(pa.array(chosen))
+        table = _rows(stored, needed, chosen)
+    else:
+        table = _rows(stored, needed)
     known = _known_edges(stored, table, needed)
     return known, GroupedEdges(known.resident.numbers[places], grouped.offsets)
 
@@ -51,13 +54,31 @@ def load_graph(
 def load_whole(stored: StoredGraph, needed: Conditions) -> KnownEdges:
     """The graph with all edges that are there, live."""
     check_columns(stored, needed)
-    wanted = [name for name in needed.properties if name != ENDS]
-    table = edge_table(stored, ["_src", "_dst", *wanted])
+    check_memory(stored.edges, f"the graph '{stored.name}' has")
+    table = _rows(stored, needed, live_edges(stored) if stored.has_gaps else None)
+    return _known_edges(stored, table, needed, live=True)
+
+
+def check_memory(edges: int, who: str) -> None:
+    """Refuse more edges than a graph in memory can tell apart, before anything is read of them."""
+    if is_wide(edges):
+        raise LimitError(
+            f"{who} {edges:,} edges, and a graph in memory numbers them by 32 bits: fewer than "
+            f"{MOST_NARROW:,}",
+            hint="run a vertex program over the whole graph, graph.run(program), which maps a lean "
+            "graph; or on='shards', where tasks of Spark hold the edges together",
+        )
+
+
+def _rows(stored: StoredGraph, needed: Conditions, edges: EdgeIds | None = None) -> pa.Table:
+    """The ends of some edges, by their sorted numbers, or of all; and what a program reads."""
+    wanted = ["_src", "_dst", *(name for name in needed.properties if name != ENDS)]
+    if edges is not None and ENDS not in needed.properties:
+        return edge_table_rows(stored, edges, wanted)
+    table = edge_table(stored, wanted)
     if ENDS in needed.properties:
         table = with_ends(table, stored)
-    if stored.has_gaps:
-        table = table.take(pa.array(live_edges(stored)))
-    return _known_edges(stored, table, needed, live=True)
+    return table if edges is None else table.take(pa.array(edges))
 
 
 def load_vertices(stored: StoredGraph, needed: Conditions) -> KnownEdges:

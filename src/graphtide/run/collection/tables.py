@@ -28,7 +28,7 @@ def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_
     contents.check_rows()
     chosen.check(contents)
     values = contents.values(view)
-    columns = {name: arrow_column(values[name]) for name in contents.fields}
+    columns = {name: arrow_column(values[name].copy()) for name in contents.fields}
     table = pa.table({**contents.rows.columns(), **columns})
     return table if chosen.everything else table.filter(pa.array(chosen.mask(contents, view)))
 

@@ -95,7 +95,7 @@ class LiveStore:
             _nothing(stored),
             vertices=_stored_rows(stored, "vertices", vertices, stored.vertices),
             edges=_stored_rows(stored, "edges", edges, stored.numbers),
-            deleted=deleted_table(deleted, stored.number + 1),
+            deleted=deleted_table(deleted, stored.number + 1, stored.numbers + edges.num_rows),
         )
         with begin_held(self.folder, self.what) as commit:
             write_append(commit, stored, added, self._entries())

@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.model.delta import EdgeIds
+from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.plan.predicates import PropertyRef
 from graphtide.plan.signatures import EDGE_NUMBER, VERTEX_NUMBER
 from graphtide.run.views.typed_columns import ARROW_TYPES
+from graphtide.store.edge_batches import end_batches
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import edge_table, vertex_table
+from graphtide.store.merged import vertex_table
 from graphtide.store.tables import edge_table_rows
 
 
@@ -52,13 +53,14 @@ class StoredRows:
         return _column(self._vertices, item, has_labels=bool(self._schema.vertex_labels))
 
 
-def ends_of(stored: StoredGraph, vertices: NDArray[np.int32]) -> EdgeIds:
+def ends_of(stored: StoredGraph, vertices: NDArray[np.integer]) -> EdgeIds:
     """The numbers of all edges that begin or end at some vertices, deleted ones included."""
     named = np.zeros(stored.vertices, np.bool_)
     named[vertices] = True
-    ends = edge_table(stored, ["_src", "_dst"])
-    src, dst = (ends.column(name).to_numpy() for name in ("_src", "_dst"))
-    return np.flatnonzero(named[src] | named[dst]).astype(np.int32)
+    met: list[EdgeIds] = [no_edges()]
+    for first, src, dst in end_batches(stored):
+        met.append(first + np.flatnonzero(named[src] | named[dst]))
+    return np.concatenate(met).astype(stored.number_type)
 
 
 def _column(table: pa.Table, item: PropertyRef, *, has_labels: bool) -> pa.Array:

@@ -31,7 +31,7 @@ def write_edges(
 ) -> tuple[int, int]:
     """Write `edges/` and return how many there are and how many rows were set aside."""
     tables = load.tables.edges
-    rows = check_size(tables, "edge rows")
+    rows = check_size(tables, "edges")
     broadcast = fits_driver(vertices, load.tables.id_type)
     resolved = union(
         [
@@ -41,7 +41,7 @@ def write_edges(
     )
     good = _table_columns(load, resolved.where(F.col("_reason").isNull()))
     sort = not broadcast or has_small_parts(tables)
-    written = load.write_numbered(good, "edges", "_edge", sort=sort)
+    written = load.write_numbered(good, "edges", "_edge", rows, sort=sort)
     if written == rows:
         return written, 0
     bad = resolved.where(F.col("_reason").isNotNull())

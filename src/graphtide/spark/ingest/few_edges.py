@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from graphtide.model.edge_numbers import number_type
 from graphtide.model.schema import PropertyType
 from graphtide.spark.ingest.driver_ends import ends_by_arrow
 from graphtide.spark.ingest.driver_ids import ARROW_TYPES, read_columns, write_sorted_ids
@@ -95,7 +96,8 @@ def _numbered(edges: pa.Table, ids: pa.Array) -> pa.Table:
         place = edges.column_names.index(end)
         numbers = pc.index_in(edges.column(end), value_set=ids)
         edges = edges.set_column(place, end, numbers)
-    return edges.add_column(0, "_edge", pa.array(np.arange(edges.num_rows, dtype=np.int32)))
+    numbers = np.arange(edges.num_rows, dtype=number_type(edges.num_rows))
+    return edges.add_column(0, "_edge", pa.array(numbers))
 
 
 def _write_part(edges: pa.Table, folder: Path) -> None:

@@ -76,7 +76,7 @@ def hide_spaces(load: Load, spaces: Spaces) -> None:
 
 def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
     tables = load.tables.vertices
-    rows = check_size(tables, "vertex rows")
+    rows = check_size(tables, "vertices")
     properties = load.tables.vertex_properties
     frames = checked_tables(tables, properties, load.options.timezone)
     checked = union(
@@ -86,7 +86,7 @@ def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
         ]
     )
     good = _table_columns(load, spaces, checked.where(F.col("_reason").isNull()))
-    written = load.write_numbered(good, "vertices", "_vertex", sort=has_small_parts(tables))
+    written = load.write_numbered(good, "vertices", "_vertex", rows, sort=has_small_parts(tables))
     if written == rows and not _has_duplicates(load, spaces, rows):
         return written, 0
     return _without_bad(load, spaces, checked)
