@@ -85,6 +85,43 @@ class TestMaking:
         live = graph.maintain(ShortestPaths(source="b"))
         assert rows(live.table()) == [("a", 2.0), ("b", 0.0), ("alone", inf)]
 
+    def test_attributes_of_networkx_leave_the_ends_and_ids_their_names(self) -> None:
+        network = nx.MultiDiGraph()
+        network.add_edge(1, 2, src=5, dst="x", src_=6, edge=7)
+        network.add_node(1, id=9)
+        graph = gt.Graph.from_networkx(network)
+        [edge] = graph.edges().to_pylist()
+        assert edge == {
+            "edge": 0,
+            "src": 1,
+            "dst": 2,
+            "src__": 5,
+            "src_": 6,
+            "edge_": 7,
+            "dst_": "x",
+        }
+        assert graph.vertices().to_pydict() == {"id": [1, 2], "id_": [9, None]}
+        assert graph.view(
+            "edge = 7 and src__ = 5 and dst_ = 'x' and src.id_ = 9"
+        ).edge_ids.tolist() == [0]
+
+    def test_the_ids_of_all_tables_have_one_type(self) -> None:
+        graph = gt.Graph([1, "a"], [2, 3])
+        assert graph.edges().to_pydict() == {"edge": [0, 1], "src": ["1", "a"], "dst": ["2", "3"]}
+        live = graph.maintain(WCC)
+        assert live.changes().to_arrow().schema.field("id").type == pa.string()
+        assert live.advance(insert=[(2, 3)])["id"].to_pylist() == ["a", "3"]
+        assert live.advance(delete=[(2, 3)], insert=[("b", 2)])["id"].to_pylist() == ["a", "3", "b"]
+
+    def test_ids_are_numbers_again_behind_a_rollback(self) -> None:
+        graph = gt.Graph([1], [2])
+        graph.advance(insert=[("a", 1)])
+        assert graph.edges()["dst"].to_pylist() == ["2", "1"]
+        graph.rollback()
+        assert graph.edges()["dst"].to_pylist() == [2]
+        large = gt.Graph([1], [2**63])
+        assert large.edges()["src"].type == pa.uint64() == large.edges()["dst"].type
+
     def test_from_the_catalog_without_spark(self, tmp_path: Path) -> None:
         stored = open_graph(Catalog(write_catalog(tmp_path / "data").root), "Calls")
         graph = gt.Graph.from_stored(stored)
