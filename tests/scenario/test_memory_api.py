@@ -193,6 +193,13 @@ class TestMoving:
         assert graph.edges()["edge"].to_pylist() == [0, 1, 2, 3]
 
     @pytest.mark.interpreted
+    def test_an_edge_comes_with_the_sign_of_its_zero(self) -> None:
+        graph = gt.Graph([1], [2], weight=[-0.0])
+        graph.advance(delete=[(1, 2, 0.0)])
+        graph.advance(insert=[(1, 2, 0.0)])
+        assert str(graph.edges()["weight"][0].as_py()) == "0.0"
+        assert graph.edges()["edge"].to_pylist() == [1]
+
     def test_a_weight_changes_by_delete_and_insert(self) -> None:
         graph = roads(simple=True)
         live = graph.maintain(WidestPath(source="a"))
@@ -274,6 +281,32 @@ class TestSums:
         np.testing.assert_allclose(brief["rank"], exact["rank"], rtol=1e-12)
         for live in (exact, rough, brief):
             live.verify()
+
+
+@gt.program
+class WrittenOut:
+    """Ints that are written out, beyond the last one."""
+
+    x: float = 0.0
+    n: int
+    got = gt.Count()
+    iterations = 1
+
+    def traverse(self, u: Any, e: Any, v: Any) -> None:
+        v.got()
+
+    def update(self, v: Any) -> None:
+        v.x = (2 + 9223372036854775807) * 0.5
+        v.n = min(3, 9223372036854775807 * 9223372036854775807) + v.got
+
+
+@pytest.mark.interpreted
+def test_ints_that_are_written_out_wrap() -> None:
+    """Python's own have no last one, and Numba refuses them, or takes them for unsigned."""
+    live = gt.Graph([0], [1]).maintain(WrittenOut)
+    assert live["x"].tolist() == [-(2.0**62)] * 2
+    assert live["n"].tolist() == [1, 2]
+    live.verify()
 
 
 class TestRefusing:
