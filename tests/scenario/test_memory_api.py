@@ -379,6 +379,18 @@ class TestRefusing:
         with pytest.raises(InputError, match="not there: 'x'"):
             gt.Graph([1], [2], weight=[1.0]).maintain(NearestSource(sources=[1, "x"]))
 
+    @pytest.mark.interpreted
+    def test_a_program_or_query_that_cannot_begin_names_rows_as_they_were_given(self) -> None:
+        graph = gt.Graph(["c", "a", "b", "a"], ["b", "b", "c", "a"], weight=[1.0, 2.0, -1.0, 3.0])
+        told = r"row 2: \('b', 'c', -1.0\)"
+        with pytest.raises(InputError, match=told):
+            graph.maintain(ShortestPaths(source="a"))
+        with pytest.raises(InputError, match=told):
+            graph.query("way", gt.queries.Path("a", "c", weight="weight"))
+        graph.advance(insert=[("a", "c", 1.0), ("a", "c", -7.0)], delete=[0])
+        with pytest.raises(InputError, match=r"row 1: .*-1.0\), row 4: \('a', 'c', -7.0\)"):
+            graph.maintain(ShortestPaths(source="a"))
+
     def test_knobs_are_for_programs_that_add_up(self) -> None:
         graph = gt.Graph([1], [2])
         for knob in ({"tolerance": 0.1}, {"keep": 3}):

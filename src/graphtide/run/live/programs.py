@@ -57,8 +57,7 @@ def checked_parameters(compiled: Compiled, known: KnownEdges, edges: Int32) -> t
     """The program's parameters with vertices by number; refuses edges that it cannot take."""
     needed = compiled.needed
     needed.check_columns(known.resident.properties, known.edge_columns.types)
-    columns = known.columns(needed.properties, edges)
-    needed.check_rows(columns, lambda at: known.text(int(edges[at])))
+    known.check_edges(needed, edges)
     needed.check_vertices(known)
     return vertex_parameters(compiled.bound, known.ids)
 
