@@ -311,6 +311,12 @@ def test_edges_expire_by_the_time_of_the_data(tmp_path: Path) -> None:
         gt.live(tmp_path / "g", keep=11, time="at") if graph.close() is None else None
 
 
+def test_edges_without_a_time_to_expire_by_are_named(tmp_path: Path) -> None:
+    start = gt.Graph([1, 2, 3], [2, 3, 4], at=[7, None, 8])
+    with pytest.raises(InputError, match=r"without a time in 'at'(.|\n)*row 1: no time"):
+        gt.live(tmp_path / "g", start, keep=10, time="at")
+
+
 def test_expiry_by_days(tmp_path: Path) -> None:
     at = np.array(["2026-01-01", "2026-01-05"], "datetime64[us]")
     graph = gt.live(tmp_path / "g", gt.Graph([1, 2], [2, 3], at=at), keep="7 days")

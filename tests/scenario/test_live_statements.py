@@ -76,6 +76,20 @@ def test_a_script_begins_asks_and_advances(session: gt.Session) -> None:
     assert rows(again, "show queries") == []
 
 
+def test_a_cell_is_missing_where_it_is_empty_and_nowhere_else(session: gt.Session) -> None:
+    text = 'src,dst,km,airline\nNA,null,1,NA\nNA,nan,2,\nNA,null,3,""\n'
+    Path("odd.csv").write_text(text, encoding="utf-8")
+    said(session, "advance live graph flights insert from 'odd.csv'")
+    said(session, "create live graph odd with edges from 'odd.csv'")
+    for name, skipped in (("flights", 4), ("odd", 0)):
+        edges = session.live_at_hand(name).edges().to_pydict()
+        assert edges["dst"][skipped:] == ["null", "nan", "null"]
+        assert edges["airline"][skipped:] == ["NA", None, ""]
+    Path("wrong.csv").write_text("src,dst,km,airline\nLHR,SIN,NA,SQ\n", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be read"):
+        said(session, "advance live graph flights insert from 'wrong.csv'")
+
+
 def test_all_that_an_advance_takes(session: gt.Session) -> None:
     Path("u.csv").write_text("src;dst;km;airline\nLHR;DXB;5500;BA\n", encoding="utf-8")
     Path("v.csv").write_text("id\nPER\nADL\n", encoding="utf-8")

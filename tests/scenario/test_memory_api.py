@@ -85,6 +85,43 @@ class TestMaking:
         live = graph.maintain(ShortestPaths(source="b"))
         assert rows(live.table()) == [("a", 2.0), ("b", 0.0), ("alone", inf)]
 
+    def test_attributes_of_networkx_leave_the_ends_and_ids_their_names(self) -> None:
+        network = nx.MultiDiGraph()
+        network.add_edge(1, 2, src=5, dst="x", src_=6, edge=7)
+        network.add_node(1, id=9)
+        graph = gt.Graph.from_networkx(network)
+        [edge] = graph.edges().to_pylist()
+        assert edge == {
+            "edge": 0,
+            "src": 1,
+            "dst": 2,
+            "src__": 5,
+            "src_": 6,
+            "edge_": 7,
+            "dst_": "x",
+        }
+        assert graph.vertices().to_pydict() == {"id": [1, 2], "id_": [9, None]}
+        assert graph.view(
+            "edge = 7 and src__ = 5 and dst_ = 'x' and src.id_ = 9"
+        ).edge_ids.tolist() == [0]
+
+    def test_the_ids_of_all_tables_have_one_type(self) -> None:
+        graph = gt.Graph([1, "a"], [2, 3])
+        assert graph.edges().to_pydict() == {"edge": [0, 1], "src": ["1", "a"], "dst": ["2", "3"]}
+        live = graph.maintain(WCC)
+        assert live.changes().to_arrow().schema.field("id").type == pa.string()
+        assert live.advance(insert=[(2, 3)])["id"].to_pylist() == ["a", "3"]
+        assert live.advance(delete=[(2, 3)], insert=[("b", 2)])["id"].to_pylist() == ["a", "3", "b"]
+
+    def test_ids_are_numbers_again_behind_a_rollback(self) -> None:
+        graph = gt.Graph([1], [2])
+        graph.advance(insert=[("a", 1)])
+        assert graph.edges()["dst"].to_pylist() == ["2", "1"]
+        graph.rollback()
+        assert graph.edges()["dst"].to_pylist() == [2]
+        large = gt.Graph([1], [2**63])
+        assert large.edges()["src"].type == pa.uint64() == large.edges()["dst"].type
+
     def test_from_the_catalog_without_spark(self, tmp_path: Path) -> None:
         stored = open_graph(Catalog(write_catalog(tmp_path / "data").root), "Calls")
         graph = gt.Graph.from_stored(stored)
@@ -156,6 +193,13 @@ class TestMoving:
         assert graph.edges()["edge"].to_pylist() == [0, 1, 2, 3]
 
     @pytest.mark.interpreted
+    def test_an_edge_comes_with_the_sign_of_its_zero(self) -> None:
+        graph = gt.Graph([1], [2], weight=[-0.0])
+        graph.advance(delete=[(1, 2, 0.0)])
+        graph.advance(insert=[(1, 2, 0.0)])
+        assert str(graph.edges()["weight"][0].as_py()) == "0.0"
+        assert graph.edges()["edge"].to_pylist() == [1]
+
     def test_a_weight_changes_by_delete_and_insert(self) -> None:
         graph = roads(simple=True)
         live = graph.maintain(WidestPath(source="a"))
@@ -239,6 +283,32 @@ class TestSums:
             live.verify()
 
 
+@gt.program
+class WrittenOut:
+    """Ints that are written out, beyond the last one."""
+
+    x: float = 0.0
+    n: int
+    got = gt.Count()
+    iterations = 1
+
+    def traverse(self, u: Any, e: Any, v: Any) -> None:
+        v.got()
+
+    def update(self, v: Any) -> None:
+        v.x = (2 + 9223372036854775807) * 0.5
+        v.n = min(3, 9223372036854775807 * 9223372036854775807) + v.got
+
+
+@pytest.mark.interpreted
+def test_ints_that_are_written_out_wrap() -> None:
+    """Python's own have no last one, and Numba refuses them, or takes them for unsigned."""
+    live = gt.Graph([0], [1]).maintain(WrittenOut)
+    assert live["x"].tolist() == [-(2.0**62)] * 2
+    assert live["n"].tolist() == [1, 2]
+    live.verify()
+
+
 class TestRefusing:
     """Every refusal names its rows and leaves everything as it was."""
 
@@ -308,6 +378,18 @@ class TestRefusing:
             gt.Graph([1], [2]).maintain(BFS(source=5))
         with pytest.raises(InputError, match="not there: 'x'"):
             gt.Graph([1], [2], weight=[1.0]).maintain(NearestSource(sources=[1, "x"]))
+
+    @pytest.mark.interpreted
+    def test_a_program_or_query_that_cannot_begin_names_rows_as_they_were_given(self) -> None:
+        graph = gt.Graph(["c", "a", "b", "a"], ["b", "b", "c", "a"], weight=[1.0, 2.0, -1.0, 3.0])
+        told = r"row 2: \('b', 'c', -1.0\)"
+        with pytest.raises(InputError, match=told):
+            graph.maintain(ShortestPaths(source="a"))
+        with pytest.raises(InputError, match=told):
+            graph.query("way", gt.queries.Path("a", "c", weight="weight"))
+        graph.advance(insert=[("a", "c", 1.0), ("a", "c", -7.0)], delete=[0])
+        with pytest.raises(InputError, match=r"row 1: .*-1.0\), row 4: \('a', 'c', -7.0\)"):
+            graph.maintain(ShortestPaths(source="a"))
 
     def test_knobs_are_for_programs_that_add_up(self) -> None:
         graph = gt.Graph([1], [2])

@@ -214,6 +214,14 @@ def test_views_stay_what_they_are_while_the_graph_advances() -> None:
     assert graph.view("line = 'work'").edge_ids.tolist() == [5]
 
 
+def test_windows_over_infinite_values_say_what_is_infinite() -> None:
+    graph = gt.Graph([1, 2], [2, 3], weight=[1.0, float("inf")])
+    with pytest.raises(gt.GraphtideError, match="weight is infinite at some edge"):
+        graph.collection("tumbling windows over weight width 1")
+    views = graph.collection("tumbling windows over weight from 0 until 2 width 1")
+    assert [view.edge_ids.tolist() for view in views] == [[], [0]]
+
+
 class TestAdvancing:
     def test_rows_give_values_for_all_columns(self) -> None:
         graph = gt.Graph([1], [2], weight=[1.0], kind=["a"], day=[DAYS[0]])

@@ -74,6 +74,9 @@ def write_expression(node: Expression, places: Places) -> str:
     own = places.special(node, write)
     if own is not None:
         return own
+    whole = _whole_constant(node)
+    if whole is not None:
+        return constant_text(whole, ValueType.INT)
     match node:
         case Const(value, type_):
             return constant_text(value, type_)
@@ -169,6 +172,44 @@ def constant_text(value: float, type_: ValueType) -> str:
             return "np.inf" if number > 0 else "(-np.inf)"
         return _signed(repr(number))
     return _signed(repr(value))
+
+
+def _whole_constant(node: Expression) -> int | None:
+    """What ints that are written out come to, within 64 bits; None of anything else.
+
+    Python would work it out itself, with ints of any size, and Numba take it for a number without
+    sign or for none.
+    """
+    match node:
+        case Const(value, ValueType.INT):
+            return int(value)
+        case Unary("-", operand):
+            inner = _whole_constant(operand)
+            return None if inner is None else _within_64_bits(-inner)
+        case Binary(operator, left, right) if node.type is ValueType.INT:
+            one, other = _whole_constant(left), _whole_constant(right)
+            return None if one is None or other is None else _worked_out(operator, one, other)
+    return None
+
+
+def _worked_out(operator: str, one: int, other: int) -> int:
+    match operator:
+        case "+":
+            return _within_64_bits(one + other)
+        case "-":
+            return _within_64_bits(one - other)
+        case "*":
+            return _within_64_bits(one * other)
+        case "//":
+            return _within_64_bits(one // other) if other else 0
+        case "%":
+            return one % other if other else 0
+        case _:
+            return _within_64_bits(pow(one, other, 1 << 64))
+
+
+def _within_64_bits(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _signed(text: str) -> str:

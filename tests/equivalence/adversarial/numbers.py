@@ -318,3 +318,20 @@ class FadingFromInfinity:
 
     def update(self, v):
         v.x = min(v.x, v.best)
+
+
+@gt.program
+class WrittenOutBeyondTheLast:
+    """Ints that are written out wrap around as all others do; Python's own have no last one."""
+
+    x: float = 0.0
+    n: int
+    got = gt.Sum(int)
+    iterations = 2
+
+    def traverse(self, u, e, v):
+        v.got(9223372036854775807 * 9223372036854775807 + u.n)
+
+    def update(self, v):
+        v.n = v.got % (3**50) - (-(-9223372036854775807 - 1)) // 2
+        v.x = v.x + (2 + 9223372036854775807) * 0.5

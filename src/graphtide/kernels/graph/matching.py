@@ -264,20 +264,25 @@ def same_properties(words: Int64, batch: Batch, edge: int, row: int, gone: bool)
     for at in range(len(batch.of) if gone else len(types)):
         column = batch.of[at] if gone else at
         word = batch.gone[FIRST_WORD + at, row] if gone else batch.come[FIRST_WORD + at, row]
-        if not same_value(words, COLUMNS + column, types[column], edge, word):
+        if not same_value(words, COLUMNS + column, types[column], (edge, word), gone):
             return False
     return True
 
 
 @joined_kernel
-def same_value(words: Int64, place: int, kind: int, edge: int, word: int) -> bool:
-    """A missing number is the same as a missing number, and 0.0 the same as -0.0."""
+def same_value(words: Int64, place: int, kind: int, pair: tuple[int, int], gone: bool) -> bool:
+    """Whether the value of an edge is that of a row; a missing number is the same as another.
+
+    A row that goes names 0.0 and -0.0 alike, as they are equal. One that comes means its own: the
+    inverse of 0.0 is inf, that of -0.0 -inf.
+    """
+    edge, word = pair
     if kind == TRUTH:
         return bool(array_at(words, place, np.bool_)[edge] == (word != 0))
     known = array_at(words, place, np.int64)[edge]
     if known == word or kind != REAL:
         return bool(known == word)
-    zeros = (known | word) & LARGEST == 0
+    zeros = gone and (known | word) & LARGEST == 0
     return zeros or (is_missing(known) and is_missing(word))
 
 

@@ -175,8 +175,9 @@ def _ends(
         return start, until
     bounds = facts.bounds(ref, where)
     if bounds is None or not all(map(_is_finite, bounds)):
+        what = f"no edge has a value of {ref} to begin or end with"
         raise language_error(
-            f"no edge has a value of {ref} to begin or end with",
+            what if bounds is None else f"{ref} is infinite at some edge, where no window ends",
             node.span,
             "give both `from` and `until`",
         )

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.durable.shape import Shape
+from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.views.typed_columns import typed_column
 
 _UNITS = {
@@ -120,8 +121,11 @@ def times_of(values: Any, time: str) -> NDArray[Any]:
         return np.empty(0, np.int64)
     column = typed_column(values)
     if column is None or column.null_count:
+        missing = [] if column is None else np.flatnonzero(column.is_null()).tolist()
         raise InputError(
-            f"insert has rows without a time in '{time}'", hint="give every edge a time"
+            f"edges come without a time in '{time}', which they expire by",
+            where=named_rows(missing, lambda _: "no time") or None,
+            hint="give every edge a time",
         )
     if pa.types.is_date32(column.type):
         column = column.cast(pa.int32())

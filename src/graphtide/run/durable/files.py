@@ -44,7 +44,14 @@ def read_file_rows(
 def _read_csv(path: Path, types: dict[str, pa.DataType], separator: str) -> pa.Table:
     if len(separator) != 1:
         raise InputError(f"the separator cannot be '{separator}'", hint="give one character")
-    convert = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True)
+    # As in loads: an empty cell is missing, "" is a text, and so are `NA` and `null`, which Arrow
+    # takes for missing unless it is told.
+    convert = pa_csv.ConvertOptions(
+        column_types=types,
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
     parse = pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     return pa_csv.read_csv(path, parse_options=parse, convert_options=convert)
 

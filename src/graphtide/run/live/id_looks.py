@@ -34,7 +34,9 @@ def plain_id(item: Any) -> Any:
 def looks_of(ids: Iterable[Any]) -> Looks:
     """The kinds of some ids."""
     if isinstance(ids, np.ndarray) and ids.dtype != object:
-        return Looks.OTHER | (Looks.NEGATIVE if len(ids) and ids.min() < 0 else Looks.NONE)
+        if not len(ids):
+            return Looks.NONE
+        return Looks.OTHER | (Looks.NEGATIVE if ids.min() < 0 else Looks.NONE)
     listed = list(ids)
     kinds = set(map(type, listed))
     found = Looks.TEXT if any(issubclass(kind, str) for kind in kinds) else Looks.NONE

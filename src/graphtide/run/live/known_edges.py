@@ -6,8 +6,8 @@ the graph read from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -15,12 +15,24 @@ from numpy.typing import NDArray
 
 from graphtide.engine.edge_data import CODED
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
 from graphtide.run.live.edge_columns import EdgeColumns
 from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames, EdgeRows
 from graphtide.run.live.plain_rows import PlainRows
 from graphtide.run.live.vertex_columns import NO_TABLE, VertexColumns
 from graphtide.run.live.vertex_ids import Int32, VertexIds
+
+
+class RowConditions(Protocol):
+    """What a program needs of edges: the properties that it reads, and values that it can take."""
+
+    @property
+    def properties(self) -> Mapping[str, ValueType]:
+        """The properties, with their types."""
+
+    def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
+        """Refuse edges with values that the program cannot take; `text` tells a row."""
 
 
 class KnownEdges:
@@ -91,6 +103,23 @@ class KnownEdges:
             if type_ in CODED
         }
         return {**rows.properties, **coded}
+
+    def check_edges(self, needed: RowConditions, edges: Int32) -> None:
+        """Refuse edges (inside numbers) that a program cannot take, by their rows in `edges()`.
+
+        Edges are brought into that order only where there is something to tell.
+        """
+        try:
+            self._check_rows(needed, edges)
+        except InputError:
+            numbers = self.resident.numbers
+            listed = np.argsort(np.concatenate([numbers, np.arange(len(numbers), edges.max() + 1)]))
+            self._check_rows(needed, edges[np.argsort(listed[edges])])
+            raise
+
+    def _check_rows(self, needed: RowConditions, edges: Int32) -> None:
+        columns = self.columns(needed.properties, edges)
+        needed.check_rows(columns, lambda at: self.text(int(edges[at])))
 
     def text(self, edge: int) -> str:
         """An edge (inside number) as its row."""

@@ -14,25 +14,17 @@ from graphtide.engine.walks.changes import GlobalChange
 from graphtide.engine.walks.matches import RowChange, shown_changes
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
-from graphtide.plan.expressions import ValueType
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.known_edges import KnownEdges, RowConditions
 from graphtide.run.live.modes import Choice
 
 
-class EdgeConditions(Protocol):
+class EdgeConditions(RowConditions, Protocol):
     """What edges and vertices must satisfy so that something can follow the graph."""
 
     @property
     def program(self) -> str:
         """What follows, for errors."""
-
-    @property
-    def properties(self) -> Mapping[str, ValueType]:
-        """The edge properties that it reads."""
-
-    def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
-        """Refuse edges with values that cannot be taken; `text` tells a row."""
 
     def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
         """Refuse vertices, from a number on, with values that cannot be taken."""

@@ -66,8 +66,7 @@ def checked_parameters(
     if edges is None:
         edges = known.resident.live_edges() if needed.properties else np.empty(0, np.int32)
     needed.check_columns(known.resident.properties, known.edge_columns.types)
-    columns = known.columns(needed.properties, edges)
-    needed.check_rows(columns, lambda at: known.text(int(edges[at])))
+    known.check_edges(needed, edges)
     needed.check_vertices(known)
     return vertex_parameters(compiled.bound, known.ids)
 

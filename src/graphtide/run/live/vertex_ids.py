@@ -99,10 +99,14 @@ class VertexIds:
         return None if self._whole is None else self._hashes()
 
     def taken(self, numbers: NDArray[Any]) -> pa.Array:
-        """The ids of some vertices as an Arrow array; texts where they have no type in common."""
+        """The ids of some vertices as an Arrow array; texts where ids have no type in common.
+
+        The type is that of all ids, so that tables of one graph fit together: those of a few
+        vertices, or of none, have it as well.
+        """
         if self._whole is not None:
             return pa.array(self._whole.view[numbers])
-        return arrow_ids([self[number] for number in numbers.tolist()])
+        return arrow_ids([self[number] for number in numbers.tolist()], self._kinds())
 
     def hint(self, given: Any) -> str:
         """What to do about an id that is not there. O(ids)."""
@@ -116,10 +120,12 @@ class VertexIds:
         if self.are_stored:
             self._check_stored(ids)
         known = self._listed if self._whole is None else self._whole.view
+        check_looks(self._kinds() | looks_of(ids), lambda: [*known, *ids])
+
+    def _kinds(self) -> Looks:
         if self._looks is None:
-            self._looks = looks_of(known)
-        self._looks |= looks_of(ids)
-        check_looks(self._looks, lambda: [*known, *ids])
+            self._looks = looks_of(self._listed if self._whole is None else self._whole.view)
+        return self._looks
 
     def _check_stored(self, ids: Sequence[Any]) -> None:
         whole = all(map(_is_whole, ids))
@@ -137,6 +143,8 @@ class VertexIds:
     def append(self, ids: Sequence[Any]) -> None:
         """More vertices, whose ids are not there yet. O(new ids) on average."""
         first = len(self)
+        if self._looks is not None:
+            self._looks |= looks_of(ids)
         if not first:
             self._whole, self._found = GrowingArray(np.empty(0, np.int64)), None
             self._plain, self._table = True, None
@@ -158,6 +166,8 @@ class VertexIds:
         """Forget the vertices behind the first `count`."""
         if count == len(self):
             return
+        if self._looks not in (Looks.TEXT, Looks.OTHER):
+            self._looks = None
         if self._whole is not None:
             if self._table is not None:
                 remove_ids(self._table, self._whole.view, count)
@@ -205,14 +215,14 @@ def _is_whole(item: Any) -> bool:
     return type(item) is int and -(2**63) <= item < 2**63
 
 
-def arrow_ids(ids: list[Any]) -> pa.Array:
-    """Ids as an Arrow array; as texts where Arrow has no type for all of them."""
-    kinds = set(map(type, ids))
-    if kinds == {int} and max(ids) >= 2**63:
+def arrow_ids(ids: list[Any], looks: Looks) -> pa.Array:
+    """Some of the ids of a graph as an Arrow array; as texts where Arrow has no type for them."""
+    if Looks.TEXT in looks:
+        texts = [str(item) for item in ids] if Looks.OTHER in looks else ids
+        return pa.array(texts, pa.string())
+    if Looks.LARGE in looks and set(map(type, ids)) <= {int}:
         return pa.array(ids, pa.uint64())
     try:
-        if kinds >= {str, bytes}:  # Arrow takes one for the other.
-            return pa.array([str(item) for item in ids])
         return pa.array(ids)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return pa.array([str(item) for item in ids])

@@ -83,6 +83,4 @@ def check_costs(known: KnownEdges, name: str) -> None:
     """Refuse a property that cannot be what edges cost, by the edges that there are."""
     resident, conditions = known.resident, QueryConditions((name,))
     conditions.check_columns(resident.properties)
-    edges = resident.live_edges()
-    costs = {name: resident.properties[name][edges]}
-    conditions.check_rows(costs, lambda at: known.text(int(edges[at])))
+    known.check_edges(conditions, resident.live_edges())

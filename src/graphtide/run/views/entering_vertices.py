@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.live.entering import ChangedVertices, EnteringVertices
+from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import id_column, named_rows
 from graphtide.run.views.given_columns import given_vertices
@@ -43,7 +44,7 @@ def entering_vertices(
     if not listed.columns.num_columns:
         raise InputError(
             "`vertices` lists vertices that are already there, and gives them no values",
-            where=named_rows((~new).nonzero()[0].tolist(), lambda at: repr(ids[at])),
+            where=named_rows((~new).nonzero()[0].tolist(), lambda at: repr(plain_id(ids[at]))),
             hint="leave them out, or give a table with the properties that change",
         )
     # Both together, so that a column without values so far gets one type.
@@ -59,7 +60,7 @@ def _check_ids(numbers: NDArray[np.int32], ids: Any, may_change: bool) -> None:
         bad = there.nonzero()[0].tolist()
         raise InputError(
             "`vertices` lists vertices that are already there",
-            where=named_rows(bad, lambda at: repr(ids[at])),
+            where=named_rows(bad, lambda at: repr(plain_id(ids[at]))),
             hint="list those that enter with this advance: properties of a vertex never change. "
             "For other values make another graph, or a live one: gt.live(folder, graph)",
         )
@@ -69,7 +70,7 @@ def _check_ids(numbers: NDArray[np.int32], ids: Any, may_change: bool) -> None:
         bad = [at for at, item in enumerate(listed) if first.setdefault(item, at) != at]
         raise InputError(
             "`vertices` lists a vertex twice",
-            where=named_rows(bad, lambda at: repr(ids[at])),
+            where=named_rows(bad, lambda at: repr(plain_id(ids[at]))),
             hint="list each vertex once",
         )
 

@@ -6,7 +6,7 @@ graph advances. Edges stand in the order of their numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -102,7 +102,10 @@ class Snapshot:
         return self._ids
 
     def edge_table(self, rows: NDArray[Any]) -> pa.Table:
-        """Some edges as users know them: number, ends by id, properties."""
+        """Some edges as users know them: number, ends by id, properties.
+
+        The column `edge` has the numbers; a property of that name is called `edge_` here.
+        """
         ends = {
             self.names.src: self.ids.taken(self.src[rows]),
             self.names.dst: self.ids.taken(self.dst[rows]),
@@ -112,6 +115,9 @@ class Snapshot:
             name: pa.array(column[rows]) for name, column in self.properties.items()
         }
         properties |= {name: kept.column(name) for name in kept.column_names}
+        if "edge" in properties:
+            free = free_name("edge", properties)
+            properties = {free if name == "edge" else name: properties[name] for name in properties}
         return pa.table({"edge": pa.array(self.numbers[rows]), **ends, **properties})
 
     def vertex_table(self, numbers: NDArray[Any]) -> pa.Table:
@@ -167,6 +173,13 @@ def vertex_table(ids: VertexIds, columns: pa.Table, numbers: NDArray[Any]) -> pa
     values = _taken(columns, numbers)
     known = {name: values.column(name) for name in values.column_names if name != "id"}
     return pa.table({"id": ids.taken(numbers), **known})
+
+
+def free_name(name: str, known: Container[str]) -> str:
+    """The name with as many underscores behind it as make it a new one."""
+    while name in known:
+        name += "_"
+    return name
 
 
 def _declared(columns: Iterable[tuple[str, pa.Array]]) -> tuple[Property, ...]:

@@ -19,6 +19,7 @@ from graphtide.run.views.given_columns import (
     kept_table,
     vertex_columns,
 )
+from graphtide.run.views.snapshot import free_name
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
@@ -94,7 +95,8 @@ def _source(
 def networkx_source(graph: Any) -> Source:
     """The nodes and the edges, with every attribute that a property can hold.
 
-    An attribute that some edges lack is missing there.
+    An attribute that some edges lack is missing there. One that is called as an end or as the id
+    gets an underscore behind its name, as in the catalog.
     """
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise InputError(f"{type(graph).__name__} is no NetworkX graph")
@@ -104,14 +106,23 @@ def networkx_source(graph: Any) -> Source:
     names = dict.fromkeys(name for _, _, data in edges for name in data)
     columns = {name: [data.get(name) for _, _, data in edges] for name in names}
     ends = [edge[0] for edge in edges], [edge[1] for edge in edges]
-    described = {str(name): values for name, values in columns.items()}
+    described = _with_free_names(columns, ("src", "dst"))
     return _source("the NetworkX graph", ends, described, _networkx_vertices(graph))
+
+
+def _with_free_names(columns: Mapping[Any, Any], taken: tuple[str, ...]) -> dict[str, Any]:
+    named = {str(name): values for name, values in columns.items()}
+    return {
+        free_name(name, {*taken, *named}) if name in taken else name: values
+        for name, values in named.items()
+    }
 
 
 def _networkx_vertices(graph: Any) -> GivenVertices:
     nodes = list(graph.nodes(data=True))
     names = dict.fromkeys(name for _, data in nodes for name in data)
-    columns = {str(name): [data.get(name) for _, data in nodes] for name in names}
+    given = {name: [data.get(name) for _, data in nodes] for name in names}
+    columns = _with_free_names(given, ("id",))
     usable = {name: values for name, values in columns.items() if typed_column(values) is not None}
     return GivenVertices([node for node, _ in nodes], vertex_columns(usable, len(nodes)))
 
