@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -103,6 +104,33 @@ def test_diffs_are_small_ints(diffs: Any) -> None:
     source = Dataflow(memory=MEMORY).input("source", value=int)
     with pytest.raises(InputError, match=r"diffs of type|cannot change by"):
         source.update([(1,)], diffs)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_rows_are_handed_over_once_whatever_stops_that(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt comes behind the first of three parts, or the second one finds no memory."""
+    flow = Dataflow(memory=MEMORY)
+    source = flow.input("source", value=int)
+    output = source.output()
+    for value in range(3):
+        source.insert([(value,)])
+    feed, fed = flow.host.feed, []
+
+    def stop(*given: Any, **named: Any) -> None:
+        fed.append(given)
+        if len(fed) == 2 and error is MemoryError:
+            raise error
+        feed(*given, **named)
+        if len(fed) == 1 and error is KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(flow.host, "feed", stop)
+    with pytest.raises(error):
+        flow.advance()
+    flow.advance()
+    assert output.records() == {(0,): 1, (1,): 1, (2,): 1}
 
 
 def test_one_diff_counts_for_all_records() -> None:
