@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from graphtide.dataflow import Dataflow, col
+from graphtide.engine.dataflow import machine
 from graphtide.model.errors import InputError, LimitError
 
 MEMORY = 1 << 22
@@ -104,6 +105,28 @@ def test_diffs_are_small_ints(diffs: Any) -> None:
     source = Dataflow(memory=MEMORY).input("source", value=int)
     with pytest.raises(InputError, match=r"diffs of type|cannot change by"):
         source.update([(1,)], diffs)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_columns_go_in_part_by_part(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers, days and texts that are new in each batch, filtered by the order of texts."""
+    monkeypatch.setattr(machine, "PART_SENT", 2048)
+    flow = Dataflow(memory=1 << 24, workers=workers)
+    source = flow.input("source", key=int, day=datetime.date, text=str)
+    early = source.filter(col.text < "5").output()
+    latest = source.select("key", "text").max(by="key", of="text").output()
+    days = [datetime.date(2024, 1, 1 + number % 3) for number in range(ROWS)]
+    records: list[tuple[int, datetime.date, str]] = []
+    for turn in range(2):
+        texts = [f"{number % 7}{turn}{number}" for number in range(ROWS)]
+        keys = [number % 3 for number in range(ROWS)]
+        columns = {"key": pa.array(keys), "day": pa.array(days), "text": pa.array(texts)}
+        source.insert({**columns, "text": columns["text"].dictionary_encode()})
+        flow.advance()
+        records += zip(keys, days, texts, strict=True)
+        assert set(early.records()) == {record for record in records if record[2] < "5"}
+        most = {key: max(text for own, _, text in records if own == key) for key in range(3)}
+        assert set(latest.records()) == set(most.items())
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
